@@ -1,0 +1,72 @@
+# make demo   a workspace with the sample corpus, from nothing to a cited answer
+# make test   everything the continuous integration runs
+# make check  its static part
+# make bench  what can be measured, and how
+# make clean  remove whatever make has made
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := .cache/demo
+
+# The first interpreter that is new enough; `make demo PYTHON=/path/to/python3` names another.
+CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11
+NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
+PYTHON ?= $(shell for p in $(CANDIDATES); do \
+	$$p -c $(NEW_ENOUGH) 2>/dev/null && echo $$p && break; done)
+
+# Twice quiet: warnings are left out, errors are not.
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+PINNED := --constraint constraints.txt --build-constraint constraints.txt
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+$(VENV)/made:
+	@$(or $(PYTHON),false) -c $(NEW_ENOUGH) 2>/dev/null || { \
+		echo "localrag needs Python 3.11 or newer; found: $$(python3 --version 2>&1)." >&2; \
+		echo "Install one, or name it: make demo PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install "$$(grep '^pip==' constraints.txt)"
+	@touch $@
+
+$(VENV)/base: $(VENV)/made pyproject.toml constraints.txt
+	@echo "installing localrag into $(VENV)"
+	@$(PIP) install $(PINNED) --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/base
+	@echo "installing the tools of the tests"
+	@$(PIP) install $(PINNED) --editable '.[docs]' --group dev
+	@touch $@
+
+localrag = printf '\n$$ localrag %s\n\n' "$(1)" && LOCALRAG_HOME=$(DEMO) $(BIN)/localrag $(1)
+
+demo: $(VENV)/base
+	@rm -rf $(DEMO)
+	@$(call localrag,init)
+	@$(call localrag,add --sample)
+	@$(call localrag,index)
+	@$(call localrag,show 渡し舟法8条)
+	@$(call localrag,search --explain -k 3 渡し守の資格)
+	@$(call localrag,ask 渡し舟を運航してはならない水位の基準は何か。)
+
+check: $(VENV)/dev
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+test: check
+	@$(BIN)/pytest
+
+bench:
+	@for script in scripts/bench/*.py; do \
+		printf '%-40s %s\n' "$$script" "$$(sed -n '1s/"""//gp' $$script)"; done
+	@echo "Run one with $(BIN)/python; --help shows what it takes."
+
+clean:
+	@rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

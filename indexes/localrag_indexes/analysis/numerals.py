@@ -1,0 +1,89 @@
+"""Numerals in every spelling that statutes and questions use, read into integers."""
+
+import re
+from functools import lru_cache
+
+_SPELLINGS = str.maketrans(
+    "〇零一二三四五六七八九壱弐参拾０１２３４５６７８９",
+    "00123456789123十0123456789",
+)
+_SMALL_UNITS = {"千": 1000, "百": 100, "十": 10}
+_LARGE_UNITS = {"兆": 10**12, "億": 10**8, "万": 10**4}
+_DIGITS = "〇一二三四五六七八九"
+
+NUMERAL_CHARACTERS = "〇零一二三四五六七八九壱弐参拾十百千万億兆"
+"""The kanji that numerals are written with."""
+
+_BELOW_TEN_THOUSAND = (
+    r"(?:[0-9]{1,16}|(?=[1-9千百十])(?:[1-9]?千)?(?:[1-9]?百)?(?:[1-9]?十)?[1-9]?)"
+)
+_NUMERAL = re.compile(
+    "".join(f"(?:({_BELOW_TEN_THOUSAND}){unit})?" for unit in _LARGE_UNITS)
+    + f"({_BELOW_TEN_THOUSAND})?"
+)
+_GROUPED = re.compile(r"[0-9]{1,3}(?:[,，][0-9]{3})+")
+
+
+@lru_cache(maxsize=4096)
+def parse_numeral(text: str) -> int:
+    """Read a whole number below 10^16.
+
+    Takes multiplicative kanji (三十六, 二千万), positional kanji (一九九一, 五〇三), formal kanji
+    (壱, 弐, 参, 拾), ASCII and full-width digits, digits grouped by commas, and mixtures
+    (3億2千万).
+
+    Raises:
+        ValueError: the text is not one such numeral from end to end.
+    """
+    plain = _GROUPED.sub(_without_commas, text.translate(_SPELLINGS))
+    match = _NUMERAL.fullmatch(plain)
+    if not plain or match is None:
+        raise ValueError(f"not a numeral: {text[:40]!r}")
+    *large, rest = match.groups()
+    total = _below_ten_thousand(rest) if rest else 0
+    for digits, size in zip(large, _LARGE_UNITS.values(), strict=True):
+        total += size * _below_ten_thousand(digits) if digits else 0
+    return total
+
+
+def to_kanji(number: int) -> str:
+    """Write a number the way statutes number their provisions: 36 is 三十六, 1000 is 千.
+
+    Raises:
+        ValueError: the number is negative or not below 10^16.
+    """
+    if not 0 <= number < 10**16:
+        raise ValueError(f"no kanji numeral for {number}")
+    if number == 0:
+        return "〇"
+    written = ""
+    for unit, size in (*_LARGE_UNITS.items(), ("", 1)):
+        count, number = divmod(number, size)
+        if count:
+            written += _kanji_below_ten_thousand(count) + unit
+    return written
+
+
+def _without_commas(match: re.Match[str]) -> str:
+    return match[0].replace(",", "").replace("，", "")
+
+
+def _below_ten_thousand(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    total = 0
+    for unit, size in _SMALL_UNITS.items():
+        before, found, after = text.partition(unit)
+        if found:
+            total += size * int(before or 1)
+            text = after
+    return total + int(text or 0)
+
+
+def _kanji_below_ten_thousand(number: int) -> str:
+    written = ""
+    for unit, size in _SMALL_UNITS.items():
+        count, number = divmod(number, size)
+        if count:
+            written += (_DIGITS[count] if count > 1 else "") + unit
+    return written + (_DIGITS[number] if number else "")

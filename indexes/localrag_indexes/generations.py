@@ -1,0 +1,85 @@
+"""Generations of an index: built aside, switched in at once, swept when superseded.
+
+::
+
+    root/
+      current        one line: the name of the generation in use
+      g-1f0c…/       complete generations
+      g-77ab….new/   one being built, or left by a build that was killed
+"""
+
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_POINTER = "current"
+_UNFINISHED = ".new"
+_NAME = re.compile("g-[0-9a-f]{12}")
+
+
+@contextmanager
+def new_generation(root: Path) -> Iterator[Path]:
+    """Give an empty folder to build in; when the block ends well, switch it in.
+
+    Everything written is flushed to disk before the switch, which is one rename of a small file.
+    If the block raises or the process is killed, the old generation stays current. Superseded
+    generations and what killed builds left are removed after the switch; readers that have one
+    open keep it where the system allows removing open files, else it stays until a later build.
+
+    One build at a time: the caller holds the lock of the corpus.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    name = f"g-{uuid.uuid4().hex[:12]}"
+    unfinished = root / (name + _UNFINISHED)
+    unfinished.mkdir()
+    try:
+        yield unfinished
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    _flush_tree(unfinished)
+    finished = root / name
+    unfinished.rename(finished)
+    pointer = root / f"{_POINTER}{_UNFINISHED}"
+    pointer.write_text(f"{name}\n", encoding="ascii")
+    _flush(pointer)
+    pointer.replace(root / _POINTER)
+    _flush(root)
+    _sweep(root, keep=finished)
+
+
+def current(root: Path) -> Path | None:
+    """Find the folder of the generation in use; None where none was ever completed."""
+    try:
+        name = (root / _POINTER).read_text(encoding="ascii").strip()
+    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
+        return None
+    folder = root / name
+    return folder if _NAME.fullmatch(name) and folder.is_dir() else None
+
+
+def _sweep(root: Path, keep: Path) -> None:
+    for folder in root.glob("g-*"):
+        if folder != keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _flush_tree(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        _flush(path)
+    _flush(folder)
+
+
+def _flush(path: Path) -> None:
+    # Windows can flush neither folders nor files opened for reading; there the order holds anyway.
+    with suppress(PermissionError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            with suppress(OSError):
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,8 @@
+"""``python -m localrag``: the command line."""
+
+import sys
+
+from localrag.cli.main import run
+
+if __name__ == "__main__":
+    sys.exit(run())

@@ -1,0 +1,82 @@
+"""``localrag add``: files into a corpus."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.verbs import verb
+from localrag.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to `app`."""
+    verb(
+        app,
+        "add",
+        examples=[
+            "localrag add ~/egov/xml",
+            "localrag add laws.zip notes.md --corpus work",
+            "localrag add ~/egov/xml --prune",
+            "localrag add --sample",
+        ],
+        exit_codes=(0, 2, 4, 5, 6, 7, 130),
+    )(add)
+
+
+def add(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files and folders; folders are searched to the bottom."),
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Add the sample corpus (invented laws and pages).")
+    ] = False,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Drop documents whose file below the given paths is gone."),
+    ] = False,
+    check_content: Annotated[
+        bool,
+        typer.Option("--check-content", help="Compare content even where size and time agree."),
+    ] = False,
+    corpus: Corpus = "",
+    as_json: Json = False,
+) -> None:
+    """Read files into a corpus.
+
+    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, and zips of them.
+    Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
+    does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
+    """
+    if not paths and not sample:
+        raise UsageError("Nothing to add.", "Name files or folders, or use --sample.")
+    from localrag import sample as sample_corpus
+    from localrag.cli.render_ingest import add_report_as_json, print_add_report, shown_events
+    from localrag.cli.terminal import emit
+    from localrag.corpus.readers import Limits
+    from localrag.ingest import add as ingest
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    config = session.config().ingest
+    name = session.corpus(corpus)
+    with shown_events() as listener:
+        report = ingest.add(
+            workspace,
+            name,
+            [*(paths or []), *([sample_corpus.FOLDER] if sample else [])],
+            prune=prune,
+            check_content=check_content,
+            workers=config.processes,
+            limits=Limits(file_bytes=config.max_file_mb * 1_000_000),
+            on_event=listener,
+        )
+    if as_json:
+        emit(add_report_as_json(name, report))
+    else:
+        print_add_report(name, report)
+    if report.failed:
+        raise typer.Exit(4)

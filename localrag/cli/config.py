@@ -1,0 +1,51 @@
+"""``localrag config``: every setting, its value, and where the value comes from."""
+
+from typing import Annotated
+
+import typer
+
+from localrag.cli.session import Json, Session
+from localrag.cli.terminal import emit, say, table
+from localrag.cli.verbs import verb
+from localrag.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to `app`."""
+    verb(
+        app,
+        "config",
+        examples=["localrag config", "localrag config retrieval.k", "localrag --set k=5 config"],
+        exit_codes=(0, 2, 5),
+    )(config)
+
+
+def config(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(help="Show only this setting.", show_default=False)] = "",
+    as_json: Json = False,
+) -> None:
+    """Show the settings and where each value comes from.
+
+    Change one in localrag.toml in the workspace, in the environment (LOCALRAG_RETRIEVAL__K=5), or
+    for one call with --set.
+    """
+    from localrag.config import explain
+
+    session: Session = context.obj
+    workspace = session.locate()
+    settings = explain(workspace, session.overrides)
+    if key:
+        settings = [setting for setting in settings if setting.key == key]
+        if not settings:
+            raise UsageError(f"There is no setting {key!r}.", "localrag config lists them.")
+    if as_json:
+        emit(
+            [{"key": s.key, "value": s.value, "source": s.source, "help": s.help} for s in settings]
+        )
+    else:
+        table(
+            ("setting", "value", "source", "meaning"),
+            [(s.key, str(s.value), s.source, s.help) for s in settings],
+        )
+        say(("file: ", "dim"), (str(workspace.settings), "dim"))

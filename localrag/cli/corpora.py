@@ -1,0 +1,162 @@
+"""``localrag list`` and ``localrag remove``: what a workspace holds."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from localrag.cli.questions import unicode
+from localrag.cli.session import Corpus, Json, Session, complete_corpus
+from localrag.cli.terminal import emit, harmless, say, table, tell
+from localrag.cli.verbs import verb
+from localrag.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to `app`."""
+    verb(
+        app,
+        "list",
+        examples=["localrag list", "localrag list laws --kind law", "localrag list laws --json"],
+        exit_codes=(0, 3, 5),
+    )(list_)
+    verb(
+        app,
+        "remove",
+        examples=[
+            "localrag remove 599AC0000000001",
+            "localrag remove pages/kite-mail.md --corpus work",
+            "localrag remove --all --corpus trial --yes",
+        ],
+        exit_codes=(0, 2, 3, 5, 6, 7),
+    )(remove)
+
+
+def list_(
+    context: typer.Context,
+    corpus: Annotated[
+        str,
+        typer.Argument(
+            help="List the documents of this corpus; without it, the corpora.",
+            autocompletion=complete_corpus,
+            show_default=False,
+        ),
+    ] = "",
+    kind: Annotated[
+        str | None,
+        typer.Option(help="Only documents of this kind: law, markdown, jsonl …", metavar="KIND"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the corpora of the workspace, or the documents of one corpus.
+
+    Corpora come with their number of documents and passages and the state of their index.
+    """
+    session: Session = context.obj
+    if corpus:
+        _list_documents(session, corpus, kind, as_json=as_json)
+    else:
+        _list_corpora(session, as_json=as_json)
+
+
+def remove(
+    context: typer.Context,
+    documents: Annotated[
+        list[str] | None,
+        typer.Argument(help="Ids of documents, as localrag list NAME shows them."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Remove the whole corpus, its store and its index.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before --all.")] = False,
+    corpus: Corpus = "",
+    as_json: Json = False,
+) -> None:
+    """Remove documents from a corpus, or a whole corpus.
+
+    The files they were read from are not touched. Adding such a file again brings it back.
+    """
+    from localrag.removal import remove_corpus, remove_documents
+
+    if bool(documents) == everything:
+        raise UsageError("Name documents, or the whole corpus with --all.", "See: localrag list")
+    session: Session = context.obj
+    name = session.existing(corpus)
+    if everything:
+        _confirm(f"Remove the corpus {name} with everything in it?", yes=yes)
+        remove_corpus(session.workspace(), name)
+    else:
+        remove_documents(session.workspace(), name, [*map(unicode, documents or [])])
+    if as_json:
+        emit({"corpus": name, "documents": documents or [], "all": everything})
+    elif everything:
+        say(f"corpus {name} removed")
+    else:
+        say(f"corpus {name}: {len(set(documents or [])):,} documents removed")
+        say("Next, bring the index up to date: ", ("localrag index", "bold"))
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("Nobody is there to confirm it.", "Add --yes to go ahead.")
+    if not typer.confirm(harmless(question), err=True):
+        raise UsageError("Nothing was removed.")
+
+
+def _list_corpora(session: Session, *, as_json: bool) -> None:
+    from localrag.corpus.store import CorpusStore
+    from localrag.ingest.state import index_state
+
+    workspace = session.workspace()
+    found: list[dict[str, Any]] = []
+    for name in workspace.corpora():
+        with CorpusStore.open(workspace.corpus(name).store, read_only=True) as store:
+            documents = list(store.documents())
+        found.append(
+            {
+                "corpus": name,
+                "documents": len(documents),
+                "passages": sum(document.passages for document in documents),
+                "characters": sum(document.characters for document in documents),
+                "index": str(index_state(workspace, name)),
+            }
+        )
+    if as_json:
+        emit(found)
+    elif found:
+        table(
+            tuple(found[0]),
+            [[f"{v:,}" if isinstance(v, int) else v for v in row.values()] for row in found],
+        )
+    else:
+        tell("There is no corpus yet. Add documents: localrag add PATH, or localrag add --sample")
+
+
+def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json: bool) -> None:
+    with session.store(corpus) as store:
+        documents = list(store.documents(kind))
+    if as_json:
+        emit(
+            [
+                {
+                    "id": document.id,
+                    "title": document.title,
+                    "kind": document.kind,
+                    "source": document.source,
+                    "characters": document.characters,
+                    "passages": document.passages,
+                    "metadata": dict(document.metadata),
+                }
+                for document in documents
+            ]
+        )
+    else:
+        table(
+            ("id", "kind", "date", "passages", "title"),
+            [
+                (d.id, d.kind, d.metadata.get("date", ""), f"{d.passages:,}", d.title)
+                for d in documents
+            ],
+        )

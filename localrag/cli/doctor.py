@@ -1,0 +1,54 @@
+"""``localrag doctor``: what is wrong, and the command that mends it."""
+
+import typer
+
+from localrag.cli.session import Json, Session
+from localrag.cli.terminal import emit, say
+from localrag.cli.verbs import verb
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to `app`."""
+    verb(
+        app,
+        "doctor",
+        examples=["localrag doctor", "localrag --home /data/law doctor --json"],
+        exit_codes=(0, 5),
+    )(doctor)
+
+
+def doctor(context: typer.Context, as_json: Json = False) -> None:
+    """Find out what is wrong, and the command that mends it.
+
+    Checks the installation, the workspace, and every store and index byte by byte. Each thing
+    that is wrong comes with the command that mends it.
+    """
+    from localrag.doctor import Finding, Health, examine
+
+    styles = {
+        Health.GOOD: "green",
+        Health.ABSENT: "dim",
+        Health.WARNING: "yellow",
+        Health.BROKEN: "bold red",
+    }
+    session: Session = context.obj
+    findings: list[Finding] = []
+    for finding in examine(session.locate(), session.overrides):
+        findings.append(finding)
+        if not as_json:
+            say(
+                (f"{finding.health.value:<8}", styles[finding.health]),
+                (finding.check, "bold"),
+                f": {finding.detail}",
+            )
+            if finding.cure:
+                say((finding.cure, "bold"), indent=8)
+    if as_json:
+        emit(
+            [
+                {"check": f.check, "health": f.health.value, "detail": f.detail, "cure": f.cure}
+                for f in findings
+            ]
+        )
+    if any(finding.health is Health.BROKEN for finding in findings):
+        raise typer.Exit(5)

@@ -1,0 +1,54 @@
+"""``localrag index``: make a corpus searchable."""
+
+from typing import Annotated
+
+import typer
+
+from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.verbs import verb
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to `app`."""
+    verb(
+        app,
+        "index",
+        examples=["localrag index", "localrag index --corpus work --rebuild"],
+        exit_codes=(0, 3, 4, 5, 6, 7, 130),
+    )(index)
+
+
+def index(
+    context: typer.Context,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Build anew even if the index is up to date.")
+    ] = False,
+    corpus: Corpus = "",
+    as_json: Json = False,
+) -> None:
+    """Make a corpus searchable.
+
+    Finds the references between provisions and builds the search index. The new index is
+    switched in when it is complete; until then searches use the old one.
+    """
+    from localrag.cli.render_ingest import index_report_as_json, print_index_report, shown_events
+    from localrag.cli.terminal import emit
+    from localrag.ingest import index as ingest
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    name = session.existing(corpus)
+    with shown_events() as listener:
+        report = ingest.index(
+            workspace,
+            name,
+            rebuild=rebuild,
+            workers=session.config().ingest.processes,
+            on_event=listener,
+        )
+    if as_json:
+        emit(index_report_as_json(name, report))
+    else:
+        print_index_report(name, report)
+    if report.failed:
+        raise typer.Exit(4)

@@ -1,0 +1,136 @@
+"""The command `localrag`: the verbs, and how their errors are shown.
+
+Nothing heavy is imported here or at the head of a verb's file: a verb imports what it needs when it
+runs, so that help and completion answer at once.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from localrag.cli import add, ask, config, corpora, doctor, index, init, search, show
+from localrag.cli.session import Session, parse_overrides
+from localrag.cli.terminal import failure, tell
+from localrag.cli.verbs import codes_in_words
+from localrag.errors import LocalragError
+
+app = typer.Typer(
+    name="localrag",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    # Plain help is drawn four times faster than the one with frames.
+    rich_markup_mode=None,
+    epilog=codes_in_words(),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from localrag import __version__
+
+        print(f"localrag {__version__}")  # noqa: T201 - the whole output of this option
+        raise typer.Exit
+
+
+@app.callback()
+def _front_door(
+    context: typer.Context,
+    home: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="LOCALRAG_HOME",
+            metavar="FOLDER",
+            help="Workspace folder; without it, the user's data folder.",
+        ),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Use another setting for this call."),
+    ] = None,
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    r"""Answer questions from Japanese statutes and other texts with checked quotations, offline.
+
+    \b
+    A first tour:
+      localrag init
+      localrag add --sample
+      localrag index
+      localrag ask 渡し舟を運航してはならない水位の基準は何か。
+
+    Every verb explains itself: localrag VERB --help.
+    """
+    context.obj = Session(home=home, overrides=parse_overrides(assignments or []))
+
+
+for _verbs in (init, add, corpora, index, search, show, ask, config, doctor):
+    _verbs.register(app)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; `arguments` default to those of the process.
+
+    Errors are shown, never raised; the environment variable LOCALRAG_DEBUG=1 adds their traceback.
+    """
+    # A terminal that cannot show a character gets a question mark, not a traceback; input that is
+    # not UTF-8 is kept as it is, to be refused by name.
+    for stream, errors in (
+        (sys.stdout, "replace"),
+        (sys.stderr, "replace"),
+        (sys.stdin, "surrogateescape"),
+    ):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
+    try:
+        return _outcome(app(args=arguments, prog_name="localrag", standalone_mode=False))
+    except SystemExit as leaving:
+        return _outcome(leaving.code)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except typer.TyperException as error:
+        failure(error.format_message(), _usage_hint(error))
+        return error.exit_code
+    except LocalragError as error:
+        _traceback_on_demand()
+        failure(error.cause, error.cure)
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - the last line of defence of a whole process
+        _traceback_on_demand()
+        failure(
+            f"an error nobody foresaw: {type(error).__name__}: {error}",
+            "Run it again with LOCALRAG_DEBUG=1 in the environment to see the traceback.",
+        )
+        return 1
+
+
+def _outcome(value: object) -> int:
+    if value == 130:  # Typer answers Ctrl-C with this code
+        return _interrupted()
+    return value if isinstance(value, int) else 0
+
+
+def _interrupted() -> int:
+    tell("interrupted; what was finished is kept, nothing is half-done")
+    return 130
+
+
+def _usage_hint(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "localrag"
+    return f"{command} --help shows what it takes."
+
+
+def _traceback_on_demand() -> None:
+    if os.environ.get("LOCALRAG_DEBUG", "") not in ("", "0"):
+        import traceback
+
+        tell(traceback.format_exc())

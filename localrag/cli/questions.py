@@ -1,0 +1,128 @@
+"""The options that `search` and `ask` share, and the query they make."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from localrag.errors import NotFoundError, UsageError
+from localrag.retrieval.model import Filters, Query
+
+if TYPE_CHECKING:
+    from localrag.corpus.store import CorpusStore
+
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", help="An option of a multiple-choice question; once for each.", metavar="TEXT"
+    ),
+]
+Law = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--law", metavar="LAW", help="Only this law: id, title or abbreviation; may be repeated."
+    ),
+]
+Type = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        help="Only laws of this type: Act, CabinetOrder, MinisterialOrdinance …; may be repeated.",
+    ),
+]
+Layer = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--layer",
+        metavar="LAYER",
+        help="Only this layer: articles, paragraphs or passages; may be repeated.",
+    ),
+]
+From = Annotated[
+    str, typer.Option("--from", metavar="DATE", help="Only texts of this date (ISO) or later.")
+]
+To = Annotated[
+    str, typer.Option("--to", metavar="DATE", help="Only texts of this date (ISO) or earlier.")
+]
+
+
+def read_query(
+    store: "CorpusStore",
+    text: str,
+    options: list[str] | None,
+    laws: list[str] | None,
+    law_types: list[str] | None,
+    layers: list[str] | None,
+    date_from: str,
+    date_to: str,
+) -> Query:
+    """Put a query together from the command line.
+
+    Raises:
+        UsageError: a date or a layer is not valid, or a text is not UTF-8.
+        NotFoundError: a law of ``--law`` is not in the corpus.
+    """
+    return Query(
+        text=unicode(sys.stdin.read() if text == "-" else text),
+        options=tuple(map(unicode, options or ())),
+        filters=Filters(
+            documents=_law_ids(store, laws or []),
+            law_types=tuple(law_types or ()),
+            layers=_known_layers(layers or []),
+            date_from=_date("--from", date_from),
+            date_to=_date("--to", date_to),
+        ),
+    )
+
+
+def unicode(text: str) -> str:
+    """Give back text that is Unicode.
+
+    Raises:
+        UsageError: it came from bytes in another encoding, which Python keeps as half characters.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("The text is not valid UTF-8.", "Convert it to UTF-8 first.") from error
+    return text
+
+
+def _known_layers(layers: list[str]) -> tuple[str, ...]:
+    from localrag.ingest.state import LAYERS
+
+    for layer in layers:
+        if layer not in LAYERS:
+            raise UsageError(
+                f"There is no layer {layer!r} to search.", f"There is: {', '.join(LAYERS)}."
+            )
+    return tuple(layers)
+
+
+def _date(option: str, value: str) -> str:
+    from datetime import date
+
+    if not value:
+        return ""
+    try:
+        return date.fromisoformat(value).isoformat()
+    except ValueError as error:
+        raise UsageError(
+            f"{option} {value!r} is not a date.", f"Write it as {option} 2024-04-01."
+        ) from error
+
+
+def _law_ids(store: "CorpusStore", names: list[str]) -> tuple[str, ...]:
+    return tuple(law_id for name in names for law_id in _law_id(store, unicode(name)))
+
+
+def _law_id(store: "CorpusStore", name: str) -> tuple[str, ...]:
+    from localrag.statutes.names import LawNames
+
+    names = LawNames.from_rows(store.laws())
+    if name in names.rows:
+        return (name,)
+    if found := names.lookup(name):
+        return found
+    raise NotFoundError(f"The corpus has no law {name!r}.", "localrag list shows what it has.")

@@ -1,0 +1,183 @@
+"""How hits, traces and answers are printed, and how they read as JSON."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from localrag.cli.terminal import say, tell
+from localrag.corpus.model import Passage
+from localrag.reading.model import Answer, Citation, Status
+from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
+
+_SHOWN = 280
+"""Characters of a hit's text that are printed; `localrag show` and ``--json`` give all of it."""
+
+_VERDICTS = {
+    Status.SUPPORTED: ("supported", "bold green"),
+    Status.UNSUPPORTED: ("unsupported", "bold yellow"),
+    Status.NOT_FOUND: ("not found", "bold yellow"),
+}
+
+
+def print_hits(hits: Iterable[Hit]) -> None:
+    """Print a paragraph per hit: rank, place, why it was found, text, id."""
+    for hit in hits:
+        found = f"{hit.stage} {hit.score:.3f}" + (f": {hit.reason}" if hit.reason else "")
+        say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), f"  ({found})")
+        _print_text(hit.passage.text)
+        say((hit.passage.id, "dim"), indent=3)
+        say("")
+
+
+def print_trace(trace: Trace) -> None:
+    """Print every stage with its time, its hits and what it left out."""
+    for record in trace.stages:
+        say(
+            (f"stage {record.stage}", "bold"),
+            f"  {len(record.hits)} hits, {record.seconds * 1000:.1f} ms",
+        )
+        for hit in record.hits:
+            say(
+                f"{hit.rank:>3}  {hit.score:>9.3f}  ",
+                (hit.passage.id, "cyan"),
+                f"  {hit.passage.header}" + (f"  ({hit.reason})" if hit.reason else ""),
+                indent=2,
+            )
+        for event in record.events:
+            say(("note: ", "yellow"), event, indent=2)
+    say("")
+
+
+def print_answer(answer: Answer) -> None:
+    """Print the verdict, the quotations with their places, and what the verifier rejected."""
+    accepted = [citation for citation in answer.citations if citation.verified]
+    verdict, style = _VERDICTS[answer.status]
+    say((verdict, style), f": {_in_words(answer.status, len(accepted))}")
+    for number, citation in enumerate(accepted, 1):
+        say("")
+        say((f"[{number}] ", "bold"), (citation.label, "bold cyan"))
+        say(citation.quote, indent=4)
+        place = f"{citation.passage_id}  characters {citation.start}-{citation.end}"
+        say((place, "dim"), indent=4)
+    for citation in answer.citations:
+        if not citation.verified:
+            say("")
+            say(("rejected: ", "bold red"), citation.label, f" ({citation.problem})")
+            say(citation.quote, indent=4)
+
+
+def tell_events(trace: Trace) -> None:
+    """Say on standard error what a stage left out or switched off."""
+    for event in dict.fromkeys(trace.events):
+        tell(("note: ", "yellow"), event)
+
+
+def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
+    """Give the JSON of ``localrag search``."""
+    return {
+        "query": _query(query),
+        "hits": [_hit(hit) for hit in retrieval.hits],
+        "trace": _trace(retrieval.trace),
+    }
+
+
+def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
+    """Give the JSON of ``localrag ask``."""
+    return {
+        "query": _query(query),
+        "status": answer.status.value,
+        "text": answer.text,
+        "citations": [_citation(citation) for citation in answer.citations],
+        "trace": _trace(answer.trace),
+    }
+
+
+def passage_as_json(passage: Passage) -> dict[str, Any]:
+    """Give a passage as JSON; `locator` is the statute place, `start` and `end` its span."""
+    return {
+        "id": passage.id,
+        "document_id": passage.document_id,
+        "layer": passage.layer,
+        "header": passage.header,
+        "locator": passage.locator.path,
+        "section": passage.locator.section,
+        "page": passage.locator.page,
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+    }
+
+
+def _in_words(status: Status, quotations: int) -> str:
+    if status is Status.NOT_FOUND:
+        return "nothing in this corpus supports an answer"
+    if status is Status.UNSUPPORTED:
+        return "an answer was made, but not every quotation was found in its source"
+    noun = "quotation" if quotations == 1 else "quotations"
+    return f"{quotations} {noun}, found word for word in the source"
+
+
+def _print_text(text: str) -> None:
+    shown = " ".join(text.split("\n"))
+    if len(shown) > _SHOWN:
+        left = len(shown) - _SHOWN
+        say(shown[:_SHOWN], (f"… ({left} more characters)", "dim"), indent=3)
+    else:
+        say(shown, indent=3)
+
+
+def _query(query: Query) -> dict[str, Any]:
+    filters: Filters = query.filters
+    return {
+        "text": query.text,
+        "options": list(query.options),
+        "filters": {
+            "documents": list(filters.documents),
+            "kinds": list(filters.kinds),
+            "law_types": list(filters.law_types),
+            "layers": list(filters.layers),
+            "date_from": filters.date_from,
+            "date_to": filters.date_to,
+        },
+    }
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        "stage": hit.stage,
+        "reason": hit.reason,
+        "passage": passage_as_json(hit.passage),
+    }
+
+
+def _trace(trace: Trace) -> list[dict[str, Any]]:
+    return [
+        {
+            "stage": record.stage,
+            "seconds": record.seconds,
+            "hits": [
+                {
+                    "rank": hit.rank,
+                    "score": hit.score,
+                    "passage_id": hit.passage.id,
+                    "reason": hit.reason,
+                }
+                for hit in record.hits
+            ],
+            "events": list(record.events),
+        }
+        for record in trace.stages
+    ]
+
+
+def _citation(citation: Citation) -> dict[str, Any]:
+    return {
+        "passage_id": citation.passage_id,
+        "quote": citation.quote,
+        "start": citation.start,
+        "end": citation.end,
+        "label": citation.label,
+        "verified": citation.verified,
+        "problem": citation.problem,
+    }

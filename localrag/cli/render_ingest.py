@@ -1,0 +1,118 @@
+"""How adding and indexing are shown while they run, and what they report at the end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from localrag.cli.meter import Meter
+from localrag.cli.terminal import say, tell
+from localrag.ingest.add import AddReport
+from localrag.ingest.events import Duplicate, Event, FileFailed, Listener, Progress
+from localrag.ingest.index import IndexReport
+
+_STEPS = {
+    "read": ("reading", "kB", 1000),
+    "links": ("finding references", "documents", 1),
+    "terms": ("indexing", "passages", 1),
+}
+"""For each stage of `Progress`: its name, its unit, and how many of its counts make one unit."""
+
+
+@contextmanager
+def shown_events() -> Iterator[Listener]:
+    """Show events on standard error as they come: progress, failures, duplicates."""
+    with Meter() as meter:
+
+        def listener(event: Event) -> None:
+            match event:
+                case Progress():
+                    step, unit, size = _STEPS[event.stage]
+                    meter.update(step, unit, event.done // size, max(event.total // size, 1))
+                case FileFailed():
+                    tell(("failed: ", "bold red"), f"{event.source}: {event.cause}")
+                    if event.cure:
+                        tell("  ", (event.cure, "bold"))
+                case Duplicate():
+                    tell(
+                        ("duplicate: ", "yellow"),
+                        f"{event.source} holds the same as {event.original}",
+                    )
+                case _:
+                    pass
+
+        yield listener
+
+
+def print_add_report(corpus: str, report: AddReport) -> None:
+    """Print what changed, then what was left out."""
+    say(
+        f"corpus {corpus}: {report.added:,} documents added, {report.replaced:,} replaced, "
+        f"{report.removed:,} removed; {report.files_unchanged:,} files unchanged "
+        f"({report.seconds:.1f} s)"
+    )
+    if report.unsupported:
+        kinds = ", ".join(
+            f"{count:,} {suffix or 'without suffix'}"
+            for suffix, count in sorted(report.unsupported.items())
+        )
+        say(f"left out, no reader for this kind of file: {kinds}")
+    if report.gone:
+        say(f"{len(report.gone):,} files are gone; --prune drops their documents")
+    if report.failed:
+        say((f"{len(report.failed):,} sources could not be entered", "bold red"), "; see above")
+    if report.added or report.replaced or report.removed:
+        say("Next, make it searchable: ", ("localrag index", "bold"))
+
+
+def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:
+    """Give the JSON of ``localrag add``."""
+    return {
+        "corpus": corpus,
+        "added": report.added,
+        "replaced": report.replaced,
+        "unchanged": report.unchanged,
+        "removed": report.removed,
+        "files_unchanged": report.files_unchanged,
+        "unsupported": report.unsupported,
+        "duplicates": [
+            {"source": duplicate.source, "original": duplicate.original}
+            for duplicate in report.duplicates
+        ],
+        "failed": [_failure(failed) for failed in report.failed],
+        "gone": report.gone,
+        "seconds": report.seconds,
+    }
+
+
+def print_index_report(corpus: str, report: IndexReport) -> None:
+    """Print what was indexed, or that nothing had to be."""
+    if report.skipped:
+        say(f"corpus {corpus}: the index is up to date")
+    else:
+        say(
+            f"corpus {corpus}: {report.passages:,} passages indexed, {report.references:,} "
+            f"references and {report.definitions:,} definitions found ({report.seconds:.1f} s)"
+        )
+    if report.failed:
+        say(
+            (f"{len(report.failed):,} laws were indexed without their references", "bold red"),
+            "; see above",
+        )
+
+
+def index_report_as_json(corpus: str, report: IndexReport) -> dict[str, Any]:
+    """Give the JSON of ``localrag index``."""
+    return {
+        "corpus": corpus,
+        "skipped": report.skipped,
+        "passages": report.passages,
+        "references": report.references,
+        "definitions": report.definitions,
+        "failed": [_failure(failed) for failed in report.failed],
+        "generation": report.generation,
+        "seconds": report.seconds,
+    }
+
+
+def _failure(failed: FileFailed) -> dict[str, str]:
+    return {"source": failed.source, "cause": failed.cause, "cure": failed.cure}

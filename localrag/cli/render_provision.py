@@ -1,0 +1,91 @@
+"""How a provision is printed, and how it reads as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from localrag.cli.render import passage_as_json
+from localrag.cli.terminal import say
+from localrag.provision import Link, Provision
+
+_KINDS = {
+    "refers": "",
+    "applies-mutatis-mutandis": "準用: ",
+    "delegates": "delegates: ",
+    "delegated-by": "made under: ",
+}
+
+
+def print_provision(view: Provision, *, most: int | None) -> None:
+    """Print the text with its place, then the links both ways, then the definitions.
+
+    Args:
+        view: the provision.
+        most: links printed under one heading; None prints all.
+    """
+    say((view.passage.header, "bold cyan"))
+    say((" > ".join((view.document.title, *view.place)), "dim"))
+    say((_origin(view), "dim"))
+    say("")
+    for line in view.passage.text.split("\n"):
+        say(line, indent=2)
+    _print_links("Filled in by", view.filled_in_by, most)
+    _print_links("Refers to", view.refers_to, most)
+    _print_links("Referred to by", view.referred_by, most)
+    if view.terms:
+        _heading("Terms defined elsewhere", len(view.terms))
+        for term in view.terms:
+            scope = f" ({term.scope})" if term.scope else ""
+            say((term.term, "bold"), f"{scope}: {term.passage.header}", indent=2)
+
+
+def provision_as_json(view: Provision) -> dict[str, Any]:
+    """Give the JSON of ``localrag show``."""
+    return {
+        "passage": passage_as_json(view.passage),
+        "document": {
+            "id": view.document.id,
+            "title": view.document.title,
+            "kind": view.document.kind,
+            "source": view.document.source,
+            "metadata": dict(view.document.metadata),
+        },
+        "place": list(view.place),
+        "filled_in_by": [_link(link) for link in view.filled_in_by],
+        "refers_to": [_link(link) for link in view.refers_to],
+        "referred_by": [_link(link) for link in view.referred_by],
+        "terms": [
+            {"term": term.term, "scope": term.scope, "passage": passage_as_json(term.passage)}
+            for term in view.terms
+        ],
+    }
+
+
+def _origin(view: Provision) -> str:
+    metadata = view.document.metadata
+    state = f"state of {metadata['date']}" if metadata.get("date") else ""
+    return "  ".join(part for part in (metadata.get("law_num", ""), state, view.passage.id) if part)
+
+
+def _print_links(title: str, links: Sequence[Link], most: int | None) -> None:
+    if links:
+        _heading(title, len(links))
+    for link in links[:most]:
+        outside = "" if link.document_id else "  (not in this corpus)"
+        say(link.label, (f"  [{_KINDS[link.kind]}{link.words}]{outside}", "dim"), indent=2)
+    if most is not None and len(links) > most:
+        say((f"… and {len(links) - most:,} more; --all shows them", "dim"), indent=2)
+
+
+def _heading(title: str, count: int) -> None:
+    say("")
+    say((f"{title} ({count})", "bold"))
+
+
+def _link(link: Link) -> dict[str, Any]:
+    return {
+        "kind": link.kind,
+        "document_id": link.document_id,
+        "locator": link.locator.path,
+        "label": link.label,
+        "words": link.words,
+    }

@@ -1,0 +1,67 @@
+"""``localrag search``: the passages nearest to a query."""
+
+from typing import Annotated
+
+import typer
+
+from localrag.cli import render
+from localrag.cli.questions import From, Law, Layer, Options, To, Type, read_query
+from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.terminal import emit, tell
+from localrag.cli.verbs import verb
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to `app`."""
+    verb(
+        app,
+        "search",
+        examples=[
+            "localrag search 渡し守の資格",
+            "localrag search 登録の取消し --type Act --explain",
+            "localrag search 'founder of the observatory' -k 3 --json",
+        ],
+        exit_codes=(0, 2, 3, 5),
+    )(search)
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="Words or a question; - reads standard input.")],
+    option: Options = None,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", min=1, max=1000, help="Passages to show; else the setting retrieval.k."),
+    ] = None,
+    law: Law = None,
+    law_type: Type = None,
+    layer: Layer = None,
+    date_from: From = "",
+    date_to: To = "",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what every stage of the retrieval did.")
+    ] = False,
+    corpus: Corpus = "",
+    as_json: Json = False,
+) -> None:
+    """Find the passages of a corpus that answer a query best.
+
+    Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
+    themselves; the words are looked up in the index; both are fused, and the provisions that
+    fill a found one in are added.
+    """
+    session: Session = context.obj
+    with session.retriever(corpus) as retriever:
+        asked = read_query(retriever.store, query, option, law, law_type, layer, date_from, date_to)
+        retrieval = retriever.search(asked, k)
+    if as_json:
+        emit(render.retrieval_as_json(asked, retrieval))
+    else:
+        if explain:
+            render.print_trace(retrieval.trace)
+        render.print_hits(retrieval.hits)
+        render.tell_events(retrieval.trace)
+        if not retrieval.hits:
+            tell("Nothing was found.")
+    if not retrieval.hits:
+        raise typer.Exit(3)

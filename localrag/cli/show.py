@@ -1,0 +1,58 @@
+"""``localrag show``: a provision and everything tied to it."""
+
+from typing import Annotated
+
+import typer
+
+from localrag.cli.questions import unicode
+from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.verbs import verb
+
+_LINKS = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to `app`."""
+    verb(
+        app,
+        "show",
+        examples=[
+            "localrag show 渡し舟法8条",
+            "localrag show 金商法27条の36第1項第2号",
+            "localrag show 薬機法施行規則 附則第3条",
+            "localrag show 323AC0000000025#27_36 --json",
+        ],
+        exit_codes=(0, 2, 3, 5),
+    )(show)
+
+
+def show(
+    context: typer.Context,
+    target: Annotated[
+        list[str],
+        typer.Argument(help="A citation as you would write it, or the id of a passage."),
+    ],
+    everything: Annotated[
+        bool, typer.Option("--all", help=f"Print every link, not the first {_LINKS} of a kind.")
+    ] = False,
+    corpus: Corpus = "",
+    as_json: Json = False,
+) -> None:
+    """Show a provision and everything tied to it.
+
+    Its text, where it stands (編・章・節), which provisions of orders and ordinances fill it in,
+    what it refers to, what refers to it, and where the terms it uses are defined. A law is
+    named by its title or an abbreviation, a provision in any spelling. Where a citation can
+    mean several provisions they are listed, and none is chosen for you.
+    """
+    from localrag import provision
+    from localrag.cli.render_provision import print_provision, provision_as_json
+    from localrag.cli.terminal import emit
+
+    session: Session = context.obj
+    with session.store(corpus) as store:
+        view = provision.show(store, unicode(" ".join(target)))
+    if as_json:
+        emit(provision_as_json(view))
+    else:
+        print_provision(view, most=None if everything else _LINKS)

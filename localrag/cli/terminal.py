@@ -1,0 +1,126 @@
+"""What reaches the terminal: results on standard output, everything else on standard error.
+
+Texts of documents, questions and file names are data. They pass through `harmless` and are printed
+as plain text, so that neither Rich markup nor a terminal escape inside them can act.
+"""
+
+import functools
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PIPE_CLOSED = 141
+"""Exit code when the reader of standard output went away (128 + SIGPIPE), as a shell expects."""
+
+# C0 (but not tab and line feed), DEL and C1 move the cursor or speak to the terminal; the
+# bidirectional controls reorder what a reader sees; a lone surrogate cannot be encoded.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# json.dumps escapes C0 itself.
+_CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Without a terminal there is no edge to wrap at: a line of a file stays one line.
+_NO_EDGE = 100_000
+
+type_part = str | tuple[str, str]
+
+
+def harmless(text: str) -> str:
+    """Make control characters visible (ESC becomes ␛) instead of letting them act."""
+    return _CONTROLS.sub(_picture, text)
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return chr(0x2400 + code) if code < 0x20 else "\N{REPLACEMENT CHARACTER}"
+
+
+def say(*parts: type_part, indent: int = 0) -> None:
+    """Print one line of a result; a part is text, or text with a Rich style."""
+    _print(_console(stderr=False), parts, indent)
+
+
+def tell(*parts: type_part) -> None:
+    """Print one line for the user which is no part of the result."""
+    _print(_console(stderr=True), parts, 0)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table with columns as wide as their text is on screen (full-width characters)."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        grid.add_column(column, overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(harmless(cell)) for cell in row))
+    _guarded_print(_console(stderr=False), grid)
+
+
+def emit(value: Any) -> None:
+    """Print `value` as JSON on standard output."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    text = _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pipe_closed()
+
+
+def failure(cause: str, cure: str = "") -> None:
+    """Show an error: its cause in red and, below it, what to do."""
+    tell(("error: ", "bold red"), (cause, "red"))
+    if cure:
+        tell("  ", (cure, "bold"))
+
+
+def on_terminal() -> bool:
+    """Whether standard error is watched by a person."""
+    return _console(stderr=True).is_terminal
+
+
+def console_for_progress() -> "Console":
+    """Give the console that progress is drawn on."""
+    return _console(stderr=True)
+
+
+def pipe_closed() -> NoReturn:
+    """Leave quietly: nobody reads standard output any more."""
+    # Python flushes standard output once more on its way out, which would fail aloud.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(PIPE_CLOSED)
+
+
+@functools.cache
+def _console(*, stderr: bool) -> "Console":
+    from rich.console import Console
+
+    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = _NO_EDGE
+    return console
+
+
+def _print(console: "Console", parts: Sequence[type_part], indent: int) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    line = Text()
+    for part in parts:
+        text, style = part if isinstance(part, tuple) else (part, "")
+        line.append(harmless(text), style=style)
+    _guarded_print(console, Padding(line, (0, 0, 0, indent), expand=False) if indent else line)
+
+
+def _guarded_print(console: "Console", renderable: Any) -> None:
+    # Rich itself answers a broken pipe with SystemExit(1), which would read as a bug.
+    try:
+        console.print(renderable)
+    except SystemExit:
+        pipe_closed()

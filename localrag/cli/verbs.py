@@ -1,0 +1,47 @@
+"""How a verb is registered: its help is put together in one way, with examples and exit codes."""
+
+from collections.abc import Callable, Sequence
+from inspect import cleandoc
+
+import typer
+
+EXIT_CODES = {
+    0: "done",
+    1: "an error nobody foresaw (a bug)",
+    2: "the request is malformed",
+    3: "nothing was found",
+    4: "a file could not be read; the rest was done",
+    5: "the workspace, a store or an index cannot be used as it is",
+    6: "another process is writing; try again later",
+    7: "the disk is full or the folder cannot be written",
+    130: "interrupted with Ctrl-C; what was finished is kept",
+    141: "the reader of the output went away",
+}
+"""Every exit code of the command line; the errors behind them are in `localrag.errors`."""
+
+
+def verb(
+    app: typer.Typer, name: str, *, examples: Sequence[str], exit_codes: Sequence[int]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function as the verb `name`; its docstring says what the verb does."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        app.command(name, help=_help(function.__doc__ or "", examples, exit_codes))(function)
+        return function
+
+    return register
+
+
+def codes_in_words(codes: Sequence[int] = tuple(EXIT_CODES)) -> str:
+    """List exit codes as a block of help text."""
+    return _block(["Exit codes:", *(f"  {code:<3} {EXIT_CODES[code]}" for code in codes)])
+
+
+def _help(description: str, examples: Sequence[str], exit_codes: Sequence[int]) -> str:
+    shown = _block(["Examples:", *(f"  {example}" for example in examples)])
+    return f"{cleandoc(description)}\n\n{shown}\n\n{codes_in_words(exit_codes)}"
+
+
+def _block(lines: Sequence[str]) -> str:
+    # The backspace keeps the help formatter from joining the lines of a paragraph.
+    return "\n".join(["\b", *lines])

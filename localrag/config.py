@@ -1,0 +1,189 @@
+"""Settings: one typed tree, filled from defaults, localrag.toml, environment and flags.
+
+Later sources win over earlier ones. Keys are written with dots (``retrieval.k``), in the
+environment in capitals with two underscores in the place of the dot (``LOCALRAG_RETRIEVAL__K``).
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from localrag.errors import ConfigError
+
+_PREFIX = "LOCALRAG_"
+# Variables that begin with the prefix and are no settings.
+_OTHER_VARIABLES = {"LOCALRAG_HOME", "LOCALRAG_DEBUG", "LOCALRAG_SHARED_DATA"}
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class IngestConfig(_Section):
+    """Reading files and indexing."""
+
+    workers: int = Field(0, ge=0, le=256, description="processes; 0: one for each processor")
+    max_file_mb: int = Field(200, ge=1, description="larger files are refused, in megabytes")
+
+    @property
+    def processes(self) -> int:
+        """The number of processes to use, at least 1."""
+        return self.workers or os.cpu_count() or 1
+
+
+class RetrievalConfig(_Section):
+    """Finding passages."""
+
+    k: int = Field(10, ge=1, le=1000, description="passages given back for a question")
+
+
+class Config(_Section):
+    """Every setting of localrag."""
+
+    corpus: str = Field("main", min_length=1, description="corpus used where none is named")
+    ingest: IngestConfig = IngestConfig()
+    retrieval: RetrievalConfig = RetrievalConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value and where it comes from.
+
+    Attributes:
+        key: with dots, ``retrieval.k``.
+        source: ``default``, ``localrag.toml``, the environment variable, or ``flag``.
+        help: what the setting does.
+    """
+
+    key: str
+    value: object
+    source: str
+    help: str
+
+
+class HasSettings(Protocol):
+    """What of a workspace is needed here."""
+
+    @property
+    def settings(self) -> Path:
+        """The settings file, which need not exist."""
+
+
+def load(workspace: HasSettings, overrides: Mapping[str, object] | None = None) -> Config:
+    """Read the settings.
+
+    Args:
+        workspace: whose ``localrag.toml`` to read, if it exists.
+        overrides: flags, by dotted key; None stands for "not given".
+
+    Raises:
+        ConfigError: a key is unknown or a value invalid; names the source and the nearest key.
+    """
+    return _load(_sources(workspace, overrides or {}))
+
+
+def explain(workspace: HasSettings, overrides: Mapping[str, object] | None = None) -> list[Setting]:
+    """List every setting with its value and source; arguments and errors as for `load`."""
+    sources = _sources(workspace, overrides or {})
+    config = _load(sources)
+    return [
+        Setting(
+            key,
+            _value(config, key),
+            sources[key][1] if key in sources else "default",
+            description,
+        )
+        for key, description in _keys(Config)
+    ]
+
+
+def _sources(
+    workspace: HasSettings, overrides: Mapping[str, object]
+) -> dict[str, tuple[object, str]]:
+    """Collect values with their sources by dotted key; later sources replace earlier ones."""
+    found: dict[str, tuple[object, str]] = {}
+    for key, value in _flatten(_read(workspace.settings)):
+        found[key] = (value, workspace.settings.name)
+    for variable, text in os.environ.items():
+        if variable.startswith(_PREFIX) and variable not in _OTHER_VARIABLES:
+            key = variable.removeprefix(_PREFIX).lower().replace("__", ".")
+            found[key] = (text, variable)
+    for key, given in overrides.items():
+        if given is not None:
+            found[key] = (given, "flag")
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{path} cannot be read ({error}).",
+            "Mend the line, or delete the file: localrag init writes a new one.",
+        ) from error
+
+
+def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
+    known = [key for key, _ in _keys(Config)]
+    for key, (_, source) in sources.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+            raise ConfigError(
+                f"{source}: there is no setting {key!r}.",
+                f"Did you mean {near[0]!r}?" if near else f"Settings: {', '.join(known)}.",
+            )
+    try:
+        return Config.model_validate(_nest(sources))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        _, source = sources[key]
+        raise ConfigError(
+            f"{source}: {key} = {first['input']!r} is not valid ({first['msg']}).",
+            "See all settings: localrag config",
+        ) from error
+
+
+def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every dotted key of a tree with its description."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _keys(kind, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", field.description or ""
+
+
+def _value(config: BaseModel, key: str) -> object:
+    found: object = config
+    for name in key.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flatten(cast("dict[str, object]", value), f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _nest(sources: Mapping[str, tuple[object, str]]) -> dict[str, object]:
+    tree: dict[str, Any] = {}
+    for key, (value, _) in sources.items():
+        *parents, name = key.split(".")
+        section = tree
+        for parent in parents:
+            section = section.setdefault(parent, {})
+        section[name] = value
+    return tree

@@ -1,0 +1,1 @@
+"""Documents and passages: their values, the readers that make them, the store that keeps them."""

@@ -1,0 +1,289 @@
+"""References between provisions and definitions of terms, as the store keeps them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from localrag.corpus.database import Database, Row
+from localrag.corpus.model import Locator
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReference:
+    """A reference from one provision to another, or to a law as a whole.
+
+    Attributes:
+        document_id: the document that refers.
+        source: the provision that refers, as exact as it is known.
+        start, end: span of the reference in the text of that document.
+        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by``.
+        law_id: the document referred to; empty where the corpus does not hold it.
+        law_name: that law as cited.
+        target: the provision referred to; the empty locator for the law as a whole.
+        target_end: last provision of a range.
+    """
+
+    document_id: str
+    source: Locator
+    start: int
+    end: int
+    kind: str
+    law_id: str
+    law_name: str
+    target: Locator
+    target_end: Locator | None = None
+
+
+class Connection(NamedTuple):
+    """A reference seen from one of its two provisions, as far as ranking needs it.
+
+    Attributes:
+        document_id, article: the other provision's document, and path of its article.
+        kind: as in `StoredReference`.
+        place: path of the exact place on this side of the reference.
+    """
+
+    document_id: str
+    article: str
+    kind: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDefinition:
+    """Where a term is defined.
+
+    Attributes:
+        document_id, locator: the provision that defines it.
+        term: the term as written between the brackets.
+        start, end: span in the text of the document.
+        scope: how far the definition reaches; empty for the whole document.
+    """
+
+    document_id: str
+    locator: Locator
+    term: str
+    start: int
+    end: int
+    scope: str = ""
+
+
+def subtree(path: str) -> tuple[str, str]:
+    """Return the bounds (from, up to but without) of a place and all that stands inside it.
+
+    Paths are joined by ``.`` and divisions end with ``/``. The character after ``.`` is ``/`` and
+    the one after ``/`` is ``0``, so a place with its inside is one range of an index.
+    """
+    if not path:
+        return "", "\U0010ffff"
+    if path.endswith("/"):
+        return path, f"{path[:-1]}0"
+    return path, f"{path}/"
+
+
+def replace_all(
+    database: Database,
+    references: Iterable[StoredReference],
+    definitions: Iterable[StoredDefinition],
+) -> tuple[int, int]:
+    """Put these in the place of all stored ones, in one transaction; returns both counts."""
+    with database.transaction():
+        for table in ("refs", "reached", "definitions"):
+            database.write(f"DELETE FROM {table}")  # noqa: S608 - fixed names
+        keys = {id_: key for key, id_ in database.stream("SELECT key, id FROM documents")}
+        written = _write_references(database, references, keys)
+        rows = [
+            (keys[d.document_id], d.term, d.locator.path, d.start, d.end, d.scope)
+            for d in definitions
+        ]
+        database.write_many(
+            'INSERT INTO definitions (document, term, locator, start, "end", scope)'
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        database.write(
+            "UPDATE meta SET value = (SELECT value FROM meta WHERE name = 'generation')"
+            " WHERE name = 'links_generation'"
+        )
+    return written, len(rows)
+
+
+def references_from(database: Database, document: int, path: str) -> list[StoredReference]:
+    """List the references of a provision and of what stands inside it, in reading order."""
+    rows = database.rows(
+        f"{_REFERENCES} WHERE refs.document = ? AND refs.source >= ? AND refs.source < ?"
+        ' ORDER BY refs.start, refs."end", refs.key',
+        (document, *subtree(path)),
+    )
+    return [_reference(row) for row in rows]
+
+
+def references_to(database: Database, law: int, path: str) -> list[StoredReference]:
+    """List the references to a provision or to something inside it, by document and place."""
+    rows = database.rows(
+        f"{_REFERENCES} WHERE refs.key IN"  # noqa: S608 - a constant
+        " (SELECT reference FROM reached WHERE law = ? AND place >= ? AND place < ?)"
+        " ORDER BY refs.key",
+        (law, *subtree(path)),
+    )
+    return [_reference(row) for row in rows]
+
+
+def connections_from(database: Database, document: int, path: str) -> list[Connection]:
+    """List where the references of a provision lead, each once."""
+    rows = database.rows(
+        f"SELECT DISTINCT documents.id, {_article('refs.target')}, refs.kind, refs.source"  # noqa: S608
+        " FROM refs JOIN documents ON documents.key = refs.law"
+        " WHERE refs.document = ? AND refs.source >= ? AND refs.source < ? AND refs.target <> ''",
+        (document, *subtree(path)),
+    )
+    return [Connection(*row) for row in rows]
+
+
+def connections_to(database: Database, law: int, path: str) -> list[Connection]:
+    """List what refers to a provision or to something inside it, each once."""
+    rows = database.rows(
+        f"SELECT DISTINCT documents.id, {_article('refs.source')}, refs.kind, place"  # noqa: S608
+        " FROM reached JOIN refs ON refs.key = reference"
+        " JOIN documents ON documents.key = refs.document"
+        " WHERE reached.law = ? AND place >= ? AND place < ?",
+        (law, *subtree(path)),
+    )
+    return [Connection(*row) for row in rows]
+
+
+def _article(column: str) -> str:
+    # The part of a path before its first dot: the article, with its division.
+    return f"substr({column}, 1, instr({column} || '.', '.') - 1)"
+
+
+def definitions_of(database: Database, term: str) -> list[StoredDefinition]:
+    """List where a term is defined."""
+    rows = database.rows(f"{_DEFINITIONS} WHERE term = ? ORDER BY definitions.key", (term,))
+    return [_definition(row) for row in rows]
+
+
+def definitions_in(database: Database, document: int) -> list[StoredDefinition]:
+    """List what a document defines, in reading order."""
+    rows = database.rows(f"{_DEFINITIONS} WHERE document = ? ORDER BY definitions.key", (document,))
+    return [_definition(row) for row in rows]
+
+
+def definitions_used(database: Database, document: int, text: str) -> list[StoredDefinition]:
+    """List the definitions of a document whose terms stand in a text."""
+    rows = database.rows(
+        f"{_DEFINITIONS} WHERE document = ? AND instr(?, term) ORDER BY definitions.key",
+        (document, text),
+    )
+    return [_definition(row) for row in rows]
+
+
+_REFERENCES = (
+    'SELECT documents.id, refs.source, refs.start, refs."end", refs.kind, target_law.id,'
+    " refs.law_name, refs.target, refs.target_end FROM refs"
+    " JOIN documents ON documents.key = refs.document"
+    " LEFT JOIN documents AS target_law ON target_law.key = refs.law"
+)
+
+_DEFINITIONS = (
+    'SELECT documents.id, locator, term, start, "end", scope FROM definitions'
+    " JOIN documents ON documents.key = definitions.document"
+)
+
+
+def _definition(row: Row) -> StoredDefinition:
+    document, path, *rest = row
+    return StoredDefinition(document, Locator.parse(path), *rest)
+
+
+def _reference(row: Row) -> StoredReference:
+    document, source, start, end, kind, law, law_name, target, target_end = row
+    return StoredReference(
+        document,
+        Locator.parse(source),
+        start,
+        end,
+        kind,
+        law or "",
+        law_name,
+        Locator.parse(target),
+        None if target_end is None else Locator.parse(target_end),
+    )
+
+
+def _write_references(
+    database: Database, references: Iterable[StoredReference], keys: Mapping[str, int]
+) -> int:
+    ranges = _Ranges(database)
+    number = 0
+    for batch in _batches(references, 5000):
+        rows, reached = [], []
+        for number, reference in enumerate(batch, start=number + 1):  # noqa: B020 - counts on
+            law = keys.get(reference.law_id)
+            path = reference.target.path
+            last = None if reference.target_end is None else reference.target_end.path
+            rows.append(
+                (
+                    number,
+                    keys[reference.document_id],
+                    reference.source.path,
+                    reference.start,
+                    reference.end,
+                    reference.kind,
+                    law,
+                    reference.law_name,
+                    path,
+                    last,
+                )
+            )
+            if law is not None:
+                places = [path] if last is None else ranges.expand(law, path, last)
+                reached += [(law, place, number) for place in places]
+        database.write_many("INSERT INTO refs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        database.write_many("INSERT OR IGNORE INTO reached VALUES (?, ?, ?)", reached)
+    return number
+
+
+def _batches(references: Iterable[StoredReference], size: int) -> Iterator[list[StoredReference]]:
+    batch: list[StoredReference] = []
+    for reference in references:
+        batch.append(reference)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+@dataclass
+class _Ranges:
+    """Expands 第三条から第七条まで against the provisions a law really has."""
+
+    database: Database
+    _children: dict[int, dict[str, list[str]]] = field(default_factory=dict)
+
+    def expand(self, law: int, first: str, last: str) -> list[str]:
+        """Places from `first` to `last`; only the two ends where the law lacks one of them."""
+        siblings = self._of(law).get(_parent(first), [])
+        try:
+            return siblings[siblings.index(first) : siblings.index(last) + 1] or [first, last]
+        except ValueError:
+            return [first, last]
+
+    def _of(self, law: int) -> dict[str, list[str]]:
+        if law not in self._children:
+            children = defaultdict(list)
+            for (path,) in self.database.stream(
+                "SELECT locator FROM passages WHERE document = ? AND place IS NULL ORDER BY key",
+                (law,),
+            ):
+                children[_parent(path)].append(path)
+            self._children = {law: children}
+        return self._children[law]
+
+
+def _parent(path: str) -> str:
+    # Without a dot the parent is the division: "suppl1/3" -> "suppl1/", "5" -> "".
+    head, dot, _ = path.rpartition(".")
+    return head if dot else path[: path.rfind("/") + 1]

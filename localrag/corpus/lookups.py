@@ -1,0 +1,364 @@
+"""Everything that can be asked of a corpus store."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from localrag.corpus import links
+from localrag.corpus.database import Database, Row
+from localrag.corpus.links import Connection, StoredDefinition, StoredReference
+from localrag.corpus.model import ARTICLES, Document, Locator, Passage, Section
+from localrag.corpus.rows import BLOCK, PassageRow, block_range, passage_of
+from localrag.errors import NotFoundError
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What a listing says of a document; `characters` and `passages` are counts."""
+
+    id: str
+    title: str
+    kind: str
+    source: str
+    characters: int
+    passages: int
+    metadata: Mapping[str, str]
+
+
+class LawRow(NamedTuple):
+    """List what names a law; `abbreviations` are the official ones, separated by commas."""
+
+    law_id: str
+    title: str
+    law_num: str
+    law_type: str
+    abbreviations: str
+
+
+class Lookups:
+    """The reading half of `CorpusStore`; a look-up never waits for a writer."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    @property
+    def generation(self) -> int:
+        """A number that every change of the content increases."""
+        return self._meta("generation")
+
+    @property
+    def stamp(self) -> int:
+        """A random number that every change of the content renews.
+
+        Unlike the generation it tells a store from another one that was put in its place, be it
+        made anew or restored from a copy: an index fits only the stamp it was built from.
+        """
+        return self._meta("stamp")
+
+    @property
+    def links_generation(self) -> int:
+        """The generation that references and definitions were derived from; -1 before."""
+        return self._meta("links_generation")
+
+    # Documents
+
+    def documents(self, kind: str | None = None) -> Iterator[DocumentInfo]:
+        """List all documents, or those of one kind, in the order they were entered."""
+        yield from map(
+            _info, self._db.rows(f"{_INFO} WHERE ? IS NULL OR kind = ? ORDER BY key", (kind, kind))
+        )
+
+    def document(self, document_id: str) -> DocumentInfo:
+        """Return one document's listing.
+
+        Raises:
+            NotFoundError: there is no such document (as for every look-up by document id that
+                does not say otherwise).
+        """
+        return _info(self._db.rows(f"{_INFO} WHERE key = ?", (self._require(document_id),))[0])
+
+    def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
+        """Return the text of a document, or a span of it, in characters."""
+        return self._span(self._require(document_id), start, end)
+
+    def sections(self, document_id: str) -> list[Section]:
+        """Return the outline of a document, in reading order."""
+        return [
+            Section(*row)
+            for row in self._db.rows(
+                'SELECT depth, title, start, "end" FROM sections WHERE document = ?'
+                " ORDER BY number",
+                (self._require(document_id),),
+            )
+        ]
+
+    def read(self, document_id: str) -> Document:
+        """Return the whole document, as its reader made it."""
+        info = self.document(document_id)
+        return Document(
+            id=info.id,
+            title=info.title,
+            kind=info.kind,
+            text=self.text(document_id),
+            source=info.source,
+            passages=tuple(passage for _, passage in self.passages(document_id=document_id)),
+            sections=tuple(self.sections(document_id)),
+            metadata=info.metadata,
+        )
+
+    # Passages
+
+    def passages(
+        self, *, layer: str | None = None, document_id: str | None = None
+    ) -> Iterator[tuple[int, Passage]]:
+        """Yield keys and passages in reading order, one document in memory at a time.
+
+        Args:
+            layer: only this layer.
+            document_id: only this document.
+        """
+        if document_id is None:
+            documents = self._db.rows("SELECT key, id FROM documents ORDER BY key")
+        else:
+            documents = [(self._require(document_id), document_id)]
+        for key, id_ in documents:
+            text = self._span(key, 0, None)
+            for row in self._db.rows(
+                f"{_PASSAGE} WHERE document = ? AND (? IS NULL OR layers.name = ?)"
+                " ORDER BY passages.key",
+                (key, layer, layer),
+            ):
+                yield row[0], passage_of(id_, row[3:], text[row[_START] : row[_END]])
+
+    def count(self, layers: Iterable[str]) -> int:
+        """Count the passages of some layers."""
+        return sum(
+            self._db.rows(
+                "SELECT count(*) FROM passages JOIN layers ON layers.key = layer"
+                " WHERE layers.name = ?",
+                (layer,),
+            )[0][0]
+            for layer in layers
+        )
+
+    def by_keys(self, keys: Iterable[int]) -> dict[int, Passage]:
+        """Find passages by key, in the order asked for; keys that are gone are left out."""
+        wanted = list(keys)
+        rows = {row[0]: row for row in self._rows_by_key(_PASSAGE, "passages.key", wanted)}
+        needed = {
+            block for row in rows.values() for block in block_range(row[1], row[_START], row[_END])
+        }
+        blocks: dict[int, str] = dict(
+            self._rows_by_key("SELECT key, text FROM blocks", "key", needed)
+        )
+        return {key: _passage(rows[key], blocks) for key in wanted if key in rows}
+
+    def ids(self, keys: Collection[int]) -> dict[int, str]:
+        """Find the ids of passages, without their texts: for ranking many of them."""
+        return {
+            key: f"{document_id}#{path if place is None else place}"
+            for key, document_id, path, place in self._rows_by_key(
+                "SELECT passages.key, documents.id, locator, place FROM passages"
+                " JOIN documents ON documents.key = document",
+                "passages.key",
+                keys,
+            )
+        }
+
+    def by_id(self, passage_id: str) -> Passage | None:
+        """Find the passage with this id."""
+        key = self.key_of(passage_id)
+        return None if key is None else self.by_keys([key])[key]
+
+    def key_of(self, passage_id: str) -> int | None:
+        """Find the key of the passage with this id."""
+        # Ids of documents that come from file names may hold a '#' too.
+        for position, character in enumerate(passage_id):
+            if character == "#" and (key := self._key(passage_id[:position])) is not None:
+                place = passage_id[position + 1 :]
+                found = self._db.row(
+                    "SELECT key FROM passages WHERE document = ? AND place = ?"
+                    " UNION ALL SELECT key FROM passages"
+                    " WHERE document = ? AND layer IN (SELECT key FROM layers) AND locator = ?"
+                    " AND place IS NULL",
+                    (key, place, key, place),
+                )
+                if found:
+                    return int(found[0])
+        return None
+
+    def at(self, document_id: str, locator: Locator, layer: str | None = None) -> Passage | None:
+        """Find the passage at exactly this statute place; the first, should a law print two."""
+        row = locator.path and self._db.row(
+            "SELECT key FROM passages WHERE document = ?"
+            " AND layer IN (SELECT key FROM layers WHERE ? IS NULL OR name = ?) AND locator = ?"
+            " ORDER BY key LIMIT 1",
+            (self._key(document_id), layer, layer, locator.path),
+        )
+        return self.by_keys([row[0]])[row[0]] if row else None
+
+    def within(self, document_id: str, locator: Locator, layer: str) -> list[Passage]:
+        """List the passages of a layer at this statute place and inside it, in reading order."""
+        rows = self._db.rows(
+            "SELECT key FROM passages WHERE document = ?"
+            " AND layer = (SELECT key FROM layers WHERE name = ?)"
+            " AND locator >= ? AND locator < ? ORDER BY key",
+            (self._key(document_id), layer, *links.subtree(locator.path)),
+        )
+        return list(self.by_keys(row[0] for row in rows).values())
+
+    # Statutes
+
+    def laws(self) -> list[LawRow]:
+        """List what names each law, in the order they were entered."""
+        rows = self._db.rows(
+            "SELECT id, title, metadata FROM documents WHERE kind = 'law' ORDER BY key"
+        )
+        # One call of the parser instead of one a law: half the time.
+        metadata = json.loads(f"[{','.join(row[2] for row in rows)}]")
+        return [
+            LawRow(
+                law_id,
+                title,
+                of.get("law_num", ""),
+                of.get("law_type", ""),
+                of.get("abbreviations", ""),
+            )
+            for (law_id, title, _), of in zip(rows, metadata, strict=True)
+        ]
+
+    def provision_exists(self, law_id: str, locator: Locator) -> bool:
+        """Whether the law has exactly this provision; the empty locator is the law itself."""
+        key = self._key(law_id)
+        if key is None or not locator.path:
+            return key is not None
+        found = self._db.row(
+            "SELECT 1 FROM passages WHERE document = ? AND layer IN (SELECT key FROM layers)"
+            " AND locator = ? LIMIT 1",
+            (key, locator.path),
+        )
+        return found is not None
+
+    def articles(self, law_id: str, division: str = "") -> list[str]:
+        """List the article numbers of a division of a law, in reading order."""
+        rows = self._db.rows(
+            "SELECT locator FROM passages WHERE document = ?"
+            " AND layer = (SELECT key FROM layers WHERE name = ?) ORDER BY key",
+            (self._key(law_id), ARTICLES),
+        )
+        inside = f"{division}/" if division else ""
+        places = (path.removeprefix(inside) for (path,) in rows if path.startswith(inside))
+        # The layer holds whole articles: what is left after the division is the number.
+        return list(dict.fromkeys(place for place in places if place and "/" not in place))
+
+    def locators(self, law_id: str, inside: Locator, layer: str) -> list[Locator]:
+        """List the places of a layer inside a provision, in reading order."""
+        rows = self._db.rows(
+            "SELECT locator FROM passages WHERE document = ?"
+            " AND layer = (SELECT key FROM layers WHERE name = ?)"
+            " AND locator >= ? AND locator < ? ORDER BY key",
+            (self._key(law_id), layer, *links.subtree(inside.path)),
+        )
+        return [Locator.parse(path) for (path,) in rows]
+
+    def divisions(self, law_id: str) -> dict[str, str]:
+        """Return the header of the first provision of every division besides the main one."""
+        headers: dict[str, str] = {}
+        for path, header in self._db.rows(
+            "SELECT locator, header FROM passages WHERE document = ?"
+            " AND layer = (SELECT key FROM layers WHERE name = ?)"
+            " AND instr(locator, '/') ORDER BY key",
+            (self._key(law_id), ARTICLES),
+        ):
+            headers.setdefault(Locator.parse(path).division, header)
+        return headers
+
+    # What indexing derived
+
+    def references_from(self, document_id: str, locator: Locator) -> list[StoredReference]:
+        """List the references of a provision and of what stands inside it, in reading order."""
+        return links.references_from(self._db, self._require(document_id), locator.path)
+
+    def references_to(self, document_id: str, locator: Locator) -> list[StoredReference]:
+        """List the references to a provision or to something inside it, also as part of a range."""
+        return links.references_to(self._db, self._require(document_id), locator.path)
+
+    def connections_from(self, document_id: str, locator: Locator) -> list[Connection]:
+        """List where the references of a provision lead; empty for an unknown document."""
+        return links.connections_from(self._db, self._key(document_id) or 0, locator.path)
+
+    def connections_to(self, document_id: str, locator: Locator) -> list[Connection]:
+        """List what refers to a provision; empty for an unknown document."""
+        return links.connections_to(self._db, self._key(document_id) or 0, locator.path)
+
+    def definitions_of(self, term: str) -> list[StoredDefinition]:
+        """List where a term, written exactly so, is defined."""
+        return links.definitions_of(self._db, term)
+
+    def definitions_in(self, document_id: str) -> list[StoredDefinition]:
+        """List the terms a document defines, in reading order."""
+        return links.definitions_in(self._db, self._require(document_id))
+
+    def definitions_used(self, document_id: str, text: str) -> list[StoredDefinition]:
+        """List the definitions of a document whose terms stand in `text`, in reading order."""
+        return links.definitions_used(self._db, self._key(document_id) or 0, text)
+
+    def _meta(self, name: str) -> int:
+        row = self._db.row("SELECT value FROM meta WHERE name = ?", (name,))
+        return int(row[0]) if row else 0
+
+    def _key(self, document_id: str) -> int | None:
+        row = self._db.row("SELECT key FROM documents WHERE id = ?", (document_id,))
+        return int(row[0]) if row else None
+
+    def _require(self, document_id: str) -> int:
+        key = self._key(document_id)
+        if key is None:
+            raise NotFoundError(
+                f"The corpus has no document {document_id!r}.", "See what it has: localrag list"
+            )
+        return key
+
+    def _rows_by_key(self, select: str, column: str, keys: Collection[int]) -> Iterator[Row]:
+        # Old builds of SQLite take no more than 999 values in one statement.
+        ordered = sorted(keys)
+        for first in range(0, len(ordered), 900):
+            part = ordered[first : first + 900]
+            marks = ",".join("?" * len(part))
+            yield from self._db.rows(f"{select} WHERE {column} IN ({marks})", part)
+
+    def _span(self, key: int, start: int, end: int | None) -> str:
+        blocks = block_range(key, start, end)
+        rows = self._db.rows(
+            "SELECT text FROM blocks WHERE key >= ? AND key < ? ORDER BY key",
+            (blocks.start, blocks.stop),
+        )
+        skipped = start // BLOCK * BLOCK
+        text = "".join(text for (text,) in rows)
+        return text[start - skipped : None if end is None else max(end, start) - skipped]
+
+
+_INFO = "SELECT id, title, kind, source, characters, passages, metadata FROM documents"
+
+# Key, document key and document id, then the columns of a `PassageRow`.
+_PASSAGE = (
+    "SELECT passages.key, document, documents.id, layers.name, locator, place, section, page,"
+    ' header, start, "end", text, passages.source FROM passages'
+    " JOIN documents ON documents.key = document JOIN layers ON layers.key = layer"
+)
+_START, _END = 9, 10
+
+
+def _info(row: Row) -> DocumentInfo:
+    id_, title, kind, source, characters, passages, metadata = row
+    return DocumentInfo(id_, title, kind, source, characters, passages, json.loads(metadata))
+
+
+def _passage(row: Row, blocks: Mapping[int, str]) -> Passage:
+    columns: PassageRow = row[3:]
+    start, end = row[_START], row[_END]
+    keys = block_range(row[1], start, end)
+    skipped = start // BLOCK * BLOCK
+    span = "".join(blocks[key] for key in keys)[start - skipped : end - skipped]
+    return passage_of(row[2], columns, span)

@@ -1,0 +1,143 @@
+"""The values that flow through localrag: documents, their passages, and where passages stand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+ARTICLES = "articles"
+"""Layer of a statute's citable units: articles, appendices, provisions outside any article."""
+PARAGRAPHS = "paragraphs"
+"""Layer of a statute's paragraphs (項), each with the items (号) it introduces."""
+ITEMS = "items"
+"""Layer of a statute's items and subitems (号, イ, (1) ...), each with what stands below it."""
+PASSAGES = "passages"
+"""Layer of the passages of every document that is not a statute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """Where a passage stands in its document.
+
+    Statutes use the first five fields. Numbers are kept as strings, branch numbers joined by an
+    underscore: 第二十七条の三十六 is ``27_36``; a deleted range keeps both ends (``55:63``).
+    Other documents use `section` and `page`.
+
+    Attributes:
+        division: empty in main provisions; ``suppl1``, ``suppl2`` … for supplementary
+            provisions (附則) and ``appendix1`` … for appendices (別表, 様式), in file order;
+            ``preamble``, ``enact`` for what stands before the first article.
+        article: article number, empty where the provision stands outside any article.
+        paragraph: paragraph number (項), ``1`` also where the article has only one.
+        item: item number (号), with branches: 第一号の二 is ``1_2``.
+        subitem: numbers of the subitems from the outermost in, joined by dots: イ(2) is ``1.2``.
+        section: heading path of an ordinary document, joined by `` > ``.
+        page: page of an ordinary document, from 1; 0 where pages are unknown.
+    """
+
+    division: str = ""
+    article: str = ""
+    paragraph: str = ""
+    item: str = ""
+    subitem: str = ""
+    section: str = ""
+    page: int = 0
+
+    @property
+    def path(self) -> str:
+        """The statute place as text: ``27_36.1.2``, ``suppl3/2.1``; empty for other documents."""
+        numbers = [self.article, self.paragraph, self.item, self.subitem]
+        while numbers and not numbers[-1]:
+            numbers.pop()
+        place = ".".join(numbers)
+        return f"{self.division}/{place}" if self.division else place
+
+    @classmethod
+    def parse(cls, path: str) -> "Locator":
+        """Read back what `path` wrote."""
+        division, _, place = path.rpartition("/")
+        article, paragraph, item, subitem = (*place.split(".", 3), "", "", "")[:4]
+        return cls(division, article, paragraph, item, subitem)
+
+    def contains(self, other: "Locator") -> bool:
+        """Whether `other` is this statute place or stands inside it."""
+        mine, theirs = (
+            (place.division, place.article, place.paragraph, place.item, place.subitem)
+            for place in (self, other)
+        )
+        depth = max((i for i, part in enumerate(mine) if part), default=-1) + 1
+        if depth == len(mine):
+            return mine[:4] == theirs[:4] and f"{theirs[4]}.".startswith(f"{mine[4]}.")
+        return mine[:depth] == theirs[:depth]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of a document and the span it covers, for outlines: 編・章・節 or headings.
+
+    Attributes:
+        depth: 1 for the outermost level.
+        title: the heading as printed ("第二章の二　公開買付けに関する開示").
+        start, end: span in the document text, in characters.
+    """
+
+    depth: int
+    title: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What is retrieved: a piece of a document, or a text derived from one.
+
+    Attributes:
+        id: unique in the corpus and stable when the document is added again:
+            ``<document id>#<place>``, e.g. ``323AC0000000025#27_36.1``.
+        document_id: the document it belongs to.
+        layer: the set of passages it belongs to.
+        text: what is searched and quoted.
+        header: where it stands, in words, kept apart from the text
+            ("金融商品取引法 第二十七条の三十六 第一項").
+        locator: where it stands, as numbers.
+        start, end: its span in the document text; ``document.text[start:end] == text`` for every
+            layer that readers make.
+        source_id: for layers made by a model, the passage it was made from.
+    """
+
+    id: str
+    document_id: str
+    layer: str
+    text: str
+    header: str
+    locator: Locator
+    start: int
+    end: int
+    source_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source: a law, an encyclopaedia page, a file.
+
+    Attributes:
+        id: unique in the corpus; the law id for statutes.
+        title: as printed ("金融商品取引法").
+        kind: ``law`` for statutes, else the format it came from (``text``, ``markdown``,
+            ``html``, ``pdf``, ``docx``, ``jsonl``, ``multihop``).
+        text: the full text; every span refers to it.
+        source: the file it was read from, with ``!member`` for a zip or a line of a JSONL file.
+        passages: in reading order, layer by layer.
+        sections: the outline, in reading order.
+        metadata: for statutes ``law_num`` (昭和二十三年法律第二十五号), ``law_type`` (Act,
+            CabinetOrder, MinisterialOrdinance, Constitution, ImperialOrder, Rule, Misc),
+            ``promulgated`` (ISO date), ``date`` (date of the state of the text, ISO, where the
+            file name gives one), ``abbreviations`` (official ones, separated by commas).
+    """
+
+    id: str
+    title: str
+    kind: str
+    text: str
+    source: str
+    passages: tuple[Passage, ...] = ()
+    sections: tuple[Section, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,116 @@
+"""HTML pages."""
+
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from localrag.corpus.model import Document
+from localrag.corpus.readers.characters import drop_controls
+from localrag.corpus.readers.decoding import decode
+from localrag.corpus.readers.model import Limits
+from localrag.corpus.readers.naming import stem
+from localrag.corpus.readers.prose import Heading, prose
+from localrag.errors import InputError
+
+_DECLARED = re.compile(rb"<meta[^>]*charset\s*=\s*[\"']?([\w-]+)|<\?xml[^>]*encoding=[\"']([\w-]+)")
+_DROPPED = frozenset(
+    ["head", "script", "style", "nav", "noscript", "template", "iframe", "object", "svg", "button"]
+)
+_HEADINGS = {f"h{n}": n for n in range(1, 7)}
+_INLINE = frozenset(
+    [
+        *("a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em"),
+        *("font", "i", "img", "input", "ins", "kbd", "label", "mark", "q", "ruby", "rb", "s"),
+        *("samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var"),
+        "wbr",
+    ]
+)
+_RUBY = frozenset(["rt", "rp"])
+_SPACES = re.compile(r"[ \t\n]+")
+
+
+def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:  # noqa: ARG001
+    """Read a page as one document; scripts, styles and navigation are left out.
+
+    Raises:
+        InputError: the page has no text, or its encoding is unknown.
+    """
+    declared = _DECLARED.search(data[:4096])
+    encoding = next((g for g in declared.groups() if g), b"").decode() if declared else ""
+    markup = decode(data, encoding)
+    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=True)
+    root = lxml_html.document_fromstring(markup.encode(errors="replace"), parser=parser)
+    if any("depth" in entry.message for entry in parser.error_log):
+        raise InputError("The page is nested too deeply.", "Save it again as simple HTML.")
+    text, headings = _Page().read(root)
+    if not text.strip():
+        raise InputError("The page holds no text.", "Save it from the browser after it has loaded.")
+    title = _collapsed(root.findtext(".//title") or "") or stem(name)
+    yield prose(id_=name, title=title, kind="html", text=text, source=name, headings=headings)
+
+
+class _Page:
+    """Walks a page and writes its text: a line a block, table cells separated by tabs."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._headings: list[Heading] = []
+        self._line: list[str] = []
+        self._preformatted = 0
+
+    def read(self, root: etree._Element) -> tuple[str, list[Heading]]:
+        walk = etree.iterwalk(root, events=("start", "end"))
+        for event, element in walk:
+            tag = element.tag if isinstance(element.tag, str) else ""
+            if event == "start":
+                if tag in _DROPPED or tag in _RUBY:
+                    walk.skip_subtree()
+                    continue
+                self._open(tag)
+                self._write(element.text)
+            else:
+                if tag not in _DROPPED and tag not in _RUBY:
+                    self._close(tag)
+                self._write(element.tail)
+        self._end_line()
+        return "".join(self._parts), self._headings
+
+    def _open(self, tag: str) -> None:
+        if tag == "pre":
+            self._preformatted += 1
+        if tag in ("td", "th"):
+            if "".join(self._line).strip():
+                self._line.append("\t")
+        elif tag not in _INLINE:
+            self._end_line()
+
+    def _close(self, tag: str) -> None:
+        if tag in _HEADINGS:
+            self._end_line(_HEADINGS[tag])
+        elif tag not in _INLINE and tag not in ("td", "th"):
+            self._end_line()
+        if tag == "pre":
+            self._preformatted -= 1
+
+    def _write(self, text: str | None) -> None:
+        if text:
+            text = drop_controls(text)
+            self._line.append(text if self._preformatted else _SPACES.sub(" ", text))
+
+    def _end_line(self, depth: int = 0) -> None:
+        line = "".join(self._line).strip(" \n")
+        self._line.clear()
+        if not line:
+            return
+        start = self._length
+        self._parts.append(line + "\n")
+        self._length += len(line) + 1
+        if depth:
+            self._headings.append(Heading(depth, _collapsed(line), start, self._length))
+
+
+def _collapsed(text: str) -> str:
+    return _SPACES.sub(" ", drop_controls(text)).strip()

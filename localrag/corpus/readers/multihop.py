@@ -1,0 +1,106 @@
+"""JSON files of question-answering sets (MuSiQue, HotpotQA, 2WikiMultiHopQA, SQuAD, JSQuAD)."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from localrag.corpus.model import Document
+from localrag.corpus.readers.model import Limits, ReadFailure
+from localrag.corpus.readers.records import (
+    new_contexts,
+    paragraph_document,
+    record_document,
+    squad_document,
+)
+from localrag.errors import InputError
+
+_SHAPES = InputError(
+    "The JSON has none of the forms that are read.",
+    "Read are lists of {id, title, text}, the files of MuSiQue, HotpotQA and SQuAD, and their "
+    "corpora; write other data as JSONL of {id, title, text}.",
+)
+
+
+def read_json(
+    name: str,
+    data: bytes,
+    limits: Limits,  # noqa: ARG001
+) -> Iterator[Document | ReadFailure]:
+    """Read the documents of a JSON file; the paragraphs of a set's questions only once each.
+
+    Ids are ``<file name>:<n>``, counted from 1 over the documents, unless a record has its own.
+
+    Raises:
+        InputError: the file is not JSON, or of a form that is not known.
+    """
+    value = _load(data)
+    if isinstance(value, dict) and isinstance(value.get("data"), list):
+        yield from _squad(name, value["data"])
+    elif isinstance(value, dict):
+        yield from _titled(name, value)
+    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        if "paragraphs" in value[0] or "context" in value[0]:
+            yield from _questions(name, value)
+        else:
+            yield from _records(name, value)
+    else:
+        raise _SHAPES
+
+
+def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    """Yield the paragraphs of a multi-hop set, each title and text once."""
+    seen: set[tuple[str, str]] = set()
+    for ordinal, record in enumerate(records, start=1):
+        try:
+            for title, text in new_contexts(record, seen):
+                yield paragraph_document(f"{name}:{len(seen)}", name, title, text)
+        except InputError as error:
+            yield ReadFailure(f"{name}:{ordinal}", error.cause, error.cure)
+
+
+def _records(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    if "text" not in records[0]:
+        raise _SHAPES
+    for ordinal, record in enumerate(records, start=1):
+        place = f"{name}:{ordinal}"
+        try:
+            yield record_document(record, default_id=place, source=name, kind="multihop")
+        except InputError as error:
+            yield ReadFailure(place, error.cause, error.cure)
+
+
+def _titled(name: str, corpus: dict[str, Any]) -> Iterator[Document]:
+    """Read a corpus written as one object: title to list of sentences."""
+    for ordinal, (title, sentences) in enumerate(corpus.items(), start=1):
+        if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
+            raise _SHAPES
+        yield paragraph_document(f"{name}:{ordinal}", name, title, "".join(sentences))
+
+
+def _squad(name: str, articles: list[Any]) -> Iterator[Document | ReadFailure]:
+    ordinal = 0
+    for article in articles:
+        try:
+            contexts = [(str(article["title"]), str(p["context"])) for p in article["paragraphs"]]
+        except (KeyError, TypeError):
+            yield ReadFailure(f"{name}:{ordinal + 1}", _SHAPES.cause, _SHAPES.cure)
+            continue
+        for title, context in contexts:
+            ordinal += 1
+            yield squad_document(f"{name}:{ordinal}", name, title, context)
+
+
+def _load(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"The JSON is damaged in line {error.lineno}: {error.msg}.",
+            "Check whether the file is complete; JSON Lines belong in a file named .jsonl.",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"The JSON is not valid UTF-8 at byte {error.start}.", "Save the file as UTF-8."
+        ) from error
+    except RecursionError as error:
+        raise InputError("The JSON is nested too deeply.", "Check where it came from.") from error

@@ -1,0 +1,145 @@
+"""Documents that are not statutes: text under headings, cut into passages."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from localrag.corpus.model import PASSAGES, Document, Locator, Passage, Section
+
+# Sizes are in bytes of UTF-8, so that one figure serves both languages: 2,400 bytes are 800
+# Japanese characters or about 400 English words.
+_LONGEST = 2_400
+_WHOLE = 3_600
+"""Up to this size a text stays in one piece: cutting it would leave fragments."""
+_BREAKS = (
+    re.compile(r"\n\s*"),
+    re.compile(r"[。．！？][」』）】\"'”’]*|[.!?][\"')\]”’]*\s+"),
+    re.compile(r"[、，\s]"),
+)
+"""Where a passage may end, best first: lines, sentences, commas and spaces."""
+
+
+class Heading(NamedTuple):
+    """A heading in the text: from `start` to `end`, its title as printed, 1 the outermost."""
+
+    depth: int
+    title: str
+    start: int
+    end: int
+
+
+def prose(
+    *,
+    id_: str,
+    title: str,
+    kind: str,
+    text: str,
+    source: str,
+    headings: Sequence[Heading] = (),
+    pages: Sequence[int] = (),
+    begin: int = 0,
+    metadata: Mapping[str, str] | None = None,
+) -> Document:
+    """Make a document and cut its passages: a section each, long ones at sentence ends.
+
+    Args:
+        id_: id of the document.
+        title: as printed; the first words of every header.
+        kind: the format it came from.
+        text: the full text.
+        source: the file it was read from.
+        headings: in order, not overlapping.
+        pages: where each page starts, in characters; empty where pages are unknown. Passages
+            do not run over page ends.
+        begin: where the passages begin, in characters; what stands before is not searched.
+        metadata: of the document.
+    """
+    passages: list[Passage] = []
+    for path, start, end in _stretches(text, headings, pages, begin):
+        page = bisect_right(pages, start)
+        names = [name for name in path if name != title]
+        for piece_start, piece_end in _pieces(text, start, end):
+            passages.append(
+                Passage(
+                    id=f"{id_}#{len(passages) + 1}",
+                    document_id=id_,
+                    layer=PASSAGES,
+                    text=text[piece_start:piece_end],
+                    header=" > ".join([title, *names]),
+                    locator=Locator(section=" > ".join(path), page=page),
+                    start=piece_start,
+                    end=piece_end,
+                )
+            )
+    return Document(
+        id=id_,
+        title=title,
+        kind=kind,
+        text=text,
+        source=source,
+        passages=tuple(passages),
+        sections=tuple(_sections(text, headings)),
+        metadata=metadata or {},
+    )
+
+
+def _stretches(
+    text: str, headings: Sequence[Heading], pages: Sequence[int], begin: int
+) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Yield heading path and span of what stands between two headings or page ends."""
+    cuts = sorted({begin, *pages, *(h.end for h in headings), len(text)})
+    stops = {h.end: h.start for h in headings}
+    path: dict[int, str] = {}
+    passed = 0
+    has_body = False
+    for start, end in pairwise(cuts):
+        while passed < len(headings) and headings[passed].end <= start:
+            heading = headings[passed]
+            passed += 1
+            path = {d: name for d, name in path.items() if d < heading.depth}
+            path[heading.depth] = heading.title
+        stop = stops.get(end, end)
+        if text[start:stop].strip():
+            has_body = True
+            yield tuple(path.values()), start, stop
+    if not has_body and text[begin:].strip():
+        yield (), begin, len(text)
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield spans of about equal size near `_LONGEST` at most, without the space around."""
+    size = len(text[start:end].encode(errors="replace"))
+    count = 1 if size <= _WHOLE else -(-size // _LONGEST)
+    for left in range(count, 0, -1):
+        stop = _break(text, start, end, (end - start) // left) if left > 1 else end
+        piece = text[start:stop]
+        first = start + len(piece) - len(piece.lstrip())
+        last = stop - len(piece) + len(piece.rstrip())
+        if last > first:
+            yield first, last
+        start = stop
+
+
+def _break(text: str, start: int, end: int, wanted: int) -> int:
+    """Find the best place to cut near `wanted` characters after `start`."""
+    low, high = start + wanted * 2 // 3, min(end, start + wanted * 4 // 3)
+    for pattern in _BREAKS:
+        ends = [match.end() for match in pattern.finditer(text, low, high)]
+        if ends:
+            return min(ends, key=lambda position: abs(position - start - wanted))
+    return start + max(wanted, 1)
+
+
+def _sections(text: str, headings: Sequence[Heading]) -> Iterator[Section]:
+    """Close each heading where the next one of its depth, or further out, begins."""
+    ends: list[int] = []
+    following: list[tuple[int, int]] = []
+    for heading in reversed(headings):
+        while following and following[-1][0] > heading.depth:
+            following.pop()
+        ends.append(following[-1][1] if following else len(text))
+        following.append((heading.depth, heading.start))
+    for heading, end in zip(headings, reversed(ends), strict=True):
+        yield Section(heading.depth, heading.title, heading.start, end)

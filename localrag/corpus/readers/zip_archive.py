@@ -1,0 +1,110 @@
+"""Zip archives of readable files, as e-Gov publishes its laws."""
+
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from localrag.corpus.model import Document
+from localrag.corpus.readers.model import Limits, ReadFailure
+from localrag.errors import InputError
+
+MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure]]
+"""Reads one member from its name and its bytes."""
+_SMALL = 1_000_000
+_ENCRYPTED = 0x1
+_DRIVE = re.compile("[A-Za-z]:")
+
+
+def read_zip(
+    path: Path,
+    name: str,
+    limits: Limits,
+    *,
+    offers: Callable[[str], bool],
+    read_member: MemberReader,
+    shard: tuple[int, int] = (0, 1),
+) -> Iterator[Document | ReadFailure]:
+    """Read the members of an archive; nothing is unpacked to disk.
+
+    Args:
+        path: the archive.
+        name: what messages and ids call it.
+        limits: bounds on members.
+        offers: whether a member's name is of a format that is read; others are passed over.
+        read_member: reads one member.
+        shard: ``(i, n)`` reads only every n-th member, beginning with the i-th.
+
+    Raises:
+        InputError: the archive is damaged, or has too many members.
+    """
+    share, shares = shard
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise InputError(f"The zip is damaged: {error}.", "Download the file again.") from error
+    with archive:
+        members = archive.infolist()
+        if len(members) > limits.members:
+            raise InputError(
+                f"The zip has {len(members):,} members, more than {limits.members:,}.",
+                "Split it into several archives.",
+            )
+        if any(member.filename == "[Content_Types].xml" for member in members):
+            raise InputError("This is an Office file, not a zip.", "Give it its own suffix.")
+        unpacked = 0
+        for ordinal, member in enumerate(members):
+            if ordinal % shares != share or member.is_dir():
+                continue
+            place = f"{name}!{member.filename}"
+            try:
+                _check(member, limits, offers)
+                if not offers(member.filename):
+                    continue
+                unpacked += member.file_size
+                if unpacked > limits.unpacked_bytes:
+                    raise InputError(
+                        f"The zip unpacks to more than {limits.unpacked_bytes:,} bytes: "
+                        "this member and all after it are left out.",
+                        "Split it into several archives.",
+                    )
+                yield from read_member(place, _unpacked(archive, member))
+            except InputError as error:
+                yield ReadFailure(place, error.cause, error.cure)
+                if unpacked > limits.unpacked_bytes:
+                    return
+
+
+def _check(member: zipfile.ZipInfo, limits: Limits, offers: Callable[[str], bool]) -> None:
+    """Refuse what no honest archive of laws holds.
+
+    Raises:
+        InputError: the member's path leaves the archive, or it is encrypted, nested or a bomb.
+    """
+    name = member.filename
+    if name.startswith("/") or "\\" in name or _DRIVE.match(name) or ".." in name.split("/"):
+        raise InputError("The member's path leads out of the archive.", "Do not trust this zip.")
+    if PurePosixPath(name).suffix.lower() == ".zip":
+        raise InputError("A zip inside a zip is not read.", "Unpack it and add the inner files.")
+    if not offers(name):
+        return
+    if member.flag_bits & _ENCRYPTED:
+        raise InputError("The member is encrypted.", "Unpack the zip and add the files.")
+    if member.file_size > limits.file_bytes:
+        raise InputError(
+            f"The member unpacks to {member.file_size:,} bytes, more than {limits.file_bytes:,}.",
+            "Unpack it and split the file.",
+        )
+    if member.file_size > max(member.compress_size * limits.ratio, _SMALL):
+        raise InputError(
+            f"The member unpacks to more than {limits.ratio} times its size (a zip bomb?).",
+            "If the file is sound, unpack it and add it by itself.",
+        )
+
+
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    try:
+        return archive.read(member)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        raise InputError(f"The member is damaged: {error}.", "Download the zip again.") from error

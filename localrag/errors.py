@@ -1,0 +1,85 @@
+"""Every error localrag raises on purpose, drawn as one tree.
+
+LocalragError                 something the user can act on; carries a cure and an exit code
+├── UsageError           2    the request itself is malformed (a bad option, an empty question)
+├── NotFoundError        3    what was asked for does not exist (corpus, document, provision)
+├── InputError           4    a file cannot be read or entered; the rest is not affected
+├── WorkspaceError       5    the workspace, a store or an index cannot be used as it is
+│   ├── ConfigError      5    localrag.toml or an environment variable is not valid
+│   ├── StoreError       5    a corpus store is damaged or of another version
+│   └── IndexUnusable    5    an index is missing, damaged or of another version
+├── BusyError            6    another process is writing; trying again later can succeed
+└── StorageError         7    the disk is full or the folder cannot be written
+
+Exit code 0 is success and 1 an error nobody foresaw (a bug). `ask` and `search` that ran well
+and found nothing leave with 3 as well, and an interrupt (Ctrl-C) leaves with 130.
+"""
+
+from typing import ClassVar
+
+
+class LocalragError(Exception):
+    """An error with a cause and, where there is one, the command that cures it.
+
+    Args:
+        cause: what went wrong, one sentence, naming the file or value.
+        cure: what to do about it, ideally a command to copy; empty where nothing can be advised.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, cause: str, cure: str = "") -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.cure = cure
+
+    def __str__(self) -> str:
+        return f"{self.cause} {self.cure}".strip()
+
+
+class UsageError(LocalragError):
+    """The request itself is malformed."""
+
+    exit_code = 2
+
+
+class NotFoundError(LocalragError):
+    """What was asked for does not exist."""
+
+    exit_code = 3
+
+
+class InputError(LocalragError):
+    """A file cannot be read or entered; the rest of the work is not affected."""
+
+    exit_code = 4
+
+
+class WorkspaceError(LocalragError):
+    """The workspace, a store or an index cannot be used as it is."""
+
+    exit_code = 5
+
+
+class ConfigError(WorkspaceError):
+    """The configuration file or an environment variable is not valid."""
+
+
+class StoreError(WorkspaceError):
+    """A corpus store is damaged or was written by another version."""
+
+
+class IndexUnusable(WorkspaceError):  # noqa: N818 - the name says the state, as the help texts do
+    """An index is missing, damaged or was written by another version."""
+
+
+class BusyError(LocalragError):
+    """Another process is writing to the same corpus; trying again later can succeed."""
+
+    exit_code = 6
+
+
+class StorageError(LocalragError):
+    """The disk is full or the folder cannot be written."""
+
+    exit_code = 7

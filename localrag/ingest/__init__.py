@@ -1,0 +1,1 @@
+"""From files to a searchable corpus: adding documents, building indexes."""

@@ -1,0 +1,215 @@
+"""Adding files to a corpus: only what is new or changed is read."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+from localrag.corpus.files import FileRecord
+from localrag.corpus.readers import Limits, supported
+from localrag.corpus.store import CorpusStore
+from localrag.ingest.entering import FileEntry
+from localrag.ingest.events import (
+    Duplicate,
+    Event,
+    FileFailed,
+    FileRead,
+    FileRemoved,
+    FilesFound,
+    FileUnchanged,
+    Listener,
+    Progress,
+    ignore,
+)
+from localrag.ingest.lock import writing
+from localrag.ingest.reading import Content, Reader, Task
+from localrag.ingest.walk import FoundFile, Walk, still_there, walk
+from localrag.workspace import Workspace
+from localrag_indexes.parallel import map_stream
+
+# Above this size a file is streamed document by document instead of being read as a whole.
+_LARGE = 4_000_000
+# Below this many bytes, starting processes costs more than it saves.
+_WORTH_PROCESSES = 2_000_000
+
+
+@dataclass(slots=True)
+class AddReport:
+    """What an `add` did, in documents unless said otherwise.
+
+    Attributes:
+        added, replaced, removed: counts.
+        unchanged: of them as they were, in files that had to be read.
+        files_unchanged: files that were not read again.
+        unsupported: files of a kind nobody reads, by suffix.
+        duplicates: what was left out because the corpus has the same.
+        failed: what could not be entered, and why.
+        gone: files of the corpus below the added paths which no longer exist, and whose
+            documents are still there; always empty with `prune`.
+        seconds: wall time.
+    """
+
+    added: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    files_unchanged: int = 0
+    unsupported: dict[str, int] = field(default_factory=dict)
+    duplicates: list[Duplicate] = field(default_factory=list)
+    failed: list[FileFailed] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def count(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case FilesFound():
+                self.unsupported = event.unsupported
+            case FileRead():
+                self.added += len(event.added)
+                self.replaced += len(event.replaced)
+                self.unchanged += len(event.unchanged)
+                self.removed += len(event.removed)
+            case FileUnchanged():
+                self.files_unchanged += 1
+            case FileRemoved():
+                self.removed += len(event.documents)
+            case Duplicate():
+                self.duplicates.append(event)
+            case FileFailed():
+                self.failed.append(event)
+
+
+def add(
+    workspace: Workspace,
+    corpus: str,
+    paths: Sequence[Path],
+    *,
+    prune: bool = False,
+    check_content: bool = False,
+    workers: int = 1,
+    limits: Limits = Limits(),  # noqa: B008 - immutable
+    on_event: Listener = ignore,
+) -> AddReport:
+    """Enter the files below some paths into a corpus, which is made if it does not exist.
+
+    A file with the size and modification time it was read with is passed over; one with the same
+    content too. Whatever an event has told is stored, also if the process is killed the moment
+    after; calling again goes on from there.
+
+    Args:
+        workspace: need not be initialised.
+        corpus: name of the corpus.
+        paths: folders, walked in order of names, and files.
+        prune: remove the documents of files below `paths` that no longer exist.
+        check_content: compare content even where size and time are the same.
+        workers: processes that read files; with more than 1 the calling script needs the usual
+            ``if __name__ == "__main__"`` guard.
+        limits: what a file may hold.
+        on_event: called with every event, in this process.
+
+    Raises:
+        NotFoundError: a path does not exist; nothing was done.
+        BusyError: another process is writing to the corpus.
+        StorageError: the disk is full or read-only; what events told is stored.
+        StoreError: the store is damaged.
+    """
+    started = perf_counter()
+    report = AddReport()
+    found = walk(paths, supported)
+    place = workspace.corpus(corpus)
+    with writing(place), CorpusStore.open(place.store, create=True) as store:
+        addition = _Addition(store, found, Reader(limits), workers, check_content)
+        for event in addition.run(prune=prune):
+            report.count(event)
+            on_event(event)
+        store.checkpoint()
+        if not prune:
+            report.gone = missing(store, found)
+    report.seconds = perf_counter() - started
+    return report
+
+
+class _Addition:
+    """One run of `add`: a stream of events, each sent after what it tells is stored."""
+
+    def __init__(
+        self, store: CorpusStore, walk: Walk, reader: Reader, workers: int, check_content: bool
+    ) -> None:
+        self._store = store
+        self._walk = walk
+        self._reader = reader
+        self._workers = workers
+        self._check_content = check_content
+        self._known = store.files.all()
+        self._by_digest = {file.digest: file.path for file in self._known.values() if file.complete}
+
+    def run(self, *, prune: bool) -> Iterator[Event]:
+        yield FilesFound(len(self._walk.files), self._walk.unsupported)
+        for path in self._walk.unreadable:
+            yield FileFailed(str(path), "It cannot be read.", "Check its permissions.")
+        tasks = []
+        for file in self._walk.files:
+            record = self._known.get(file.path.as_posix())
+            if record is None or not record.complete:
+                tasks.append(Task(file, known_digest=""))
+            elif self._check_content or not _looks_the_same(record, file):
+                tasks.append(Task(file, record.digest))
+            else:
+                yield FileUnchanged(record.path)
+        yield from self._read(tasks)
+        if prune:
+            yield from self._prune()
+
+    def _read(self, tasks: Sequence[Task]) -> Iterator[Event]:
+        total = sum(task.file.bytes for task in tasks)
+        done = 0
+        for task, content in self._contents(tasks):
+            yield from self._enter(task, content)
+            done += task.file.bytes
+            yield Progress("read", done, total)
+
+    def _contents(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Content]]:
+        # Large files come last, so that the order of documents does not depend on the workers.
+        small = [task for task in tasks if task.file.bytes <= _LARGE]
+        worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
+        yield from map_stream(self._reader, small, self._workers if worth else 1)
+        for task in tasks:
+            if task.file.bytes > _LARGE:
+                yield task, self._reader.stream(task)
+
+    def _enter(self, task: Task, content: Content) -> Iterator[Event]:
+        path = task.file.path.as_posix()
+        original = self._by_digest.get(content.digest, path)
+        if content.digest and content.digest == task.known_digest:
+            self._store.files.put(_record(task.file, content.digest))
+            yield FileUnchanged(path)
+        elif path not in self._known and original != path and still_there(original):
+            yield Duplicate(path, original)
+        else:
+            entry = FileEntry(self._store, self._walk, task.file, content.digest)
+            yield from entry.enter(content.outcomes)
+            if entry.complete:
+                self._by_digest[content.digest] = path
+
+    def _prune(self) -> Iterator[Event]:
+        for path in missing(self._store, self._walk):
+            documents = self._store.files.documents(path)
+            with self._store.transaction():
+                for document_id in documents:
+                    self._store.remove(document_id)
+                self._store.files.drop(path)
+            yield FileRemoved(path, tuple(documents))
+
+
+def missing(store: CorpusStore, found: Walk) -> list[str]:
+    """List the files of a corpus below the roots of a walk which no longer exist."""
+    return [path for path in store.files.all() if found.covers(path) and not still_there(path)]
+
+
+def _record(file: FoundFile, digest: str) -> FileRecord:
+    return FileRecord(file.path.as_posix(), file.bytes, file.modified, digest)
+
+
+def _looks_the_same(record: FileRecord, file: FoundFile) -> bool:
+    return (record.bytes, record.modified) == (file.bytes, file.modified)

@@ -1,0 +1,97 @@
+"""References and definitions of all statutes of a corpus, found in parallel, stored at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from localrag.corpus.model import Document
+from localrag.corpus.store import CorpusStore, StoredDefinition, StoredReference
+from localrag.ingest.events import FileFailed, Listener, Progress
+from localrag_indexes.parallel import map_stream
+
+if TYPE_CHECKING:
+    from localrag.statutes.names import LawNames
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What was found in one statute; `failure` says why nothing was."""
+
+    references: tuple[StoredReference, ...] = ()
+    definitions: tuple[StoredDefinition, ...] = ()
+    failure: str = ""
+
+
+def extract(store: CorpusStore, *, workers: int, on_event: Listener) -> tuple[int, int]:
+    """Put the references and definitions the statutes hold today in the place of the stored ones.
+
+    A statute in which they cannot be found is told by a `FileFailed`; the rest goes on.
+
+    Returns:
+        How many references and how many definitions.
+    """
+    from localrag.statutes.names import LawNames
+
+    laws = store.laws()
+    ids = [law.law_id for law in laws]
+    find = FindLinks(store.path, LawNames.from_rows(laws))
+    definitions: list[StoredDefinition] = []
+
+    def references() -> Iterator[StoredReference]:
+        for done, (law_id, links) in enumerate(map_stream(find, ids, workers), start=1):
+            if links.failure:
+                on_event(FileFailed(law_id, links.failure, "It can be searched all the same."))
+            definitions.extend(links.definitions)
+            yield from links.references
+            on_event(Progress("links", done, len(ids)))
+
+    # The references are consumed first, so the definitions are complete when they are needed.
+    return store.replace_derived(references(), definitions)
+
+
+class FindLinks:
+    """Finds the links of one statute; picklable, each process opens the store for itself."""
+
+    def __init__(self, path: Path, names: "LawNames") -> None:
+        self._path = path
+        self._names = names
+        self._store: CorpusStore | None = None
+
+    def __call__(self, law_id: str) -> Links:
+        """Read a statute from the store and find what it refers to and defines."""
+        if self._store is None:
+            self._store = CorpusStore.open(self._path, read_only=True)
+        document = self._store.read(law_id)
+        try:
+            return _links(document, self._names)
+        except Exception as error:  # noqa: BLE001 - one odd text must not keep all from being found
+            what = f"{type(error).__name__}: {error}"
+            return Links(failure=f"Its references and definitions could not be found ({what}).")
+
+
+def _links(document: Document, names: "LawNames") -> Links:
+    from localrag.statutes.definitions import extract_definitions
+    from localrag.statutes.references import extract_references
+
+    references = (
+        StoredReference(
+            document.id,
+            found.source,
+            found.start,
+            found.end,
+            str(found.kind),
+            found.law_id,
+            found.law_name,
+            found.target,
+            found.target_end,
+        )
+        for found in extract_references(document, names)
+    )
+    definitions = (
+        StoredDefinition(
+            document.id, found.locator, found.term, found.start, found.end, found.scope
+        )
+        for found in extract_definitions(document)
+    )
+    return Links(tuple(references), tuple(definitions))

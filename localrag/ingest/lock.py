@@ -1,0 +1,58 @@
+"""One writer per corpus."""
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from localrag.errors import BusyError, StorageError
+from localrag.workspace import CorpusPaths
+
+
+@contextmanager
+def writing(paths: CorpusPaths) -> Iterator[None]:
+    """Hold the right to write a corpus and its indexes.
+
+    The system frees the lock when the process ends, however it ends. Who holds it is noted in a
+    file beside, since a locked file cannot be read everywhere.
+
+    Raises:
+        BusyError: another process holds it; names the process.
+        StorageError: the folder of the corpus cannot be written.
+    """
+    # Only writers pay for the import.
+    from filelock import FileLock, Timeout
+
+    folder = paths.store.parent
+    holder = folder / "writer.json"
+    lock = FileLock(folder / "writer.lock", timeout=0)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+        holder.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+    except Timeout:
+        raise BusyError(
+            f"The corpus {paths.name!r} is being written by {_name(holder)}.",
+            "Wait until it has finished, then try again.",
+        ) from None
+    except OSError as error:
+        lock.release()
+        raise StorageError(
+            f"The folder {folder} cannot be written ({error.strerror}).",
+            "Check its permissions and the disk, or choose another workspace with --home.",
+        ) from error
+    try:
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
+
+
+def _name(holder: Path) -> str:
+    try:
+        who = json.loads(holder.read_text(encoding="utf-8"))
+        return f"process {int(who['pid'])} on {who['host']!s}"
+    except (OSError, ValueError, LookupError, TypeError):
+        return "another process"

@@ -1,0 +1,257 @@
+"""One provision and everything tied to it: the Python twin of ``localrag show``."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from localrag.corpus.links import StoredDefinition, StoredReference
+from localrag.corpus.model import PARAGRAPHS, Locator, Passage, Section
+from localrag.corpus.store import CorpusStore, DocumentInfo
+from localrag.errors import NotFoundError, UsageError
+from localrag.statutes.format import cite
+from localrag.statutes.names import LawNames
+from localrag.statutes.resolver import Resolution, Target, parse_target
+from localrag.statutes.stored import StoredProvisions
+
+# Candidates of an ambiguous citation that are named.
+_LISTED = 10
+_DELEGATED = "delegated-by"
+_HERE = re.compile("この([編章節款目条項号])")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A reference seen from one of its ends.
+
+    Attributes:
+        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates`` or ``delegated-by``.
+        document_id, locator: the other end; the id is empty for a law outside the corpus.
+        label: the other end in words; for a law outside the corpus its name as cited.
+        words: the reference as written.
+    """
+
+    kind: str
+    document_id: str
+    locator: Locator
+    label: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A defined term which the provision uses, and the provision that defines it."""
+
+    term: str
+    scope: str
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Provision:
+    """A passage and what is tied to it.
+
+    Attributes:
+        place: the headings it stands under, from the outermost (編・章・節).
+        refers_to: what it refers to, in reading order.
+        referred_by: what refers to it, without the provisions that fill it in.
+        filled_in_by: the provisions of orders and ordinances made under it.
+        terms: the defined terms it uses, in the order of their first use; of a term defined twice,
+            the definition of its own document, and there the one with the narrower scope.
+    """
+
+    passage: Passage
+    document: DocumentInfo
+    place: tuple[str, ...]
+    refers_to: tuple[Link, ...]
+    referred_by: tuple[Link, ...]
+    filled_in_by: tuple[Link, ...]
+    terms: tuple[Term, ...]
+
+
+def show(store: CorpusStore, target: str) -> Provision:
+    """Look up what a person wrote: a citation in any spelling, or the id of a passage.
+
+    Raises:
+        NotFoundError: the corpus has no such law or provision.
+        UsageError: the citation can mean several provisions; the message lists them.
+    """
+    return describe(store, store.by_id(target) or _cited(store, target))
+
+
+def describe(store: CorpusStore, passage: Passage) -> Provision:
+    """Gather what is tied to a passage."""
+    document, locator = passage.document_id, _as_cited(store, passage)
+    if not locator.path:
+        return Provision(passage, store.document(document), _place(store, passage), (), (), (), ())
+    outgoing = store.references_from(document, locator)
+    incoming = store.references_to(document, locator)
+    return Provision(
+        passage=passage,
+        document=store.document(document),
+        place=_place(store, passage),
+        refers_to=_distinct(
+            _target(store, reference)
+            for reference in outgoing
+            if not _holds(passage, reference.law_id, reference.target)
+        ),
+        referred_by=_distinct(
+            _source(store, reference)
+            for reference in incoming
+            if reference.kind != _DELEGATED
+            and not _holds(passage, reference.document_id, reference.source)
+        ),
+        filled_in_by=_distinct(
+            _source(store, reference) for reference in incoming if reference.kind == _DELEGATED
+        ),
+        terms=tuple(_terms(store, passage, outgoing)),
+    )
+
+
+def _cited(store: CorpusStore, written: str) -> Passage:
+    names = LawNames.from_rows(store.laws())
+    titles = {law_id: law.title for law_id, law in names.rows.items()}
+    resolutions = parse_target(written, names, StoredProvisions(store, names))
+    targets = [target for resolution in resolutions for target in resolution.candidates]
+    if not targets:
+        raise NotFoundError(*_not_found(written, resolutions, titles))
+    if len(targets) > 1:
+        raise UsageError(
+            f"{written!r} can mean {len(targets)} provisions.",
+            f"Name one of them: {_listed(targets, titles)}.",
+        )
+    (target,) = targets
+    passage = store.at(target.law_id, target.locator)
+    if passage is None:
+        articles = store.articles(target.law_id)
+        raise UsageError(
+            f"{titles[target.law_id]} is a law of {len(articles):,} articles, not a provision.",
+            f"Name a provision of it: localrag show {target.law_id} {' '.join(articles[:1])}",
+        )
+    return passage
+
+
+def _not_found(
+    written: str, resolutions: Iterable[Resolution], titles: Mapping[str, str]
+) -> tuple[str, str]:
+    """Say what is not there and what is there around it."""
+    for resolution in resolutions:
+        cause = f"{written!r}: {resolution.problem}."
+        if resolution.nearest:
+            return cause, f"There is: {_listed(resolution.nearest, titles)}."
+        return cause, "localrag list shows the laws of the corpus."
+    return (
+        f"{written!r} names no provision of the corpus.",
+        "Write a law and an article, as in: localrag show 渡し舟法8条",
+    )
+
+
+def _listed(targets: Sequence[Target], titles: Mapping[str, str]) -> str:
+    names = [f"{cite(titles[t.law_id], t.locator)} ({t.law_id})" for t in targets[:_LISTED]]
+    more = len(targets) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
+
+
+def _as_cited(store: CorpusStore, passage: Passage) -> Locator:
+    """Give the place that others cite: of an article with one paragraph, the article."""
+    place = passage.locator
+    if place.article and place.paragraph and not place.item:
+        article = Locator(place.division, place.article)
+        if len(store.within(passage.document_id, article, PARAGRAPHS)) == 1:
+            return article
+    return place
+
+
+def _place(store: CorpusStore, passage: Passage) -> tuple[str, ...]:
+    return tuple(
+        section.title
+        for section in store.sections(passage.document_id)
+        if section.start <= passage.start and passage.end <= section.end
+    )
+
+
+def _holds(passage: Passage, document_id: str, locator: Locator) -> bool:
+    # 前項 inside an article refers to the article itself; that tells a reader nothing.
+    return document_id == passage.document_id and passage.locator.contains(locator)
+
+
+def _target(store: CorpusStore, reference: StoredReference) -> Link:
+    words = store.text(reference.document_id, reference.start, reference.end)
+    label = reference.law_name or words
+    if reference.law_id:
+        label = _label(store, reference.law_id, reference.target)
+        if reference.target_end is not None:
+            label += f" – {_label(store, reference.law_id, reference.target_end)}"
+    return Link(reference.kind, reference.law_id, reference.target, label, words)
+
+
+def _source(store: CorpusStore, reference: StoredReference) -> Link:
+    return Link(
+        reference.kind,
+        reference.document_id,
+        reference.source,
+        _label(store, reference.document_id, reference.source),
+        store.text(reference.document_id, reference.start, reference.end),
+    )
+
+
+def _label(store: CorpusStore, document_id: str, locator: Locator) -> str:
+    passage = store.at(document_id, locator)
+    return passage.header if passage else store.document(document_id).title
+
+
+def _distinct(links: Iterable[Link]) -> tuple[Link, ...]:
+    return tuple({(link.kind, link.label): link for link in links}.values())
+
+
+def _terms(
+    store: CorpusStore, passage: Passage, outgoing: Iterable[StoredReference]
+) -> Iterator[Term]:
+    # An order uses the terms of the act it is made under without defining them again.
+    parents = [r.law_id for r in outgoing if r.kind == _DELEGATED and r.law_id]
+    sections = store.sections(passage.document_id)
+    known = [
+        definition
+        for document_id in dict.fromkeys((passage.document_id, *parents))
+        for definition in store.definitions_in(document_id)
+        if len(definition.term) > 1 and _reaches(definition, passage, sections)
+    ]
+    # Own definitions go before those of the act, and those for this chapter before general ones.
+    known.sort(key=lambda d: (d.document_id != passage.document_id, not d.scope))
+    by_term = {definition.term: definition for definition in reversed(known)}
+    # The longest term first, so that 渡し舟 is not found inside 渡し舟事業.
+    longest_first = sorted(by_term, key=len, reverse=True)
+    found = re.findall("|".join(map(re.escape, longest_first)) or "(?!)", passage.text)
+    for term in dict.fromkeys(found):
+        definition = by_term[term]
+        place = store.at(definition.document_id, definition.locator)
+        if place and not _holds(passage, definition.document_id, definition.locator):
+            yield Term(term, definition.scope, place)
+
+
+def _reaches(definition: StoredDefinition, passage: Passage, sections: Sequence[Section]) -> bool:
+    """Whether the scope a definition states includes the passage, as far as it is plain."""
+    mine, its = passage.locator, definition.locator
+    elsewhere = definition.document_id != passage.document_id
+    if its.division and (elsewhere or its.division != mine.division):
+        return False
+    here = _HERE.search(definition.scope)
+    if here is None:
+        # 以下「…」という speaks of what follows.
+        return elsewhere or bool(definition.scope) or definition.start <= passage.end
+    if elsewhere:
+        return False
+    if here[1] in "条項号":
+        return (mine.division, mine.article) == (its.division, its.article)
+    level = f"第[^　]+{here[1]}"
+    return _under(sections, level, definition.start) == _under(sections, level, passage.start)
+
+
+def _under(sections: Sequence[Section], level: str, position: int) -> str:
+    return next(
+        (
+            section.title
+            for section in sections
+            if section.start <= position < section.end and re.match(level, section.title)
+        ),
+        "",
+    )

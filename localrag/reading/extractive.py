@@ -1,0 +1,96 @@
+"""The extractive reader: an answer made of verbatim quotations, with no model."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from localrag.reading.model import Answer, Citation, Status
+from localrag.reading.pieces import Piece, pieces_of
+from localrag.reading.support import Support, SupportScorer
+from localrag.reading.verifier import verify
+from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.query import full_text
+
+QUOTES = 3
+"""Quotations of an answer, what they stand under not counted."""
+
+# Below this share of the question's weight nothing is said to support an answer.
+_SUPPORTED = 0.4
+# A further quotation must come this near to the best one's coverage.
+_WORTH_QUOTING = 0.6
+
+
+class _Candidate(NamedTuple):
+    piece: Piece
+    support: Support
+
+
+def answer(
+    retriever: Retriever, query: Query, *, k: int | None = None, quotes: int = QUOTES
+) -> Answer:
+    """Answer with the provisions or sentences that support an answer best.
+
+    Args:
+        retriever: finds the evidence.
+        query: the question.
+        k: how many passages to read; the corpus's setting by default.
+        quotes: how many quotations at most.
+
+    Returns:
+        Quotations in the order of their support, every one verified; `not_found`, without any
+        quotation, where the best evidence covers too little of the question.
+    """
+    retrieval = retriever.search(query, k)
+    chosen = _choose(_candidates(retriever, query, retrieval), quotes)
+    citations = tuple(verify(retriever.store, _citation(piece)) for piece in _with_context(chosen))
+    if not citations:
+        return Answer("", (), Status.NOT_FOUND, retrieval.trace)
+    verified = all(citation.verified for citation in citations)
+    return Answer(
+        text="\n".join(citation.quote for citation in citations if citation.verified),
+        citations=citations,
+        status=Status.SUPPORTED if verified else Status.UNSUPPORTED,
+        trace=retrieval.trace,
+    )
+
+
+def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
+    scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
+    best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
+    candidates: list[_Candidate] = []
+    for hit in retrieval.hits:
+        pieces = pieces_of(retriever.store, hit.passage)
+        supports = scorer.score(pieces, hit.passage.header, hit.score / best)
+        candidates += map(_Candidate, pieces, supports)
+    return candidates
+
+
+def _choose(candidates: Sequence[_Candidate], quotes: int) -> list[Piece]:
+    """The best pieces that are worth quoting; none where nothing supports an answer."""
+    ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
+    if not ranked or ranked[0].support.coverage < _SUPPORTED:
+        return []
+    least = _WORTH_QUOTING * ranked[0].support.coverage
+    chosen: list[Piece] = []
+    for piece, support in ranked:
+        if support.coverage >= least:
+            chosen.append(piece)
+        # What another quotation stands under is quoted with it in any case.
+        under = {id(above) for one in chosen for above in one.above}
+        if sum(id(one) not in under for one in chosen) == quotes:
+            break
+    return chosen
+
+
+def _with_context(pieces: Sequence[Piece]) -> list[Piece]:
+    """Each piece after what it stands under, nothing twice."""
+    complete: list[Piece] = []
+    for piece in pieces:
+        complete += [part for part in (*piece.above, piece) if part not in complete]
+    return complete
+
+
+def _citation(piece: Piece) -> Citation:
+    return Citation(
+        piece.passage.id, piece.text, start=piece.start, end=piece.end, label=piece.passage.header
+    )

@@ -1,0 +1,53 @@
+"""The values of answering: citations, their verification, answers."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from localrag.retrieval.model import Trace
+
+
+class Status(StrEnum):
+    """How far an answer is carried by its citations."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A verbatim quote and where it stands; it counts only once the verifier has found it.
+
+    Attributes:
+        passage_id: the passage quoted from.
+        quote: verbatim text of the document.
+        start, end: span of the quote in the document text; -1 before verification.
+        label: the place in words, for people ("金融商品取引法 第二十七条の三十六 第一項 第二号").
+        verified: whether the quote was found in the passage by code.
+        problem: why it was rejected; empty when verified.
+    """
+
+    passage_id: str
+    quote: str
+    start: int = -1
+    end: int = -1
+    label: str = ""
+    verified: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with what it rests on.
+
+    Attributes:
+        text: the answer; for the extractive reader the quotes themselves, in order.
+        citations: what the text rests on, best first.
+        status: supported only if every citation that counts was verified.
+        trace: how the evidence was found.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    status: Status
+    trace: Trace

@@ -1,0 +1,73 @@
+"""Checks quotes against the store, by code."""
+
+import unicodedata
+from dataclasses import replace
+
+from localrag.corpus.store import CorpusStore
+from localrag.reading.model import Citation
+from localrag_indexes.analysis.normalize import normalize_with_offsets, original_span
+
+
+def verify(store: CorpusStore, citation: Citation) -> Citation:
+    """The citation as far as the store confirms it.
+
+    The quote must stand in the passage letter by letter. Only line breaks, blanks and the width
+    of characters may differ; then the citation returned holds the document's own spelling.
+
+    Returns:
+        The citation with its span in the document and `verified`, or with the problem named.
+    """
+    passage = store.by_id(citation.passage_id)
+    if passage is None:
+        return replace(
+            citation, verified=False, problem=f"the corpus has no passage {citation.passage_id}"
+        )
+    if not citation.quote.strip():
+        return replace(citation, verified=False, problem="the quote is empty")
+    hint = citation.start - passage.start
+    if citation.start >= 0 and passage.text.startswith(citation.quote, max(hint, 0)):
+        at = max(hint, 0)
+    else:
+        at = passage.text.find(citation.quote)
+    end = at + len(citation.quote)
+    if at < 0:
+        at, end = _find_folded(passage.text, citation.quote)
+    if at < 0:
+        return replace(citation, verified=False, problem="the passage does not hold the quote")
+    return replace(
+        citation,
+        quote=passage.text[at:end],
+        start=passage.start + at,
+        end=passage.start + end,
+        label=citation.label or passage.header,
+        verified=True,
+        problem="",
+    )
+
+
+def _find_folded(text: str, quote: str) -> tuple[int, int]:
+    """Span in `text` of the quote when blanks and character widths are disregarded, or -1, -1."""
+    haystack, places = _folded(text)
+    needle, _ = _folded(quote)
+    letters = _letters(quote)
+    at = haystack.find(needle) if needle else -1
+    while at >= 0:
+        start, end = places[at][0], places[at + len(needle) - 1][1]
+        # Folding also evens out case, which a verbatim quote may not change.
+        if _letters(text[start:end]) == letters:
+            return start, end
+        at = haystack.find(needle, at + 1)
+    return -1, -1
+
+
+def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
+    normal, offsets = normalize_with_offsets(text)
+    kept = [i for i, character in enumerate(normal) if not character.isspace()]
+    return (
+        "".join(normal[i] for i in kept),
+        [original_span(offsets, i, i + 1) for i in kept],
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).split())

@@ -1,0 +1,47 @@
+"""Removing documents and corpora: the Python twin of ``localrag remove``."""
+
+import shutil
+from collections.abc import Sequence
+
+from localrag.corpus.store import CorpusStore
+from localrag.errors import NotFoundError, StorageError
+from localrag.ingest.lock import writing
+from localrag.workspace import Workspace
+
+
+def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]) -> None:
+    """Remove documents; all of them, or none if one is not there.
+
+    Raises:
+        NotFoundError: there is no such corpus or document.
+        BusyError: another process is writing to the corpus.
+    """
+    place = workspace.corpus(corpus)
+    CorpusStore.open(place.store).close()  # Before the lock makes the folder of an unknown corpus.
+    with writing(place), CorpusStore.open(place.store) as store, store.transaction():
+        for document in dict.fromkeys(documents):
+            store.remove(document)
+
+
+def remove_corpus(workspace: Workspace, corpus: str) -> None:
+    """Remove a corpus with its store and its index.
+
+    Raises:
+        NotFoundError: there is no such corpus.
+        BusyError: another process is writing to it.
+        StorageError: a file cannot be deleted.
+    """
+    place = workspace.corpus(corpus)
+    if not place.store.exists():
+        raise NotFoundError(f"There is no corpus {corpus!r}.", "See what there is: localrag list")
+    with writing(place):
+        try:
+            # The store goes first: without it the rest is no corpus any more.
+            place.store.unlink()
+            shutil.rmtree(place.indexes, ignore_errors=True)
+        except OSError as error:
+            raise StorageError(
+                f"The corpus {corpus!r} cannot be removed ({error.strerror}).",
+                "Check the permissions of the workspace.",
+            ) from error
+    shutil.rmtree(place.store.parent, ignore_errors=True)

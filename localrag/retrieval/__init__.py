@@ -1,0 +1,1 @@
+"""From a question to ranked passages, stage by stage, each stage recorded."""

@@ -1,0 +1,37 @@
+"""Which units a query's filters admit; the index applies them itself, other stages ask here."""
+
+from localrag.corpus.lookups import Lookups
+from localrag.errors import NotFoundError
+from localrag.retrieval.model import Filters
+
+
+class Admission:
+    """Applies filters by document, remembering the answers of one query."""
+
+    def __init__(self, store: Lookups, filters: Filters) -> None:
+        self._store = store
+        self._filters = filters
+        self._answers: dict[str, bool] = {}
+
+    def admits(self, document_id: str) -> bool:
+        """Whether passages of this document may be found; not when there is no such document."""
+        if self._filters == Filters():
+            return True
+        if document_id not in self._answers:
+            self._answers[document_id] = self._ask(document_id)
+        return self._answers[document_id]
+
+    def _ask(self, document_id: str) -> bool:
+        filters = self._filters
+        try:
+            about = self._store.document(document_id)
+        except NotFoundError:
+            return False
+        date = about.metadata.get("date", "")
+        return (
+            (not filters.documents or document_id in filters.documents)
+            and (not filters.kinds or about.kind in filters.kinds)
+            and (not filters.law_types or about.metadata.get("law_type") in filters.law_types)
+            and (not filters.date_from or date >= filters.date_from)
+            and (not filters.date_to or ("" < date <= filters.date_to))
+        )

@@ -1,0 +1,138 @@
+"""Stage `expand`: what the law itself connects with the provisions found.
+
+An act says 政令で定める and the answer stands in the order; a prohibition says 前条 and its limits
+stand there. The stage follows the references of the provisions named in the question and of the
+best ones found, in both directions, one step far; and it adds where the laws at hand define the
+words of the question.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from localrag.corpus.links import Connection
+from localrag.corpus.lookups import Lookups
+from localrag.corpus.model import Locator
+from localrag.retrieval.admission import Admission
+from localrag.retrieval.units import article_unit
+from localrag.statutes.references import APPLIES, DELEGATED_BY, REFERS
+
+STAGE = "expand"
+
+# How much of its strength a provision hands on along a reference, by kind and direction. An order
+# that fills a provision in (delegated-by, followed backwards) is nearly part of it.
+_FORWARD = {
+    REFERS: (0.4, "referred to by"),
+    APPLIES: (0.4, "applied mutatis mutandis by"),
+    DELEGATED_BY: (0.6, "filled in by"),
+}
+_BACKWARD = {
+    REFERS: (0.4, "refers to"),
+    APPLIES: (0.3, "applies mutatis mutandis"),
+    DELEGATED_BY: (1.0, "fills in"),
+}
+# A reference to another paragraph than the one named says less.
+_ELSEWHERE_IN_ARTICLE = 0.5
+_DEFINES = 0.4
+# Shorter terms (者, 株券) are defined for a sentence's convenience.
+_SHORTEST_TERM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A provision to expand from.
+
+    Attributes:
+        locator: the place named, or the article found.
+        strength: 0 to 1.
+    """
+
+    law_id: str
+    locator: Locator
+    strength: float
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """How strongly a unit is connected with the seeds, and how.
+
+    Attributes:
+        relation: in words, for what follows in `other`: "fills in".
+        other: the unit it is connected with, or the term it defines.
+    """
+
+    strength: float
+    relation: str
+    other: str
+
+
+def neighbours(
+    store: Lookups, seeds: Sequence[Seed], question: str, admission: Admission
+) -> Mapping[str, Neighbour]:
+    """The units connected with the seeds, each by its strongest connection."""
+    best: dict[str, Neighbour] = {}
+    for unit, neighbour in (*_referring(store, seeds), *_defining(store, seeds, question)):
+        known = best.get(unit)
+        if known is not None and known.strength >= neighbour.strength:
+            continue
+        if admission.admits(unit.partition("#")[0]):
+            best[unit] = neighbour
+    return best
+
+
+def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Neighbour]]:
+    for seed in seeds:
+        article = Locator(seed.locator.division, seed.locator.article)
+        own = article_unit(seed.law_id, article)
+        for weights, connections in (
+            (_FORWARD, store.connections_from(seed.law_id, article)),
+            (_BACKWARD, store.connections_to(seed.law_id, article)),
+        ):
+            for unit, (weight, relation) in _weighted(seed.locator, weights, connections).items():
+                if unit != own:
+                    yield unit, Neighbour(seed.strength * weight, relation, own)
+
+
+def _defining(
+    store: Lookups, seeds: Iterable[Seed], question: str
+) -> Iterator[tuple[str, Neighbour]]:
+    laws: dict[str, float] = {}
+    for seed in seeds:
+        laws[seed.law_id] = max(seed.strength, laws.get(seed.law_id, 0.0))
+    for law_id, strength in laws.items():
+        for definition in store.definitions_used(law_id, question):
+            if len(definition.term) >= _SHORTEST_TERM:
+                yield (
+                    article_unit(law_id, definition.locator),
+                    Neighbour(_DEFINES * strength, "defines", definition.term),
+                )
+
+
+def _weighted(
+    named: Locator,
+    weights: Mapping[str, tuple[float, str]],
+    connections: Sequence[Connection],
+) -> dict[str, tuple[float, str]]:
+    """Weight and relation of the strongest connection with every unit.
+
+    What half the law refers to (definitions, penalties) leads nowhere in particular, so the
+    connections of one kind share their weight, those with the place named and those with the
+    rest of its article apart.
+    """
+    groups: dict[tuple[str, bool], set[str]] = {}
+    for connection in connections:
+        group = connection.kind, _touches(named.path, connection.place)
+        groups.setdefault(group, set()).add(f"{connection.document_id}#{connection.article}")
+    found: dict[str, tuple[float, str]] = {}
+    for (kind, exact), units in groups.items():
+        weight, relation = weights.get(kind, (0.0, ""))
+        weight *= (1.0 if exact else _ELSEWHERE_IN_ARTICLE) / sqrt(len(units))
+        for unit in units:
+            if weight > found.get(unit, (0.0, ""))[0]:
+                found[unit] = weight, relation
+    return found
+
+
+def _touches(place: str, other: str) -> bool:
+    """Whether one of two paths is the other or stands inside it."""
+    return f"{place}.".startswith(f"{other}.") or f"{other}.".startswith(f"{place}.")

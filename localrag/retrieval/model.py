@@ -1,0 +1,86 @@
+"""The values of retrieval: filters, hits, and the record every stage leaves."""
+
+from dataclasses import dataclass, field
+
+from localrag.corpus.model import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which passages may be found; an empty tuple allows all.
+
+    Attributes:
+        documents: document ids.
+        kinds: document kinds (``law``, ``markdown`` …).
+        law_types: ``Act``, ``CabinetOrder`` …
+        layers: layers to search instead of the corpus's default ones.
+        date_from, date_to: ISO dates; bounds on the document's ``date`` metadata, inclusive.
+    """
+
+    documents: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    law_types: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
+    date_from: str = ""
+    date_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked.
+
+    Attributes:
+        text: the question, or the search words.
+        options: the options of a multiple-choice question; part of the query.
+        filters: which passages may be found.
+    """
+
+    text: str
+    options: tuple[str, ...] = ()
+    filters: Filters = field(default_factory=Filters)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage with its score, its rank from 1, and the stage that found it.
+
+    Attributes:
+        reason: why the stage chose it, for the user ("第27条の13 in the question",
+            "delegated by 金融商品取引法 第二十七条の十三 第一項"); empty for plain scores.
+    """
+
+    passage: Passage
+    score: float
+    rank: int
+    stage: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """What one stage did: its hits, how long it took, and anything it left out or switched off."""
+
+    stage: str
+    hits: tuple[Hit, ...]
+    seconds: float
+    events: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Every stage of one retrieval, in order."""
+
+    stages: tuple[StageRecord, ...] = ()
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """All events of all stages, in order."""
+        return tuple(event for stage in self.stages for event in stage.events)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The outcome of one query: the final hits and the trace of how they came about."""
+
+    hits: tuple[Hit, ...]
+    trace: Trace

@@ -1,0 +1,43 @@
+"""What a question becomes before it is looked up: checked, then reduced to weighted terms."""
+
+import math
+from functools import cache
+
+from localrag.errors import UsageError
+from localrag.retrieval.model import Query
+from localrag_indexes.analysis import Analyzer
+
+MAX_CHARACTERS = 10_000
+"""Longest question with its options, in characters; a longer text is a document, not a question."""
+
+
+@cache
+def analyzer() -> Analyzer:
+    """The one analyzer of localrag: the same for indexing, querying and reading."""
+    return Analyzer()
+
+
+def check(query: Query) -> None:
+    """Refuse what cannot be a question.
+
+    Raises:
+        UsageError: nothing but blanks and punctuation, or longer than `MAX_CHARACTERS`.
+    """
+    length = len(query.text) + sum(map(len, query.options))
+    if length > MAX_CHARACTERS:
+        raise UsageError(
+            f"The question has {length:,} characters; {MAX_CHARACTERS:,} are the limit.",
+            "Ask a shorter question, or add the text as a document with `localrag add`.",
+        )
+    if not any(character.isalnum() for character in query.text + "".join(query.options)):
+        raise UsageError("The question holds no word.", "Write what you want to know.")
+
+
+def full_text(query: Query) -> str:
+    """The question and its options, a line each: the options are part of what is asked."""
+    return "\n".join((query.text, *query.options))
+
+
+def inverse_document_frequency(count: int, frequency: int) -> float:
+    """How much a term found in `frequency` of `count` entries says (as in BM25; above 0)."""
+    return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))

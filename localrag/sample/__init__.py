@@ -1,0 +1,9 @@
+"""The sample corpus: invented laws and pages, installed with the package."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "corpus"
+"""Folder with the files of the sample corpus; ``README.md`` beside it says what they are."""
+
+QUESTION = "渡し舟を運航してはならない水位の基準は何か。"
+"""A question that needs the act (第八条) and the cabinet order that fills it in (第四条)."""

@@ -1,0 +1,1 @@
+"""Japanese statutes as such: citations, names of laws, references between provisions."""

@@ -1,0 +1,192 @@
+"""The grammar of one citation without its law: 附則第二十七条の三十六第一項第二号イ(1)."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from localrag_indexes.analysis.numerals import parse_numeral, to_kanji
+
+IROHA = (
+    "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"
+)
+"""The order in which subitems are lettered."""
+
+SUPPLEMENT = "suppl"
+"""Division of a 附則 as cited, before it is known which of the law's it is."""
+
+_KANJI = "〇零一二三四五六七八九十百千壱弐参拾"
+_DIGITS = "0-9０-９"
+NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
+BLANK = r"[ \u00a0]?"
+
+# の二 after a number is a branch unless it begins another word: の一部, の三分の一, の二月.
+_ANOTHER_WORD = r"[分部般方時定体切人名月年日週回倍割個つ度種件者円級]|[箇かヶヵ][月所]|以[上下内]"
+_BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{_ANOTHER_WORD}))*+"
+_ARTICLE = rf"(?:第{BLANK})?+{NUMBER}{BLANK}[条條](?![例約理件]){_BRANCHES}"
+_ARTICLE_WORD = rf"[同本][条條]|この条|前(?:各|{NUMBER})?[条條]|次{NUMBER}?[条條]"
+_PARAGRAPH = rf"(?:第{BLANK})?+{NUMBER}{BLANK}項(?!目){_BRANCHES}"
+_PARAGRAPH_WORD = rf"[同本各]項|この項|前(?:各|{NUMBER})?項|次{NUMBER}?項"
+_ITEM = rf"(?:第{BLANK})?+{NUMBER}{BLANK}号{_BRANCHES}"
+_ITEM_WORD = rf"[同本各]号|この号|前(?:各|{NUMBER})?号|次号"
+
+# A katakana letter is a subitem only where it is no particle of a katakana law (第二号ニ規定スル).
+_LETTER = rf"[{IROHA}](?![ァ-ヴー]|[一-鿿]{{1,4}}[ァ-ヴ])"
+_DEEPER = rf"{BLANK}[（(](?:{NUMBER}|[ivxｉｖｘⅰ-ⅻ]{{1,5}})[）)]"
+SUBITEM = rf"{_LETTER}(?:{_DEEPER}){{0,3}}"
+
+# A bare number with 号 is an item only where the words around allow it: not 第一号被保険者, not
+# the 第二十五号 of a law number.
+_BARE_ITEM = (
+    rf"(?<![律令則示達告約書勅式])第{BLANK}{NUMBER}{BLANK}号{_BRANCHES}"
+    r"(?=[^一-鿿々]|[及又若並各中前後以等違所列該本但]|$)"
+)
+START = re.compile(
+    rf"第{BLANK}{NUMBER}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表"
+    rf"|前(?:各|{NUMBER})?[条條項号]|次{NUMBER}?[条條項号]|附則{BLANK}(?:第|別表|[前次同]|[{_DIGITS}])"
+    rf"|[{_DIGITS}]{{1,4}}+{BLANK}[条條]|[法令則](?=[{_KANJI}])[{_KANJI}]++[条條]"
+)
+"""Where a citation can begin; each branch opens with plain characters, which `re` skips to fast.
+
+民法七〇九条 lacks 第 and is found by the character before it, which is not part of the citation.
+"""
+BEFORE_BARE_NUMBER = "法令則"
+
+CHAIN = re.compile(
+    r"(?<!当該)(?<!次の)(?<!それぞれ)"
+    rf"(?:(?![{_DIGITS}])|(?<![{_DIGITS}.．第]))"
+    rf"(?={_BARE_ITEM}|(?!第{BLANK}{NUMBER}{BLANK}号))"
+    rf"(附則{BLANK})?(別表(?:第{NUMBER}(?![条條項号]){_BRANCHES})?)?"
+    rf"(?:{BLANK}(?:({_ARTICLE})|({_ARTICLE_WORD})))?+"
+    rf"(?:{BLANK}(?:({_PARAGRAPH})|({_PARAGRAPH_WORD})))?+"
+    rf"(?:{BLANK}(?:({_ITEM})|({_ITEM_WORD}))(?:{BLANK}({SUBITEM}))?)?"
+)
+"""One citation where `START` found one; its groups are the arguments of `read_chain`."""
+
+_EACH_NUMBER = re.compile(NUMBER)
+_EACH_STEP = re.compile(rf"[{IROHA}]|{NUMBER}|[ivxｉｖｘⅰ-ⅻ]+")
+_WIDE_ROMAN = str.maketrans("ｉｖｘ", "ivx")
+_ROMAN = {
+    numeral: value
+    for value, numeral in enumerate(
+        ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"), start=1
+    )
+} | {chr(0x2170 + value): value + 1 for value in range(12)}
+
+
+class Chain(NamedTuple):
+    """What one citation says: numbers, or relative words in their place."""
+
+    division: str = ""
+    article: str = ""
+    article_word: str = ""
+    paragraph: str = ""
+    paragraph_word: str = ""
+    item: str = ""
+    item_word: str = ""
+    subitem: str = ""
+
+    @property
+    def depth(self) -> int:
+        """How many levels stand before the first that is written: 0 article, 3 subitem."""
+        if self.division or self.article or self.article_word:
+            return 0
+        if self.paragraph or self.paragraph_word:
+            return 1
+        return 2 if self.item or self.item_word else 3
+
+    def after(self, first: "Chain") -> "Chain | None":
+        """Return it as a later member of the list that `first` began: 第三条第一項及び第二項.
+
+        None where the two cannot stand in one list: a paragraph cannot follow an article.
+        """
+        if self._is_relative:
+            return self
+        return None if self.depth > first.lowest else self.inside(first)
+
+    def inside(self, first: "Chain") -> "Chain":
+        """Return it with the levels above its own taken from `first`."""
+        if self.depth == 0:
+            if first.division and not self.division and first.depth == 0 and self.article:
+                return self._replace(division=first.division)
+            return self
+        kept = 1 + 2 * self.depth
+        return Chain(*first[:kept], *self[kept:])
+
+    @property
+    def _is_relative(self) -> bool:
+        """Whether it begins with 前項, 同号 …, which stand by themselves."""
+        word = (self.article_word, self.paragraph_word, self.item_word, "")[self.depth]
+        return bool(word) and word[0] != "各"
+
+    @property
+    def lowest(self) -> int:
+        """The deepest level written: 0 article, 1 paragraph, 2 item, 3 subitem."""
+        if self.subitem:
+            return 3
+        if self.item or self.item_word:
+            return 2
+        return 1 if self.paragraph or self.paragraph_word else 0
+
+
+@lru_cache(maxsize=65536)
+def read_chain(
+    supplement: str | None,
+    appendix: str | None,
+    article: str | None,
+    article_word: str | None,
+    paragraph: str | None,
+    paragraph_word: str | None,
+    item: str | None,
+    item_word: str | None,
+    subitem: str | None,
+) -> Chain | None:
+    """Read the groups of `CHAIN` as numbers; None where nothing stands in them."""
+    division = _appendix(appendix) if appendix else SUPPLEMENT if supplement else ""
+    chain = Chain(
+        division,
+        read_number(article),
+        article_word or "",
+        read_number(paragraph),
+        paragraph_word or "",
+        read_number(item),
+        item_word or "",
+        read_subitem(subitem),
+    )
+    return chain if any(chain) and chain != (SUPPLEMENT, *("",) * 7) else None
+
+
+def read_number(written: str | None) -> str:
+    """第二十七条の三十六 as ``27_36``."""
+    if not written:
+        return ""
+    return "_".join(str(parse_numeral(number)) for number in _EACH_NUMBER.findall(written))
+
+
+def read_subitem(written: str | None) -> str:
+    """イ（２）(i) as ``1.2.1``."""
+    return ".".join(_step(step) for step in _EACH_STEP.findall(written or ""))
+
+
+def count(word: str) -> int:
+    """How many provisions a relative word takes in: 前三条 is 3, 前条 is 1."""
+    number = _EACH_NUMBER.search(word)
+    return parse_numeral(number[0]) if number else 1
+
+
+def _step(sign: str) -> str:
+    if sign in IROHA:
+        return str(IROHA.index(sign) + 1)
+    roman = sign.translate(_WIDE_ROMAN)
+    return str(_ROMAN[roman]) if roman in _ROMAN else _numeral(sign)
+
+
+def _numeral(sign: str) -> str:
+    try:
+        return str(parse_numeral(sign))
+    except ValueError:
+        return sign
+
+
+def _appendix(written: str) -> str:
+    numbers = [to_kanji(parse_numeral(number)) for number in _EACH_NUMBER.findall(written)]
+    return "別表" + ("第" + "の".join(numbers) if numbers else "")

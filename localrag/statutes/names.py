@@ -1,0 +1,276 @@
+"""Names of laws: titles, official and customary abbreviations, law numbers, orders of a law."""
+
+import re
+import tomllib
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import NamedTuple
+
+from localrag_indexes.analysis.numerals import parse_numeral
+
+_ORDER_SUFFIXES = ("施行令", "施行規則", "施行細則", "施行法")
+_WORD = "一-鿿々ァ-ヶー"
+# A name that goes on is another word (医療法人, 会計法規) unless what follows is about the law.
+_MAY_FOLLOW = re.compile(
+    rf"(?=[^{_WORD}]|第|附則|別表|上|等(?!の一部を改正)|中|内|下|違反|所定|関係|改正|制定|規定|以外|以下|適用"
+    r"|施行[前後時日の]|本則|条文|各|及|又|並|若|[〇一二三四五六七八九十百千]+条|$)"
+)
+_MAY_PRECEDE = re.compile(rf"(?:^|[^{_WORD}]|現行|改正後|[新後中]|[及又若並])$")
+_LAW_NUMBER = re.compile(
+    r"(明治|大正|昭和|平成|令和)[ 　]?(元|[〇一二三四五六七八九十百0-9０-９]{1,4})[ 　]?年[ 　]?"
+    r"([一-鿿・]{1,40}?)[ 　]?第[ 　]?([〇一二三四五六七八九十百千0-9０-９]{1,7})[ 　]?号"
+)
+_CITED = re.compile(
+    r"(?:第[〇一二三四五六七八九十百千]+[条項号章編節](?:の[一二三四五六七八九十]+)*)+"
+)
+_NUMBERED_TITLE = re.compile(r"(?:明治|大正|昭和|平成|令和).{2,60}号（(.+)）")
+
+
+class LawRow(NamedTuple):
+    """One law of a corpus, as its document's metadata tells it.
+
+    Attributes:
+        abbreviations: official ones, separated by commas.
+    """
+
+    law_id: str
+    title: str
+    law_num: str = ""
+    law_type: str = ""
+    abbreviations: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """A law's name in a text, and the laws that bear it."""
+
+    start: int
+    end: int
+    law_ids: tuple[str, ...]
+
+
+class LawNames:
+    """The names of the laws of one corpus; immutable, picklable, cheap to build."""
+
+    def __init__(self, rows: Iterable[LawRow]) -> None:
+        self.rows: Mapping[str, LawRow] = {row.law_id: row for row in rows}
+        self._ids = _names(self.rows.values())
+        # Names share their endings (…に関する法律), not their beginnings: sorted from the end,
+        # one bisection finds the longest that a text ends with.
+        self._reversed = sorted(name[::-1] for name in self._ids)
+        self._last = re.compile(
+            "["
+            + re.escape("".join({name[-1] for name in self._ids} or {"法"}))
+            + "]"
+            + _MAY_FOLLOW.pattern
+        )
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[str, str, str, str, str]]) -> "LawNames":
+        """Build from (law_id, title, law_num, law_type, abbreviations) of every law."""
+        return cls(LawRow(*row) for row in rows)
+
+    def __getstate__(self) -> list[LawRow]:
+        return list(self.rows.values())
+
+    def __setstate__(self, rows: list[LawRow]) -> None:
+        self.__init__(rows)  # type: ignore[misc]
+
+    def lookup(self, name: str) -> tuple[str, ...]:
+        """Ids of the laws with exactly this title, abbreviation or law number, in any spelling."""
+        name = name.strip()
+        if found := self._ids.get(name):
+            return found
+        if name in self.rows:
+            return (name,)
+        number = _LAW_NUMBER.fullmatch(name)
+        return self._numbers.get(_number_key(number), ()) if number else ()
+
+    def title(self, law_id: str) -> str:
+        """Return the title as printed; empty for an unknown law."""
+        row = self.rows.get(law_id)
+        return row.title if row else ""
+
+    def law_type(self, law_id: str) -> str:
+        """``Act``, ``CabinetOrder`` …; empty for an unknown law."""
+        row = self.rows.get(law_id)
+        return row.law_type if row else ""
+
+    def is_title(self, name: str) -> bool:
+        """Whether this is the title of a law, not an abbreviation."""
+        return any(_plain(self.title(law_id)) == name for law_id in self._ids.get(name, ()))
+
+    def ending_at(self, text: str, end: int) -> NameMatch | None:
+        """Find the longest name of a law that ends at `end` and is no tail of a longer word."""
+        name = self._longest_at(text, end)
+        if name is None or not _MAY_PRECEDE.search(
+            text, max(0, end - len(name) - 4), end - len(name)
+        ):
+            return None
+        return NameMatch(end - len(name), end, self._ids[name])
+
+    def find_names(self, text: str) -> list[NameMatch]:
+        """Names and law numbers in a text, in order, the longest where several overlap."""
+        found = [
+            match
+            for last in self._last.finditer(text)
+            if (match := self.ending_at(text, last.end())) is not None
+        ]
+        found += [
+            NameMatch(match.start(), match.end(), ids)
+            for match in _LAW_NUMBER.finditer(text)
+            if (ids := self._numbers.get(_number_key(match)))
+        ]
+        return list(_outermost(found))
+
+    def title_around(self, text: str, start: int, end: int) -> int:
+        """End of the title that begins at `start` and goes on after `end`, else `end`.
+
+        Some titles cite provisions: 金融商品取引法第二条に規定する定義に関する内閣府令.
+        """
+        return max(
+            (
+                start + len(title)
+                for title in self._citing_titles.get(text[start:end], ())
+                if text.startswith(title, start)
+            ),
+            default=end,
+        )
+
+    def parents(self, law_id: str) -> tuple[str, ...]:
+        """Return the act that an order's title names: of X法施行令, X法第三条の…を定める政令."""
+        return self._parents.get(law_id, ())
+
+    def orders(self, law_id: str) -> tuple[str, ...]:
+        """Return the orders and ordinances whose titles name this law."""
+        return self._orders.get(law_id, ())
+
+    def order_of(self, law_id: str, suffix: str) -> tuple[str, ...]:
+        """Return the 施行令, 施行規則 … of a law."""
+        return self._ids.get(self._plain_title(law_id) + suffix, ())
+
+    @cached_property
+    def _numbers(self) -> dict[str, tuple[str, ...]]:
+        numbers: dict[str, tuple[str, ...]] = {}
+        for row in self.rows.values():
+            if match := _LAW_NUMBER.fullmatch(row.law_num):
+                key = _number_key(match)
+                numbers[key] = (*numbers.get(key, ()), row.law_id)
+        return numbers
+
+    @cached_property
+    def _citing_titles(self) -> dict[str, list[str]]:
+        titles: dict[str, list[str]] = defaultdict(list)
+        for title in self._ids:
+            for citation in _CITED.finditer(title):
+                if citation.end() < len(title):
+                    titles[title[: citation.end()]].append(title)
+        return dict(titles)
+
+    @cached_property
+    def _parents(self) -> dict[str, tuple[str, ...]]:
+        return {
+            law_id: parents
+            for law_id, row in self.rows.items()
+            if row.law_type not in ("Act", "Constitution") and (parents := self._named_by(row))
+        }
+
+    @cached_property
+    def _orders(self) -> dict[str, tuple[str, ...]]:
+        orders: dict[str, list[str]] = defaultdict(list)
+        for order, parents in self._parents.items():
+            for parent in parents:
+                orders[parent].append(order)
+        return {parent: tuple(ids) for parent, ids in orders.items()}
+
+    def _named_by(self, row: LawRow) -> tuple[str, ...]:
+        for suffix in _ORDER_SUFFIXES:
+            base, found, _ = row.title.partition(suffix)
+            if found and base in self._ids:
+                return tuple(id_ for id_ in self._ids[base] if id_ != row.law_id)
+        first = next(iter(self.find_names(row.title.rstrip())), None)
+        if first is None or first.start or row.law_id in first.law_ids:
+            first = next((m for m in self._within(row.title) if row.law_id not in m.law_ids), None)
+        return first.law_ids if first and first.start == 0 else ()
+
+    def _within(self, title: str) -> Iterator[NameMatch]:
+        for last in self._last.finditer(title[:-1] + "。"):
+            if match := self.ending_at(title, last.end()):
+                yield match
+
+    def _longest_at(self, text: str, end: int) -> str | None:
+        tail = text[max(0, end - 120) : end][::-1]
+        while tail:
+            at = bisect_right(self._reversed, tail) - 1
+            if at < 0:
+                return None
+            name = self._reversed[at]
+            if tail.startswith(name):
+                return name[::-1]
+            tail = _common_beginning(tail, name)
+        return None
+
+    def _plain_title(self, law_id: str) -> str:
+        return _plain(self.title(law_id))
+
+
+@cache
+def customary() -> dict[str, tuple[str, ...]]:
+    """Customary abbreviations by full title, as shipped in ``abbreviations.toml``."""
+    text = files("localrag.statutes").joinpath("abbreviations.toml").read_text(encoding="utf-8")
+    return {title: tuple(names) for title, names in tomllib.loads(text).items()}
+
+
+def _names(rows: Iterable[LawRow]) -> dict[str, tuple[str, ...]]:
+    by_name: dict[str, tuple[str, ...]] = {}
+
+    def enter(name: str, law_ids: tuple[str, ...]) -> None:
+        known = by_name.get(name, ())
+        by_name[name] = known + tuple(law_id for law_id in law_ids if law_id not in known)
+
+    abbreviated: list[tuple[str, str]] = []
+    for row in rows:
+        title = _plain(row.title)
+        if title:
+            enter(title, (row.law_id,))
+        if (numbered := _NUMBERED_TITLE.fullmatch(title)) is not None:
+            enter(numbered[1], (row.law_id,))
+        abbreviated += [(title, name) for name in row.abbreviations.split(",") if name]
+    abbreviated += [(title, name) for title, names in customary().items() for name in names]
+    entered: dict[str, list[str]] = defaultdict(list)
+    for title, name in abbreviated:
+        for suffix in ("", *_ORDER_SUFFIXES):
+            if (ids := by_name.get(title + suffix)) is not None:
+                entered[name + suffix] += ids
+    for name, law_ids in entered.items():
+        enter(name, tuple(law_ids))
+    return by_name
+
+
+def _common_beginning(one: str, other: str) -> str:
+    for position, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return one[:position]
+    return min(one, other, key=len)
+
+
+def _plain(title: str) -> str:
+    return title.removesuffix("抄").rstrip(" 　")
+
+
+def _number_key(match: re.Match[str]) -> str:
+    era, year, kind, number = match.groups()
+    return f"{era}{1 if year == '元' else parse_numeral(year)}{kind}{parse_numeral(number)}"
+
+
+def _outermost(matches: list[NameMatch]) -> Iterator[NameMatch]:
+    """Those that are not inside another; all in order."""
+    end = 0
+    for match in sorted(matches, key=lambda match: (match.start, -match.end)):
+        if match.end > end:
+            yield match
+            end = match.end

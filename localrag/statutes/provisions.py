@@ -1,0 +1,126 @@
+"""Which provisions laws have, as the resolver asks for it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
+
+_DEPTHS = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
+
+
+class ProvisionLookup(Protocol):
+    """The provisions of the laws at hand; unknown laws have none, nothing raises."""
+
+    def exists(self, law_id: str, locator: Locator) -> bool:
+        """Whether the law has exactly this provision; the empty locator asks for the law."""
+        ...
+
+    def articles(self, law_id: str, division: str) -> Sequence[str]:
+        """Article numbers of one division ("" for the main provisions), in printed order."""
+        ...
+
+    def children(self, law_id: str, locator: Locator) -> Sequence[Locator]:
+        """List what stands right inside a provision, in printed order.
+
+        That is the paragraphs of an article (or of a division without articles), the items of a
+        paragraph, the subitems of an item.
+        """
+        ...
+
+    def divisions(self, law_id: str) -> Mapping[str, str]:
+        """List the divisions besides the main provisions with their printed labels, in order.
+
+        ``{"suppl1": "附則", "appendix1": "別表第一（第二条関係）"}``
+        """
+        ...
+
+
+class Provisions:
+    """A `ProvisionLookup` in memory, of documents that are at hand as a whole."""
+
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
+        self._places: dict[str, dict[Locator, None]] = {}
+        self._articles: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._children: dict[tuple[str, Locator], list[Locator]] = defaultdict(list)
+        self._divisions: dict[str, dict[str, str]] = defaultdict(dict)
+        for document in documents:
+            self._enter(document)
+
+    def exists(self, law_id: str, locator: Locator) -> bool:
+        """Whether the law has exactly this provision."""
+        places = self._places.get(law_id)
+        return places is not None and (locator == Locator() or locator in places)
+
+    def articles(self, law_id: str, division: str) -> Sequence[str]:
+        """Article numbers of one division, in printed order."""
+        return self._articles.get((law_id, division), ())
+
+    def children(self, law_id: str, locator: Locator) -> Sequence[Locator]:
+        """List what stands right inside a provision, in printed order."""
+        return self._children.get((law_id, locator), ())
+
+    def divisions(self, law_id: str) -> Mapping[str, str]:
+        """List the divisions besides the main provisions with their printed labels."""
+        return self._divisions.get(law_id, {})
+
+    def _enter(self, document: Document) -> None:
+        places = self._places.setdefault(document.id, {})
+        for passage in document.passages:
+            locator = passage.locator
+            if locator in places:
+                continue
+            places[locator] = None
+            if locator.division and locator.division not in self._divisions[document.id]:
+                words = passage.header.removeprefix(document.title).split()
+                self._divisions[document.id][locator.division] = words[0] if words else ""
+            if passage.layer == ARTICLES and locator.article:
+                self._articles[document.id, locator.division].append(locator.article)
+            elif (outer := container(locator)) is not None:
+                self._children[document.id, outer].append(locator)
+
+
+def outside_in(document: Document) -> list[Passage]:
+    """Sort the passages by where they begin, those around before those inside."""
+    return sorted(
+        document.passages,
+        key=lambda passage: (passage.start, -passage.end, _DEPTHS.get(passage.layer, 0)),
+    )
+
+
+class Innermost:
+    """The most exact provision around a position; asked in rising order.
+
+    Args:
+        passages: as `outside_in` sorts them.
+    """
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._passages = passages
+        self._next = 0
+        self._open: list[tuple[int, Locator]] = []
+
+    def at(self, position: int) -> Locator:
+        """Its locator; the empty one outside of all provisions."""
+        passages = self._passages
+        while self._next < len(passages) and passages[self._next].start <= position:
+            passage = passages[self._next]
+            self._next += 1
+            while self._open and self._open[-1][0] <= passage.start:
+                self._open.pop()
+            self._open.append((passage.end, passage.locator))
+        while self._open and self._open[-1][0] <= position:
+            self._open.pop()
+        return self._open[-1][1] if self._open else Locator()
+
+
+def container(locator: Locator) -> Locator | None:
+    """Return the provision right around this one; None for an article or a division."""
+    if locator.subitem:
+        return replace(locator, subitem=locator.subitem.rpartition(".")[0])
+    if locator.item:
+        return replace(locator, item="")
+    if locator.paragraph:
+        return replace(locator, paragraph="")
+    return None

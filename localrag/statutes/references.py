@@ -1,0 +1,259 @@
+"""The references a law makes: to its own provisions, to other laws, and what it delegates."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from localrag.corpus.model import Document, Locator
+from localrag.statutes._laws import LawWords
+from localrag.statutes._places import Law, Place, Placer
+from localrag.statutes.citations import ProvisionCitation, find_citations
+from localrag.statutes.names import LawNames
+from localrag.statutes.provisions import Innermost, Provisions, outside_in
+
+REFERS = "refers"
+APPLIES = "applies-mutatis-mutandis"
+DELEGATES = "delegates"
+DELEGATED_BY = "delegated-by"
+
+_INSTRUMENT = (
+    r"(?:政令|(?:[一-鿿]{2,6})?[府省]令|[一-鿿]{2,12}委員会規則"
+    r"|人事院規則|最高裁判所規則|会計検査院規則)"
+)
+_LEFT_TO = re.compile(r"(?<=[令則])[での](?:定め|指定)")
+_INSTRUMENT_BEFORE = re.compile(rf"{_INSTRUMENT}$")
+_PART = r"(?:各号列記以外の部分|本文|ただし書|但書|前段|後段)?"
+_FILLS_IN = re.compile(
+    rf"{_PART}(?:に規定する|の規定により|の規定による|の規定に基づき|に基づき|に掲げる|に定める|の)"
+    rf"[^「」]{{0,80}}?({_INSTRUMENT}(?:で|の)(?:定め|指定))"
+)
+_APPLIED = re.compile(rf"{_PART}(?:の規定)?(?:は|を)[^「」]*?準用")
+_APPLYING = re.compile(r"準用(?:する|される|し、?)(?:場合における)?$")
+_UNDER = re.compile(r"(?:の規定)?(?:において|により)(?:読み替えて)?準用する")
+_QUOTED = re.compile(r"「[^「」\n]*+(?:「[^「」\n]*+」[^「」\n]*+)*+」")
+_BRACKETED = re.compile(r"（[^（）]*+）")
+_SENTENCE_END = re.compile(r"[。（）\n]")
+_LABEL_END = re.compile(r"[（(　 ]")
+_LONGEST_TAIL = 500
+_ORDER_TYPES = {"政令": "CabinetOrder"}
+_OWN_RANK = {"CabinetOrder": ("政令",), "MinisterialOrdinance": ("政令", "府令", "省令")}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One reference of a law's text.
+
+    Attributes:
+        source: the most exact provision it stands in.
+        start, end: its span in the document text.
+        kind: ``refers``; ``applies-mutatis-mutandis`` (準用); ``delegates``, where a provision
+            leaves something to an order (政令で定める); ``delegated-by``, where a provision of an
+            order fills in what the target left to it.
+        law_id: the law referred to, empty where the corpus lacks it or several are possible.
+        law_name: its title, or its name as cited; of delegations the kind of order.
+        target: the provision; of delegations the empty locator. The division of another law's
+            appendix is its label as cited (別表第一), since only that law tells which it is.
+        target_end: the last provision of a range.
+    """
+
+    source: Locator
+    start: int
+    end: int
+    kind: str
+    law_id: str
+    law_name: str
+    target: Locator
+    target_end: Locator | None = None
+
+
+def extract_references(document: Document, names: LawNames) -> list[Reference]:
+    """All references of a statute, in reading order; none for other documents.
+
+    References to the provision they stand in (この条において) and those inside quotation marks,
+    which cite the words of an amendment, are left out.
+    """
+    if document.kind != "law":
+        return []
+    extraction = _Extraction(document, names)
+    found = [*extraction.citations(), *extraction.delegations()]
+    return sorted(found, key=lambda reference: (reference.start, reference.end))
+
+
+class _Extraction:
+    """The work of one document."""
+
+    def __init__(self, document: Document, names: LawNames) -> None:
+        self._document = document
+        self._text = document.text
+        self._names = names
+        self._passages = outside_in(document)
+        self._words = LawWords(document, names)
+        self._order = names.law_type(document.id) not in ("", "Act", "Constitution")
+        self._quoted = _Cursor([m.span() for m in _QUOTED.finditer(document.text)])
+        self._filled: list[tuple[int, int]] = []
+
+    def citations(self) -> Iterator[Reference]:
+        """Find the references that cite provisions."""
+        document = self._document
+        provisions = Provisions([document])
+        placer = Placer(provisions, self._words.own)
+        self._appendices = {
+            _LABEL_END.split(words)[0]: division
+            for division, words in reversed(list(provisions.divisions(document.id).items()))
+            if division.startswith("appendix") and words
+        }
+        finder = Innermost(self._passages)
+        citations = find_citations(self._text)
+        ends = _list_ends(citations)
+        laws: list[Law] = []
+        before: ProvisionCitation | None = None
+        for citation, end in zip(citations, ends, strict=True):
+            here = finder.at(citation.start)
+            if citation.continues >= 0:
+                law = laws[citation.continues]
+            else:
+                law = self._words.law_of(citation, here)
+                if before and law is self._words.own and self._is_under(before, citation):
+                    law = laws[-1]
+            laws.append(law)
+            before = citation
+            if self._is_no_reference(citation, end):
+                continue
+            place = placer.place(citation, law, here)
+            if place is None:
+                continue
+            laws[-1] = place.law
+            if _is_here(citation, place, here, self._words.own):
+                continue
+            place = self._in_own_appendix(place)
+            yield self._reference(citation, place, here, self._kind(citation, place, end))
+
+    def delegations(self) -> Iterator[Reference]:
+        """Where a provision leaves something to an order; known orders by their names."""
+        finder = Innermost(self._passages)
+        quoted = _Cursor(self._quoted.spans)
+        filled = _Cursor(sorted(self._filled))
+        law_type = self._names.law_type(self._document.id)
+        for match in _LEFT_TO.finditer(self._text):
+            start = match.start()
+            written = _INSTRUMENT_BEFORE.search(self._text, max(0, start - 18), start)
+            if written is None:
+                continue
+            start, instrument = written.start(), written[0]
+            if instrument.endswith(_OWN_RANK.get(law_type, ())):
+                continue
+            if quoted.covers(start) or filled.covers(start):
+                continue
+            law_id = self._order_known_by_name(instrument)
+            here = finder.at(start)
+            yield Reference(here, start, match.end(), DELEGATES, law_id, instrument, Locator())
+
+    def _is_no_reference(self, citation: ProvisionCitation, end: int) -> bool:
+        text = self._text
+        is_label = text[end : end + 1] in ("　", "\n", "") and (
+            citation.start == 0 or text[citation.start - 1] == "\n"
+        )
+        return (
+            is_label
+            or self._quoted.covers(citation.start)
+            or self._words.is_inside_a_title(citation)
+        )
+
+    def _is_under(self, before: ProvisionCitation, citation: ProvisionCitation) -> bool:
+        """Whether its law is that of the citation before: 民法第三条において準用する第五条."""
+        return _UNDER.fullmatch(self._text, before.end, citation.start) is not None
+
+    def _kind(self, citation: ProvisionCitation, place: Place, end: int) -> str:
+        text = self._text
+        if _APPLYING.search(text, max(0, citation.start - 16), citation.start):
+            return APPLIES
+        tail = text[end : end + _LONGEST_TAIL]
+        fills_in = (
+            self._order
+            and place.law.ids != self._words.own.ids
+            and _LEFT_TO.search(tail) is not None
+        )
+        if not fills_in and "準用" not in tail:
+            return REFERS
+        tail = _rest_of_sentence(tail)
+        if fills_in and (filled := _FILLS_IN.match(tail)):
+            # Not found where an aside that was left out parts the words.
+            at = text.find(filled[1], end, end + _LONGEST_TAIL)
+            self._filled.append((end, max(at, end) + len(filled[1])))
+            return DELEGATED_BY
+        return APPLIES if _APPLIED.match(tail) else REFERS
+
+    def _reference(
+        self, citation: ProvisionCitation, place: Place, here: Locator, kind: str
+    ) -> Reference:
+        ids = place.law.ids
+        return Reference(
+            here,
+            citation.start,
+            citation.end,
+            kind,
+            ids[0] if len(ids) == 1 else "",
+            place.law.name,
+            place.first,
+            place.last,
+        )
+
+    def _in_own_appendix(self, place: Place) -> Place:
+        division = self._appendices.get(place.first.division)
+        if division is None or place.law.ids != self._words.own.ids:
+            return place
+        return place._replace(first=replace(place.first, division=division))
+
+    def _order_known_by_name(self, instrument: str) -> str:
+        own = self._document.id
+        suffix = "施行令" if instrument == "政令" else "施行規則"
+        known = self._names.order_of(own, suffix)
+        if not known:
+            wanted = _ORDER_TYPES.get(instrument, "MinisterialOrdinance")
+            known = tuple(
+                order for order in self._names.orders(own) if self._names.law_type(order) == wanted
+            )
+        return known[0] if len(known) == 1 else ""
+
+
+class _Cursor:
+    """Answers whether a position is inside one of some spans; asked in rising order."""
+
+    def __init__(self, spans: list[tuple[int, int]]) -> None:
+        self.spans = spans
+        self._at = 0
+
+    def covers(self, position: int) -> bool:
+        spans = self.spans
+        while self._at < len(spans) and spans[self._at][1] <= position:
+            self._at += 1
+        return self._at < len(spans) and spans[self._at][0] <= position
+
+
+def _rest_of_sentence(tail: str) -> str:
+    """Return what follows up to the end of sentence or bracket, asides left out."""
+    for _ in range(3):
+        tail, dropped = _BRACKETED.subn("", tail)
+        if not dropped:
+            break
+    end = _SENTENCE_END.search(tail)
+    return tail[: end.start()] if end else tail
+
+
+def _list_ends(citations: list[ProvisionCitation]) -> list[int]:
+    """For each citation, where the list that it belongs to ends."""
+    ends = [citation.end for citation in citations]
+    for index in range(len(citations) - 1, -1, -1):
+        if (before := citations[index].continues) >= 0:
+            ends[before] = max(ends[before], ends[index])
+    return ends
+
+
+def _is_here(citation: ProvisionCitation, place: Place, here: Locator, own: Law) -> bool:
+    """Whether it means no more than the provision it stands in: この条, この項."""
+    words = (citation.article_word, citation.paragraph_word, citation.item_word)
+    return (
+        any(word.startswith(("この", "本")) for word in words)
+        and place.law.ids == own.ids
+        and place.first.contains(here)
+    )

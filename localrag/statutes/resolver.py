@@ -1,0 +1,219 @@
+"""From the words of a question or a provision to the exact provisions they cite."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from localrag.corpus.model import Locator
+from localrag.statutes._grammar import SUPPLEMENT
+from localrag.statutes._places import Law, Place, Placer
+from localrag.statutes._spoken import SpokenLaws
+from localrag.statutes.citations import ProvisionCitation, find_citations
+from localrag.statutes.names import LawNames
+from localrag.statutes.provisions import ProvisionLookup, container
+
+__all__ = ["ProvisionLookup", "Resolution", "Resolver", "Target", "parse_target"]
+
+_LONGEST_RANGE = 100
+_FEW_LAWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One provision of one law."""
+
+    law_id: str
+    locator: Locator
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """One provision that a text cites; a range gives one for each provision in it.
+
+    Attributes:
+        start, end: span of the citation in the text.
+        text: what is written there.
+        candidates: the provisions that it can mean, each an alternative to the others; one
+            where it is certain, none where it could not be resolved.
+        cited: where nothing was found, what was cited of laws that the corpus has.
+        nearest: where nothing was found, the existing provisions (or laws, with the empty
+            locator) around what was cited.
+        problem: why there are no candidates; empty where there are.
+    """
+
+    start: int
+    end: int
+    text: str
+    candidates: tuple[Target, ...]
+    cited: tuple[Target, ...] = ()
+    nearest: tuple[Target, ...] = ()
+    problem: str = ""
+
+
+class Resolver:
+    """Resolves citations against the laws of one corpus.
+
+    Args:
+        names: the laws.
+        provisions: which provisions they have.
+    """
+
+    def __init__(self, names: LawNames, provisions: ProvisionLookup) -> None:
+        self._names = names
+        self._provisions = provisions
+
+    def resolve(
+        self,
+        text: str,
+        *,
+        law_id: str = "",
+        locator: Locator | None = None,
+        definitions: Mapping[str, str] | None = None,
+    ) -> list[Resolution]:
+        """Find the provisions that a text cites, in order.
+
+        Args:
+            text: a question, with its options if it has some; or the text of a provision.
+            law_id: the law the text is part of or is about; empty for a free question.
+            locator: where the text stands in that law, for 前条, 同項 and bare numbers.
+            definitions: names that hold in this text ("法"), and the ids of their laws.
+        """
+        if locator is None:
+            # In free text a wide blank is a blank; in a law it sets off labels.
+            text = text.replace("　", " ")
+        own = Law((law_id,), self._names.title(law_id)) if law_id else None
+        laws = SpokenLaws(text, self._names, own, definitions or {})
+        placer = Placer(self._provisions, own)
+        found: list[Resolution] = []
+        citing: list[Law] = []
+        for citation in find_citations(text):
+            inherited = citation.continues >= 0
+            law = citing[citation.continues] if inherited else laws.law_of(citation)
+            citing.append(law)
+            if laws.is_inside_a_name(citation):
+                continue
+            place = placer.place(citation, law, locator)
+            if place is None:
+                found.append(_unresolved(citation, "nothing before it says what it refers to"))
+                continue
+            citing[-1] = place.law
+            found += self._resolutions(citation, place, locator)
+        return found
+
+    def _resolutions(
+        self, citation: ProvisionCitation, place: Place, here: Locator | None
+    ) -> Iterator[Resolution]:
+        law_ids = place.law.ids or self._any_law(place)
+        if not law_ids:
+            named = f"no law of the corpus is called {place.law.name}" if place.law.name else ""
+            yield _unresolved(citation, named or "no law is named")
+            return
+        members: list[list[Target]] = []
+        for law_id in law_ids:
+            for division in self._divisions(law_id, place.first.division, here):
+                expanded = self._expanded(
+                    law_id,
+                    replace(place.first, division=division),
+                    place.last and replace(place.last, division=division),
+                )
+                members.append([Target(law_id, locator) for locator in expanded])
+        for alternatives in _columns(members):
+            existing = tuple(
+                dict.fromkeys(
+                    target
+                    for target in alternatives
+                    if self._provisions.exists(target.law_id, target.locator)
+                )
+            )
+            if existing:
+                yield Resolution(citation.start, citation.end, citation.text, existing)
+            else:
+                nearest = tuple(dict.fromkeys(self._nearest(target) for target in alternatives))
+                problem = "the law has no such provision"
+                yield _unresolved(citation, problem, tuple(alternatives), nearest)
+
+    def _expanded(self, law_id: str, first: Locator, last: Locator | None) -> list[Locator]:
+        """Return the provisions of a range that exist; the first alone where there is no range."""
+        if last is None:
+            return [first]
+        outer = container(first)
+        siblings: Sequence[Locator]
+        if outer is None:
+            siblings = [
+                Locator(first.division, number)
+                for number in self._provisions.articles(law_id, first.division)
+            ]
+        else:
+            siblings = self._provisions.children(law_id, outer)
+        if first in siblings and last in siblings:
+            start, end = siblings.index(first), siblings.index(last)
+            return list(siblings[start : end + 1][:_LONGEST_RANGE]) or [first, last]
+        return [first, last]
+
+    def _divisions(self, law_id: str, cited: str, here: Locator | None) -> Sequence[str]:
+        """Return the divisions of a law that a citation can mean."""
+        if not cited or (here is not None and cited == here.division):
+            return (cited,)
+        divisions = self._provisions.divisions(law_id)
+        if cited.startswith(SUPPLEMENT):
+            return [d for d in divisions if d.startswith(SUPPLEMENT)] or [cited]
+        return [
+            division
+            for division, words in divisions.items()
+            if words == cited or words.startswith((cited + "（", cited + "　", cited + " "))
+        ] or [cited]
+
+    def _nearest(self, target: Target) -> Target:
+        locator: Locator | None = target.locator
+        while locator is not None:
+            if self._provisions.exists(target.law_id, locator):
+                return Target(target.law_id, locator)
+            locator = container(locator)
+        return Target(target.law_id, Locator())
+
+    def _any_law(self, place: Place) -> tuple[str, ...]:
+        """Without a law, the laws of a small corpus that have the provision."""
+        if place.law.name or len(self._names.rows) > _FEW_LAWS:
+            return ()
+        return tuple(
+            law_id for law_id in self._names.rows if self._provisions.exists(law_id, place.first)
+        )
+
+
+def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tuple[Resolution, ...]:
+    """Read what a user types to see a provision, or a law as a whole.
+
+    Takes 金商法27条の36, 薬機法施行規則 附則第3条, a law id with a path (323AC0000000025 27_36.1,
+    323AC0000000025#27_36.1), a title, an abbreviation, a law number.
+    """
+    text = text.strip()
+    law_id, _, path = text.replace("#", " ", 1).partition(" ")
+    if law_id in names.rows:
+        locator = Locator.parse(path.strip())
+        if not path.strip() or provisions.exists(law_id, locator):
+            return (Resolution(0, len(text), text, (Target(law_id, locator),)),)
+        resolved = Resolver(names, provisions).resolve(path, law_id=law_id)
+        if resolved:
+            return tuple(resolved)
+        problem = "the law has no such provision"
+        nearest = (Target(law_id, Locator()),)
+        cited = (Target(law_id, locator),)
+        return (Resolution(0, len(text), text, (), cited, nearest, problem),)
+    if whole := names.lookup(text):
+        targets = tuple(Target(id_, Locator()) for id_ in whole)
+        return (Resolution(0, len(text), text, targets),)
+    return tuple(Resolver(names, provisions).resolve(text))
+
+
+def _columns(members: Sequence[Sequence[Target]]) -> Iterator[list[Target]]:
+    """Group the n-th provisions of each alternative together; ranges of laws differ in length."""
+    for index in range(max(map(len, members), default=0)):
+        yield [targets[index] for targets in members if index < len(targets)]
+
+
+def _unresolved(
+    citation: ProvisionCitation,
+    problem: str,
+    cited: tuple[Target, ...] = (),
+    nearest: tuple[Target, ...] = (),
+) -> Resolution:
+    return Resolution(citation.start, citation.end, citation.text, (), cited, nearest, problem)

@@ -1,0 +1,134 @@
+"""The workspace: one folder that holds everything localrag keeps.
+
+::
+
+    localrag.toml               settings
+    models/                     weights of models
+    corpora/<name>/corpus.sqlite
+    indexes/<name>/             derived from the corpus, disposable
+    runs/                       batches and evaluations
+
+Nothing that is needed to work in it refers to a place outside, so the folder can be copied to
+another machine. (A corpus notes the paths its files were read from, to recognise them when they
+are added again; they are never opened for an answer.)
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from localrag.errors import StorageError, UsageError, WorkspaceError
+
+HOME_VARIABLE = "LOCALRAG_HOME"
+_TEMPLATE = Path(__file__).with_name("localrag.toml")
+
+# The first character is no dot and no hyphen, so a name is never hidden, `..` or an option.
+_NAME = re.compile(r"\w[\w.-]{0,63}")
+_RESERVED_ON_WINDOWS = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?|.*\.", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPaths:
+    """Where a corpus lies: its store (a file) and its indexes (a folder)."""
+
+    name: str
+    store: Path
+    indexes: Path
+
+    @property
+    def bm25(self) -> Path:
+        """Folder of the generations of the BM25 index."""
+        return self.indexes / "bm25"
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A workspace folder, which need not exist yet.
+
+    Attributes:
+        home: its absolute path.
+    """
+
+    home: Path
+
+    @classmethod
+    def locate(cls, home: Path | None = None) -> Self:
+        """Find the workspace: `home`, else ``LOCALRAG_HOME``, else the user's data folder."""
+        chosen = home or os.environ.get(HOME_VARIABLE)
+        if not chosen:
+            # Imported only here: most calls of the command line name their home.
+            from platformdirs import user_data_path
+
+            chosen = user_data_path("localrag", appauthor=False)
+        return cls(Path(chosen).expanduser().absolute())
+
+    @property
+    def settings(self) -> Path:
+        """The settings file, which need not exist."""
+        return self.home / "localrag.toml"
+
+    @property
+    def models(self) -> Path:
+        """Folder of the models."""
+        return self.home / "models"
+
+    @property
+    def runs(self) -> Path:
+        """Folder of the runs."""
+        return self.home / "runs"
+
+    def init(self) -> bool:
+        """Make the folder and a commented settings file; what is there already stays.
+
+        Returns:
+            Whether anything had to be made.
+
+        Raises:
+            StorageError: the folder cannot be made or written.
+        """
+        folders = [self.home, self.models, self.runs, self.home / "corpora", self.home / "indexes"]
+        missing = [path for path in (*folders, self.settings) if not path.exists()]
+        try:
+            for folder in folders:
+                folder.mkdir(parents=True, exist_ok=True)
+            if self.settings in missing:
+                self.settings.write_bytes(_TEMPLATE.read_bytes())
+        except OSError as error:
+            raise StorageError(
+                f"The workspace {self.home} cannot be made ({error.strerror}).",
+                "Choose another folder with --home, or mend its permissions.",
+            ) from error
+        return bool(missing)
+
+    def require(self) -> Self:
+        """Give back the workspace if it exists.
+
+        Raises:
+            WorkspaceError: it does not.
+        """
+        if not self.home.is_dir():
+            raise WorkspaceError(f"There is no workspace at {self.home}.", "Make it: localrag init")
+        return self
+
+    def corpus(self, name: str) -> CorpusPaths:
+        """Where the corpus of this name lies, whether or not it exists.
+
+        Raises:
+            UsageError: the name could not be that of a folder on every system.
+        """
+        if not _NAME.fullmatch(name) or _RESERVED_ON_WINDOWS.fullmatch(name):
+            raise UsageError(
+                f"{name!r} cannot be the name of a corpus.",
+                "Use up to 64 letters, digits, '_', '-' and '.', beginning with a letter or digit.",
+            )
+        return CorpusPaths(
+            name,
+            store=self.home / "corpora" / name / "corpus.sqlite",
+            indexes=self.home / "indexes" / name,
+        )
+
+    def corpora(self) -> list[str]:
+        """List the names of the corpora that exist, sorted."""
+        return sorted(path.parent.name for path in self.home.glob("corpora/*/corpus.sqlite"))

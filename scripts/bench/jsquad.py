@@ -1,0 +1,83 @@
+"""JSQuAD with statutes in the same index: the right paragraph, and the answer in the quotes.
+
+4,442 questions over 1,145 paragraphs of Japanese Wikipedia, with the 28,001 articles of the main
+provisions of the 327 laws as distractors (``--supplementary``: with their supplementary provisions
+and appendices too). Questions are told apart in two halves by a hash of their id: the weights of
+the reader were chosen on half 0.
+"""
+
+import argparse
+import json
+import time
+import zlib
+from pathlib import Path
+
+from corpora import open_corpus, write_main_provisions
+from rates import latency, rate
+
+from localrag.reading.extractive import answer
+from localrag.reading.model import Status
+from localrag.retrieval.model import Query
+
+MEASURES = ("paragraph@1", "paragraph@10", "in quote 1", "in quotes 1-2", "not found")
+
+
+def main() -> None:
+    """Print every measure for both halves and all questions."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--work", type=Path, default=Path(".cache/bench"))
+    parser.add_argument("--supplementary", action="store_true", help="whole laws as distractors")
+    parser.add_argument("--limit", type=int, default=None, help="only the first N questions")
+    arguments = parser.parse_args()
+    data, work = arguments.data.resolve(), arguments.work.resolve()
+    squad = data / "jsquad" / "valid-v1.3.json"
+    halves: list[list[tuple[bool, ...]]] = [[], []]
+    searching, answering = [], []
+    whole = arguments.supplementary
+    laws = data / "egov" / "xml" if whole else write_main_provisions(data, work)
+    with open_corpus(work, "jsquad-whole" if whole else "jsquad", [squad, laws]) as retriever:
+        for identity, question, context, answers in list(questions(squad))[: arguments.limit]:
+            started = time.perf_counter()
+            retrieval = retriever.search(Query(question), 10)
+            searching.append(time.perf_counter() - started)
+            started = time.perf_counter()
+            reply = answer(retriever, Query(question))
+            answering.append(time.perf_counter() - started)
+            right = [same_text(hit.passage.text, context) for hit in retrieval.hits]
+            quotes = [citation.quote for citation in reply.citations]
+            inside = [any(gold in quote for gold in answers) for quote in quotes]
+            halves[zlib.crc32(identity.encode()) % 2].append(
+                (
+                    any(right[:1]),
+                    any(right),
+                    any(inside[:1]),
+                    any(inside[:2]),
+                    reply.status is Status.NOT_FOUND,
+                )
+            )
+    print(f"{'':<16}{'all':<26}{'half 0':<26}half 1")
+    groups = (halves[0] + halves[1], *halves)
+    print(f"{'n':<16}" + "".join(f"{len(group):<26}" for group in groups))
+    for column, name in enumerate(MEASURES):
+        cells = (rate(sum(row[column] for row in group), len(group)) for group in groups)
+        print(f"{name:<16}" + "".join(f"{cell:<26}" for cell in cells))
+    print(f"search: {latency(searching)}; ask: {latency(answering)}")
+
+
+def questions(squad: Path):
+    """Id, question, context and gold answers of every question."""
+    for page in json.loads(squad.read_text(encoding="utf-8"))["data"]:
+        for paragraph in page["paragraphs"]:
+            for entry in paragraph["qas"]:
+                gold = {answer["text"] for answer in entry["answers"]}
+                yield entry["id"], entry["question"], paragraph["context"], gold
+
+
+def same_text(text: str, context: str) -> bool:
+    """Whether a passage is the paragraph of the data, which repeats the page title before it."""
+    return text.strip() in (context.strip(), context.partition("[SEP]")[2].strip())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Measure the graph of references: how many, of which kinds, how many targets exist, how long.
+
+    python scripts/bench/references.py --data FOLDER
+
+FOLDER holds statutes (XML, a zip of them, or JSONL, searched recursively).
+"""
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from localrag.corpus.model import Document, Locator
+from localrag.corpus.readers import ReadFailure, read, supported
+from localrag.statutes.definitions import extract_definitions
+from localrag.statutes.names import LawNames
+from localrag.statutes.references import DELEGATES, Reference, extract_references
+
+
+def main() -> None:
+    """Read the statutes twice: for their names and places, then for their references."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder or file of statutes")
+    data = parser.parse_args().data
+
+    rows, places = [], {}
+    for document in statutes(data):
+        about = document.metadata
+        names_of = (about.get(key, "") for key in ("law_num", "law_type", "abbreviations"))
+        rows.append((document.id, document.title, *names_of))
+        places[document.id] = frozenset(passage.locator for passage in document.passages)
+    clock = time.process_time()
+    names = LawNames.from_rows(rows)
+    print(f"names of {len(rows)} laws: {time.process_time() - clock:.3f} s CPU")
+
+    kinds: Counter[tuple[str, str]] = Counter()
+    existing: Counter[tuple[str, bool]] = Counter()
+    characters, definitions, seconds = 0, 0, [0.0, 0.0]
+    for document in statutes(data):
+        characters += len(document.text)
+        clock = time.process_time()
+        references = extract_references(document, names)
+        seconds[0] += time.process_time() - clock
+        clock = time.process_time()
+        definitions += len(extract_definitions(document))
+        seconds[1] += time.process_time() - clock
+        for reference in references:
+            kinds[reference.kind, "in corpus" if reference.law_id else "outside"] += 1
+            if reference.law_id and reference.kind != DELEGATES:
+                existing[_from(reference), _exists(reference, places)] += 1
+
+    print(f"{characters:,} characters: references {seconds[0]:.1f} s CPU,", end=" ")
+    print(f"{definitions:,} definitions {seconds[1]:.1f} s CPU")
+    for (kind, where), count in sorted(kinds.items()):
+        print(f"  {kind:24} {where:10} {count:9,}")
+    for source in ("main provisions", "supplements and appendices"):
+        found, missing = existing[source, True], existing[source, False]
+        print(f"  targets in the corpus, cited in {source}: {found + missing:,},", end=" ")
+        print(f"of which exist {found / max(1, found + missing):.4f}")
+
+
+def statutes(data: Path) -> Iterator[Document]:
+    """All statutes below a folder, one at a time; what cannot be read is named."""
+    for path in sorted(data.rglob("*")) if data.is_dir() else [data]:
+        if path.is_file() and supported(path):
+            for outcome in read(path):
+                if isinstance(outcome, ReadFailure):
+                    print(f"not read: {outcome}")
+                elif outcome.kind == "law":
+                    yield outcome
+
+
+def _from(reference: Reference) -> str:
+    return "supplements and appendices" if reference.source.division else "main provisions"
+
+
+def _exists(reference: Reference, places: dict[str, frozenset[Locator]]) -> bool:
+    ends = [reference.target, *([reference.target_end] if reference.target_end else [])]
+    return all(end in places[reference.law_id] for end in ends)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Start-up: wall and CPU time of `localrag --help` and of a cold `localrag search`."""
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Runs:
+    """Wall and CPU seconds of the runs of one command line, with its budget in seconds."""
+
+    name: str
+    arguments: list[str]
+    budget: float
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def once(self, home: Path) -> None:
+        """Run it in a process of its own."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        started = time.perf_counter()
+        finished = subprocess.run(
+            [sys.executable, "-m", "localrag", *self.arguments],
+            env={**os.environ, "LOCALRAG_HOME": str(home)},
+            capture_output=True,
+            check=False,
+        )
+        self.wall.append(time.perf_counter() - started)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        if finished.returncode not in (0, 3):
+            sys.exit(f"{self.name} failed:\n{finished.stderr.decode()}")
+
+    def report(self) -> str:
+        """One line of the table."""
+        ordered = sorted(self.wall)
+        p95 = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
+        return (
+            f"{self.name:<24}{len(ordered):>4}{statistics.median(ordered):>10.3f}{p95:>9.3f}"
+            f"{statistics.median(self.cpu):>9.3f}{self.budget:>9.2f}"
+        )
+
+
+def main() -> None:
+    """Measure, interleaved so that noise falls on all commands alike."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=20, help="runs of each command (20)")
+    parser.add_argument(
+        "--home", type=Path, help="an indexed workspace; without it, the sample corpus in a new one"
+    )
+    parser.add_argument("--query", default="渡し守の資格", help="what to search for")
+    arguments = parser.parse_args()
+    commands = [
+        Runs("localrag --help", ["--help"], 0.25),
+        Runs("localrag search", ["search", arguments.query, "--json"], 0.8),
+        Runs("localrag search (text)", ["search", arguments.query], 0.8),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        home = arguments.home or _sample(Path(folder) / "home")
+        for _ in range(arguments.rounds):
+            for command in commands:
+                command.once(home)
+    print(f"{'seconds':<24}{'n':>4}{'median':>10}{'p95':>9}{'CPU':>9}{'budget':>9}")
+    for command in commands:
+        print(command.report())
+
+
+def _sample(home: Path) -> Path:
+    for step in (["init"], ["add", "--sample"], ["index"]):
+        Runs(" ".join(step), step, budget=60).once(home)
+    return home
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What all tests share: an isolated workspace, the sample corpus, the command line, real data."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one command line did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output read as JSON."""
+        return json.loads(self.out)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The workspace folder of this test, which does not exist yet; nobody's real one is touched."""
+    for name in [name for name in os.environ if name.startswith("LOCALRAG_")]:
+        if name != "LOCALRAG_SHARED_DATA":
+            monkeypatch.delenv(name)
+    folder = tmp_path / "home"
+    monkeypatch.setenv("LOCALRAG_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data; the test is skipped where it is missing."""
+    named = os.environ.get("LOCALRAG_SHARED_DATA")
+    folder = Path(named) if named else REPOSITORY.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"needs the real data: no folder {folder} (set LOCALRAG_SHARED_DATA)")
+    return folder
+
+
+def run_in_process(*arguments: str, stdin: str = "") -> Outcome:
+    """Run a command line in this process."""
+    from localrag.cli.main import run
+
+    out, err = io.StringIO(), io.StringIO()
+    before, sys.stdin = sys.stdin, io.StringIO(stdin)
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run(list(arguments))
+    finally:
+        sys.stdin = before
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def cli() -> Callable[..., Outcome]:
+    """Runs a command line in this process: ``cli("search", "渡し舟", stdin="")``."""
+    return run_in_process
+
+
+@pytest.fixture
+def shell() -> Callable[..., Outcome]:
+    """Runs a command line in a process of its own, with bytes as a shell would see them."""
+
+    def run(*arguments: str, stdin: str = "", **environment: str) -> Outcome:
+        finished = subprocess.run(
+            [sys.executable, "-m", "localrag", *arguments],
+            input=stdin.encode(),
+            capture_output=True,
+            env={**os.environ, "PYTHONUTF8": "1", **environment},
+            timeout=60,
+            check=False,
+        )
+        return Outcome(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with the sample corpus, added and indexed; never write to it."""
+    folder = tmp_path_factory.mktemp("sample") / "home"
+    for arguments in (["init"], ["add", "--sample"], ["index"]):
+        outcome = run_in_process("--home", str(folder), *arguments)
+        assert outcome.code == 0, outcome.err
+    return folder
+
+
+@pytest.fixture
+def sample(sample_home: Path, home: Path) -> Path:
+    """The workspace of this test, holding a copy of the sample corpus."""
+    shutil.copytree(sample_home, home)
+    return home

@@ -1,0 +1,163 @@
+"""Help teaches, errors have exit codes, and starting imports nothing heavy."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localrag import errors
+from localrag.cli.verbs import EXIT_CODES
+
+VERBS = [
+    "init",
+    "add",
+    "list",
+    "remove",
+    "index",
+    "search",
+    "show",
+    "ask",
+    "config",
+    "doctor",
+]
+README = Path(__file__).parents[3] / "README.md"
+
+
+def test_the_list_of_verbs_is_complete(cli: Callable[..., Any]) -> None:
+    commands = cli("--help").out.split("Commands:")[1].split("Exit codes:")[0]
+    assert [line.split()[0] for line in commands.splitlines() if line.strip()] == VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
+    outcome = cli(verb, "--help")
+    assert outcome.code == 0
+    for heading in ("Examples:", "Exit codes:", "--json"):
+        assert heading in outcome.out
+    assert outcome.out.count(f"localrag {verb}") + outcome.out.count(f" {verb}\n") >= 2
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_is_in_the_readme_in_both_languages(verb: str) -> None:
+    english, japanese = README.read_text(encoding="utf-8").split('<a id="日本語"></a>')
+    assert f"`{verb}`" in english
+    assert f"`{verb}`" in japanese
+
+
+def test_every_exit_code_is_documented(cli: Callable[..., Any]) -> None:
+    raised = {
+        error.exit_code
+        for error in vars(errors).values()
+        if isinstance(error, type) and issubclass(error, errors.LocalragError)
+    }
+    assert raised <= set(EXIT_CODES)
+    readme = README.read_text(encoding="utf-8")
+    for code, meaning in EXIT_CODES.items():
+        assert meaning in cli("--help").out
+        assert readme.count(f"| {code} |") == 2
+
+
+def test_version(cli: Callable[..., Any]) -> None:
+    from localrag import __version__
+
+    assert cli("--version").out == f"localrag {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "forbidden"),
+    [
+        (["--help"], ["tantivy", "fugashi", "lxml", "httpx", "textual", "pydantic", "rich"]),
+        (["search", "--help"], ["tantivy", "fugashi", "lxml", "httpx", "textual", "rich"]),
+    ],
+)
+def test_help_imports_nothing_heavy(arguments: list[str], forbidden: list[str]) -> None:
+    code = (
+        "import sys; from localrag.cli.main import run; run(sys.argv[1:]);"
+        "import json; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, check=True, timeout=60
+    )
+    assert not set(forbidden) & set(json.loads(finished.stderr))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["bogus"], "No such command 'bogus'"),
+        (["search"], "query"),
+        (["search", "--bogus", "x"], "--bogus"),
+        (["search", "x", "-k", "0"], "-k"),
+        (["add"], "Nothing to add"),
+        (["--set", "k", "config"], "--set 'k'"),
+    ],
+)
+def test_malformed_requests(cli: Callable[..., Any], arguments: list[str], part: str) -> None:
+    outcome = cli(*arguments)
+    assert outcome.code == 2
+    assert part in outcome.err
+    assert outcome.out == ""
+
+
+def test_escapes_in_a_malformed_request_do_not_reach_the_terminal(
+    cli: Callable[..., Any],
+) -> None:
+    outcome = cli("\x1b[2Jbogus")
+    assert outcome.code == 2
+    assert "\x1b" not in outcome.err
+
+
+@pytest.mark.parametrize("verb", [["list"], ["show", "x"], ["ask", "x"], ["search", "x"]])
+def test_a_missing_workspace_names_its_cure(cli: Callable[..., Any], verb: list[str]) -> None:
+    outcome = cli(*verb)
+    assert outcome.code == 5
+    assert "localrag init" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_an_unforeseen_error_is_one_sentence(
+    cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("\x1b[31m[bold]")
+
+    monkeypatch.setattr("localrag.workspace.Workspace.locate", fail)
+    outcome = cli("list")
+    assert outcome.code == 1
+    assert "ZeroDivisionError" in outcome.err
+    assert "LOCALRAG_DEBUG=1" in outcome.err
+    assert "Traceback" not in outcome.err
+    assert "\x1b" not in outcome.err
+    monkeypatch.setenv("LOCALRAG_DEBUG", "1")
+    assert "Traceback" in cli("list").err
+
+
+def test_ctrl_c(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("localrag.workspace.Workspace.locate", interrupt)
+    outcome = cli("list")
+    assert outcome.code == 130
+    assert "interrupted" in outcome.err
+
+
+def test_completion_offers_the_names_of_corpora(sample: Path) -> None:
+    from types import SimpleNamespace
+
+    from localrag.cli.session import complete_corpus
+
+    context = SimpleNamespace(find_root=lambda: SimpleNamespace(params={}))
+    assert complete_corpus(context, "ma") == ["main"]  # type: ignore[arg-type]
+    assert complete_corpus(context, "x") == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
+def test_shell_completion_script(shell: Callable[..., Any], shell_name: str) -> None:
+    outcome = shell("--help", _LOCALRAG_COMPLETE=f"source_{shell_name}")
+    assert outcome.code == 0
+    assert "localrag" in outcome.out

@@ -1,0 +1,100 @@
+"""What is printed: control characters are harmless, JSON keeps every value."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from localrag.cli.meter import Meter
+from localrag.cli.terminal import emit, failure, harmless, say, table
+
+HOSTILE = "\x1b[31m赤\x1b[0m \x9b2J [bold red]太字[/] [/] \x07\x08 \u202eabc \udcff"
+
+
+def test_control_characters_become_visible() -> None:
+    assert harmless("\x1b[2J") == "␛[2J"
+    assert harmless("行一\n\t行二") == "行一\n\t行二"
+    shown = harmless(HOSTILE)
+    assert not any(ord(c) < 32 or 0x7F <= ord(c) <= 0x9F for c in shown)
+    shown.encode("utf-8")
+
+
+def test_markup_and_escapes_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    say((HOSTILE, "bold"), HOSTILE, indent=2)
+    table(["見出し"], [[HOSTILE]])
+    failure(HOSTILE, HOSTILE)
+    out, err = capsys.readouterr()
+    for text in (out, err):
+        assert "[bold red]太字[/] [/]" in text
+        assert "\x1b" not in text
+        assert "\x9b" not in text
+
+
+def test_long_lines_are_not_broken_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    say("長い" * 500, indent=4)
+    assert capsys.readouterr().out == "    " + "長い" * 500 + "\n"
+
+
+def test_table_columns_align_on_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    table(["a", "b"], [["法", "x"], ["law!", "y"]])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("法    x")
+    assert lines[2].startswith("law!  y")
+
+
+def test_json_keeps_hostile_values_without_raw_controls(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    emit({"text": HOSTILE})
+    out = capsys.readouterr().out
+    assert json.loads(out) == {"text": HOSTILE}
+    assert not any((ord(c) < 32 and c != "\n") or 0x7F <= ord(c) <= 0x9F for c in out)
+
+
+def test_meter_is_silent_for_two_seconds_then_speaks_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 0.0, 0.0, 6.0, 7.0, 12.0])
+    monkeypatch.setattr("localrag.cli.meter.time.monotonic", lambda: next(clock))
+    with Meter() as meter:
+        for done in (1, 60, 70, 120):
+            meter.update("reading", "files", done, 240)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "reading: 60 of 240 files, 10/s, about 18 s left",
+        "reading: 120 of 240 files, 10/s, about 12 s left",
+    ]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_a_closed_pipe_is_quiet(shell: Callable[..., object], home: Path) -> None:
+    import subprocess
+
+    reading, writing = os.pipe()
+    os.close(reading)
+    finished = subprocess.run(
+        [sys.executable, "-m", "localrag", "config"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=60,
+    )
+    os.close(writing)
+    assert finished.returncode == 141
+    assert finished.stderr == b""
+
+
+def test_a_terminal_of_another_encoding_gets_question_marks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from localrag.cli.main import run
+
+    buffer = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding="cp1252"))
+    assert run(["--help"]) == 0
+    sys.stdout.flush()
+    assert b"localrag ask ?" in buffer.getvalue()

@@ -1,0 +1,369 @@
+"""Every verb on the sample corpus, as text and as JSON."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localrag import sample as sample_corpus
+from localrag.ingest.lock import writing
+from localrag.workspace import Workspace
+
+ACT, ORDER = "599AC0000000001", "599CO0000000002"
+Cli = Callable[..., Any]
+
+
+def test_init_is_idempotent(cli: Cli, home: Path) -> None:
+    assert cli("init").code == 0
+    (home / "localrag.toml").write_text('corpus = "mine"\n', encoding="utf-8")
+    again = cli("init", "--json")
+    assert again.json == {"workspace": str(home)}
+    assert cli("config", "corpus", "--json").json[0]["value"] == "mine"
+
+
+def test_home_may_be_named(cli: Cli, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere [bold]"
+    assert cli("--home", str(elsewhere), "init").code == 0
+    assert (elsewhere / "localrag.toml").exists()
+
+
+def test_add_reports_what_it_did(cli: Cli, tmp_path: Path) -> None:
+    cli("init")
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "good.md").write_text("# 題\n\n本文です。\n", encoding="utf-8")
+    (folder / "bad.xml").write_text("<Law><broken", encoding="utf-8")
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    outcome = cli("add", str(folder), "--json")
+    assert outcome.code == 4
+    report = outcome.json
+    assert (report["corpus"], report["added"]) == ("main", 1)
+    assert "bad.xml" in report["failed"][0]["source"]
+    assert report["unsupported"] == {".png": 1}
+    again = cli("add", str(folder))
+    assert "0 documents added" in again.out
+    assert "1 .png" in again.out
+    assert "bad.xml" in again.err
+
+
+def test_add_reports_duplicates(cli: Cli, tmp_path: Path) -> None:
+    cli("init")
+    for name in ("one [x].md", "two.md"):
+        (tmp_path / name).write_text("# 題\n\n同じ本文です。\n", encoding="utf-8")
+    outcome = cli("add", str(tmp_path / "one [x].md"), str(tmp_path / "two.md"), "--json")
+    assert outcome.code == 0
+    (duplicate,) = outcome.json["duplicates"]
+    assert duplicate["source"].endswith("two.md")
+    assert "one [x].md" in outcome.err
+
+
+def test_a_corpus_in_use_is_busy(cli: Cli, sample: Path) -> None:
+    with writing(Workspace.locate(sample).corpus("main")):
+        for arguments in (["add", "--sample"], ["index"], ["remove", ACT]):
+            outcome = cli(*arguments)
+            assert outcome.code == 6
+            assert "written by" in outcome.err
+        assert cli("search", "渡し守").code == 0
+
+
+def test_add_prune_drops_what_is_gone(cli: Cli, tmp_path: Path) -> None:
+    cli("init")
+    page = tmp_path / "texts" / "page.md"
+    page.parent.mkdir()
+    page.write_text("# 題\n\n本文です。\n", encoding="utf-8")
+    cli("add", str(page.parent), "--corpus", "work")
+    page.unlink()
+    assert "--prune" in cli("add", str(page.parent), "--corpus", "work").out
+    assert (
+        cli("add", str(page.parent), "--corpus", "work", "--prune", "--json").json["removed"] == 1
+    )
+
+
+def test_add_refuses_a_path_that_does_not_exist(cli: Cli) -> None:
+    cli("init")
+    outcome = cli("add", "/nowhere/at all")
+    assert outcome.code == 3
+    assert "/nowhere/at all" in outcome.err
+
+
+def test_list_corpora(cli: Cli, sample: Path) -> None:
+    (row,) = cli("list", "--json").json
+    assert (row["corpus"], row["documents"], row["index"]) == ("main", 11, "fresh")
+    assert "main" in cli("list").out
+
+
+def test_list_documents(cli: Cli, sample: Path) -> None:
+    rows = cli("list", "main", "--kind", "law", "--json").json
+    assert [row["id"] for row in rows] == [ACT, ORDER, "599M60000800003"]
+    assert rows[0]["metadata"]["law_type"] == "Act"
+    assert "渡し舟の安全及び活用に関する法律" in cli("list", "main").out
+
+
+def test_an_unknown_corpus_names_the_known_ones(cli: Cli, sample: Path) -> None:
+    for arguments in (["list", "x"], ["search", "舟", "-c", "x"], ["index", "-c", "x"]):
+        outcome = cli(*arguments)
+        assert outcome.code == 3
+        assert "main" in outcome.err
+
+
+def test_index_does_nothing_twice(cli: Cli, sample: Path) -> None:
+    assert "up to date" in cli("index").out
+    report = cli("index", "--rebuild", "--json").json
+    assert not report["skipped"]
+    assert min(report["passages"], report["references"], report["definitions"]) > 0
+
+
+def test_remove_documents_then_search_says_the_index_is_behind(cli: Cli, sample: Path) -> None:
+    removed = cli("remove", ORDER, "--json")
+    assert removed.json == {"corpus": "main", "documents": [ORDER], "all": False}
+    assert cli("list", "--json").json[0]["index"] == "behind"
+    outcome = cli("search", "渡し舟の長さ")
+    assert outcome.code == 0
+    assert "localrag index" in outcome.err
+    assert ORDER not in outcome.out
+
+
+def test_remove_takes_all_or_nothing(cli: Cli, sample: Path) -> None:
+    assert cli("remove", ACT, "absent").code == 3
+    assert cli("list", "--json").json[0]["documents"] == 11
+    assert cli("remove").code == 2
+    assert cli("remove", ACT, "--all").code == 2
+
+
+def test_remove_a_corpus_wants_a_yes(cli: Cli, sample: Path) -> None:
+    refused = cli("remove", "--all")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert cli("remove", "--all", "--yes").code == 0
+    assert cli("list", "--json").json == []
+    assert not list(sample.glob("corpora/*")) + list(sample.glob("indexes/*"))
+
+
+def test_search(cli: Cli, sample: Path) -> None:
+    outcome = cli("search", "渡し守の資格", "-k", "3", "--json")
+    found = outcome.json
+    assert found["query"]["text"] == "渡し守の資格"
+    assert [hit["rank"] for hit in found["hits"]] == [1, 2, 3][: len(found["hits"])]
+    passages = [hit["passage"] for hit in found["hits"]]
+    assert any(p["document_id"] == ORDER and p["locator"].startswith("3") for p in passages)
+    assert {stage["stage"] for stage in found["trace"]} >= {"resolve", "lexical", "fuse"}
+    text = cli("search", "渡し守の資格", "--explain").out
+    assert "stage lexical" in text
+    assert passages[0]["id"] in text
+
+
+@pytest.mark.parametrize(
+    ("options", "allowed"),
+    [
+        (["--type", "CabinetOrder"], {ORDER}),
+        (["--law", "渡し舟法"], {ACT}),
+        (["--law", ACT, "--law", ORDER], {ACT, ORDER}),
+        (["--from", "2118-04-01", "--to", "2118-04-01", "--type", "Act"], {ACT}),
+    ],
+)
+def test_search_filters(cli: Cli, sample: Path, options: list[str], allowed: set[str]) -> None:
+    hits = cli("search", "渡し舟の長さ", "--json", *options).json["hits"]
+    assert hits
+    assert {hit["passage"]["document_id"] for hit in hits} <= allowed
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "part"),
+    [
+        (["--from", "yesterday"], 2, "--from 'yesterday'"),
+        (["--law", "存在しない法"], 3, "存在しない法"),
+        (["--layer", "nonsense"], 2, "nonsense"),
+    ],
+)
+def test_search_refuses_bad_filters(
+    cli: Cli, sample: Path, options: list[str], code: int, part: str
+) -> None:
+    outcome = cli("search", "渡し舟", *options)
+    assert outcome.code == code
+    assert part in outcome.err
+
+
+def test_nothing_found_has_its_own_exit_code(cli: Cli, sample: Path) -> None:
+    for verb in ("search", "ask"):
+        outcome = cli(verb, "zyzzyva")
+        assert outcome.code == 3
+        assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "？！。", "あ" * 100_000])
+def test_what_is_no_question_is_refused(cli: Cli, sample: Path, question: str) -> None:
+    for verb in ("search", "ask"):
+        outcome = cli(verb, "-", stdin=question)
+        assert outcome.code == 2
+        assert outcome.out == ""
+        assert outcome.err.startswith("error: ")
+        assert len(outcome.err) < 1000
+
+
+def test_text_in_another_encoding_is_refused(sample: Path) -> None:
+    for arguments, stdin in ((["ask", "-"], "渡し舟".encode("cp932")), (["show", b"\x93n"], b"")):
+        finished = subprocess.run(
+            [sys.executable, "-m", "localrag", *arguments],
+            input=stdin,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        assert finished.returncode == 2
+        assert b"not valid UTF-8" in finished.stderr
+
+
+def test_ask_quotes_the_act_and_the_order(cli: Cli, sample: Path) -> None:
+    outcome = cli("ask", sample_corpus.QUESTION, "--json")
+    assert outcome.code == 0
+    answer = outcome.json
+    assert answer["status"] == "supported"
+    assert all(citation["verified"] for citation in answer["citations"])
+    places = {citation["passage_id"] for citation in answer["citations"]}
+    assert any(place.startswith(f"{ACT}#8") for place in places)
+    assert any(place.startswith(f"{ORDER}#4") for place in places)
+    quotes = "".join(citation["quote"] for citation in answer["citations"])
+    assert "一・五メートル" in quotes
+
+
+def test_ask_prints_numbered_quotations(cli: Cli, sample: Path) -> None:
+    out = cli("ask", "-", stdin=sample_corpus.QUESTION).out
+    assert out.startswith("supported: ")
+    assert "[1] " in out
+    assert "第八条" in out
+
+
+def test_ask_in_english(cli: Cli, sample: Path) -> None:
+    outcome = cli("ask", "When was the Fennimore refractor finished?")
+    assert outcome.code == 0
+    assert "1871" in outcome.out
+
+
+def test_options_are_part_of_the_question(cli: Cli, sample: Path) -> None:
+    asked = cli(
+        "search", "正しいものはどれか。", "--option", "救命胴衣", "--option", "赤色の旗", "--json"
+    )
+    assert asked.json["query"]["options"] == ["救命胴衣", "赤色の旗"]
+    assert asked.json["hits"]
+
+
+def test_show(cli: Cli, sample: Path) -> None:
+    view = cli("show", "渡し舟法8条1項", "--json").json
+    assert view["passage"]["id"] == f"{ACT}#8.1"
+    assert [title.split("　")[0] for title in view["place"]] == ["第二章", "第二節"]
+    assert any(link["document_id"] == ORDER for link in view["filled_in_by"])
+    assert {"渡し守", "渡し舟"} <= {term["term"] for term in view["terms"]}
+    text = cli("show", "渡し舟法", "第八条").out
+    for part in ("第二節　運航", "Filled in by", "Referred to by", "Terms", "599AC0000000001#8"):
+        assert part in text
+
+
+def test_the_only_paragraph_of_an_article_is_cited_as_the_article(cli: Cli, sample: Path) -> None:
+    view = cli("show", "渡し舟法15条1項", "--json").json
+    assert [link["document_id"] for link in view["filled_in_by"]] == [ORDER]
+
+
+def test_show_an_order_finds_terms_of_its_act(cli: Cli, sample: Path) -> None:
+    view = cli("show", "渡し舟の安全及び活用に関する法律施行令３条", "--json").json
+    assert any(term["passage"]["document_id"] == ACT for term in view["terms"])
+    assert any(link["kind"] == "delegated-by" for link in view["refers_to"])
+
+
+@pytest.mark.parametrize("target", ["渡し舟法99条", "存在しない法1条", "nonsense", "渡し舟法"])
+def test_show_what_is_not_there(cli: Cli, sample: Path, target: str) -> None:
+    outcome = cli("show", target)
+    assert outcome.code in (2, 3)
+    assert outcome.err.startswith("error: ")
+    assert "Traceback" not in outcome.err
+
+
+def test_show_a_page_by_its_id(cli: Cli, sample: Path) -> None:
+    identifier = cli("search", "kite mail", "--json").json["hits"][0]["passage"]["id"]
+    assert "kite" in cli("show", identifier).out
+
+
+def test_config(cli: Cli, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {setting["key"]: setting for setting in cli("config", "--json").json}
+    assert settings["retrieval.k"]["source"] == "default"
+    monkeypatch.setenv("LOCALRAG_RETRIEVAL__K", "4")
+    assert cli("config", "retrieval.k", "--json").json[0]["value"] == 4
+    assert cli("--set", "retrieval.k=2", "config", "retrieval.k", "--json").json[0]["value"] == 2
+    assert cli("config", "absent").code == 2
+    assert cli("--set", "retrieval.kk=2", "config").code == 5
+
+
+def test_doctor_finds_nothing_wrong(cli: Cli, sample: Path) -> None:
+    outcome = cli("doctor", "--json")
+    assert outcome.code == 0, outcome.out
+    checks = {finding["check"]: finding for finding in outcome.json}
+    for name in ("python", "sqlite", "dictionary", "tantivy", "workspace", "config", "disk"):
+        assert checks[name]["health"] == "good"
+    assert checks["store main"]["health"] == checks["index main"]["health"] == "good"
+    assert "store main" in cli("doctor").out
+
+
+def test_doctor_names_the_cure(cli: Cli, sample: Path) -> None:
+    victim = max(sample.glob("indexes/main/**/*"), key=lambda path: path.stat().st_size)
+    content = bytearray(victim.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    victim.write_bytes(content)
+    outcome = cli("doctor")
+    assert outcome.code == 5
+    assert "localrag index --corpus main" in outcome.out
+
+
+def test_doctor_without_a_workspace(cli: Cli) -> None:
+    outcome = cli("doctor", "--json")
+    assert outcome.code == 5
+    broken = [finding for finding in outcome.json if finding["health"] == "broken"]
+    assert [(finding["check"], finding["cure"]) for finding in broken] == [
+        ("workspace", "Make it: localrag init")
+    ]
+
+
+def test_a_damaged_store_is_named(cli: Cli, sample: Path) -> None:
+    (sample / "corpora" / "main" / "corpus.sqlite").write_bytes(
+        b"SQLite format 3\x00" + b"x" * 5000
+    )
+    for arguments in (["search", "舟"], ["show", "渡し舟法8条"], ["list", "main"]):
+        outcome = cli(*arguments)
+        assert outcome.code == 5
+        assert "corpus.sqlite" in outcome.err
+    assert cli("doctor").code == 5
+
+
+def test_hostile_documents_do_not_reach_the_terminal(cli: Cli, tmp_path: Path) -> None:
+    cli("init")
+    page = tmp_path / "evil [bold red]\x1b[31m.md"
+    page.write_text(
+        "# 題 [/] \x1b]0;title\x07\n\n"
+        "[bold red]危険な文書[/bold red] \x1b[2J\x9b2J の本文です。[link=x]\n",
+        encoding="utf-8",
+    )
+    assert cli("add", str(page)).code == 0
+    assert cli("index").code == 0
+    outcomes = [
+        cli("list", "main"),
+        cli("search", "危険な文書 [bold] \x1b[2J", "--explain"),
+        cli("search", "危険な文書", "--json"),
+        cli("ask", "危険な文書の本文"),
+        cli("show", "\x1b[2J[/]"),
+        cli("remove", "\x1b[2J[/]"),
+    ]
+    for outcome in outcomes:
+        assert outcome.code != 1, outcome.err
+        for text in (outcome.out, outcome.err):
+            assert not {"\x1b", "\x07", "\x9b"} & set(text)
+    assert "[bold red]危険な文書[/bold red]" in outcomes[1].out
+    assert any("[bold red]" in h["passage"]["text"] for h in outcomes[2].json["hits"])
+
+
+def test_the_same_in_a_process_of_its_own(shell: Cli, sample: Path) -> None:
+    outcome = shell("ask", "-", "--json", stdin=sample_corpus.QUESTION)
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["status"] == "supported"
+    assert outcome.err == ""

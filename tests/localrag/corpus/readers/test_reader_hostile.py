@@ -1,0 +1,221 @@
+"""Bad and hostile input: a failure that names cause and cure, and the rest goes on."""
+
+import os
+import tempfile
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from localrag.corpus.model import Document
+from localrag.corpus.readers import Limits, ReadFailure, read, supported
+
+NAME = "405AC0000009999.xml"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "cause"),
+    [
+        ("a.txt", b"", "empty"),
+        ("a.txt", b" \n\t", "empty"),
+        ("a.txt", b"a\0b", "NUL"),
+        ("a.txt", b"%PDF-1.7", "begins like .pdf"),
+        ("a.md", b"PK\x03\x04", "begins like .zip"),
+        ("a.pdf", b"plain", "begins like text"),
+        ("a.docx", b"plain", "begins like text"),
+        ("a.docx", b"PK\x03\x04plain", "damaged"),
+        ("a.txt", "caf\u00e9 cr\u00e8me".encode("latin-1"), "encoding"),
+        ("a.txt", b"\xff\xfe\x00", "utf-16"),
+        ("a.csv", b"a,b", "no reader"),
+        ("a", b"a", "no reader"),
+        ("a.html", b"<script>1</script>", "no text"),
+        ("a.html", b"<meta charset=klingon>a", "unknown encoding"),
+        ("a.jsonl", b"", "empty"),
+        ("a.zip", b"PK\x03\x04", "damaged"),
+        (NAME, b"<Law>", "damaged"),
+        (NAME, b"not xml", "damaged"),
+        (NAME, b"<Law/>", "no law"),
+        (NAME, b"<html/>", "no law"),
+        (NAME, b"<Law><LawBody/></Law>", "neither a title"),
+        (NAME, b"<Law><LawBody><LawTitle>a</LawTitle></LawBody></Law>", "no provisions"),
+        (NAME, b'<!DOCTYPE Law [<!ENTITY a "b">]><Law>&a;</Law>', "entities"),
+        (
+            NAME,
+            b'<!DOCTYPE Law [<!ENTITY a SYSTEM "file:///etc/hosts">]><Law>&a;</Law>',
+            "entities",
+        ),
+        (NAME, b'<!DOCTYPE Law SYSTEM "http://x.invalid/a.dtd"><Law/>', "entities"),
+        (NAME, b"<a>" * 100_000, "damaged"),
+    ],
+)
+def test_a_bad_file_names_its_cause(name, data, cause, read_failure):
+    failure = read_failure(name, data)
+    assert cause in failure.cause
+    assert failure.source == name
+
+
+def test_an_entity_bomb_does_not_grow(read_failure):
+    entities = "".join(
+        f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "ha" * 10}">' for n in range(12)
+    )
+    failure = read_failure(NAME, f"<!DOCTYPE Law [{entities}]><Law a='&e11;'>&e11;</Law>")
+    assert "entit" in failure.cause.lower()
+
+
+def test_missing_folders_and_pipes(tmp_path):
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "folder.txt").mkdir()
+    for name, cause in (("pipe.txt", "regular"), ("folder.txt", "regular"), ("no.txt", "No such")):
+        (failure,) = read(tmp_path / name)
+        assert isinstance(failure, ReadFailure)
+        assert cause in failure.cause
+
+
+def test_a_large_file_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "large.txt"
+    with path.open("wb") as file:
+        file.truncate(300_000_000)
+    (failure,) = read(path)
+    assert isinstance(failure, ReadFailure)
+    assert "300,000,000" in failure.cause
+
+
+def test_what_a_walk_offers():
+    offered = ["a.xml", "a.TXT", "a.jsonl.xz", "a.zip", "b.tar.md"]
+    passed_over = [".hidden.md", "~$word.docx", "a.csv", "a.xz", "README"]
+    assert all(supported(Path(name)) for name in offered)
+    assert not any(supported(Path(name)) for name in passed_over)
+
+
+def archive(*members: tuple[str, bytes | str], packed: bool = True) -> bytes:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED if packed else 0) as file:
+        for name, data in members:
+            file.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_a_zip_as_e_gov_publishes_it(read_bytes, law_xml, law_id):
+    stem = f"{law_id}_20240401_506AC0000000001"
+    data = archive(
+        ("all_law_list.csv", "a,b"), (f"{stem}/{stem}.xml", law_xml), (f"{law_id}.xml", law_xml)
+    )
+    outcomes = read_bytes("all.zip", data)
+    assert [(o.id, o.source) for o in outcomes] == [
+        (law_id, f"all.zip!{stem}/{stem}.xml"),
+        (law_id, f"all.zip!{law_id}.xml"),
+    ]
+    assert outcomes[0].metadata["date"] == "2024-04-01"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "cause"),
+    [
+        ("/etc/a.txt", "a", "out of the archive"),
+        ("../a.txt", "a", "out of the archive"),
+        ("C:/a.txt", "a", "out of the archive"),
+        ("inner.zip", "a", "zip inside a zip"),
+        ("a.txt", "", "empty"),
+        ("a.xml", "<Law>", "damaged"),
+        ("a.txt", "0" * 5_000_000, "times its size"),
+        ("a.jsonl.xz", "a", "Compressed members"),
+    ],
+)
+def test_a_bad_member_leaves_the_others(name, data, cause, read_bytes):
+    bad, good = read_bytes("x.zip", archive((name, data), ("good.txt", "good")))
+    assert isinstance(bad, ReadFailure)
+    assert cause in bad.cause
+    assert bad.source == f"x.zip!{name}"
+    assert (good.text, good.id, good.title) == ("good", "x.zip!good.txt", "good")
+
+
+def test_an_encrypted_member(read_bytes):
+    data = bytearray(archive(("a.txt", "a")))
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    (failure,) = read_bytes("x.zip", bytes(data))
+    assert "encrypted" in failure.cause
+
+
+def test_a_member_whose_bytes_are_damaged(read_bytes):
+    data = archive(("a.txt", "lighthouse"), ("b.txt", "good"), packed=False)
+    bad, good = read_bytes("x.zip", data.replace(b"lighthouse", b"lighthousf"))
+    assert "damaged" in bad.cause
+    assert good.text == "good"
+
+
+def test_bounds_of_an_archive(read_bytes, read_failure):
+    data = archive(("a.txt", "aaaa"), ("b.txt", "bbbb"), ("c.txt", "cccc"))
+    assert "3 members" in read_failure("x.zip", data, limits=Limits(members=2)).cause
+    large = read_bytes("x.zip", data, limits=Limits(file_bytes=3))
+    assert all("more than 3" in failure.cause for failure in large)
+    first, failure = read_bytes("x.zip", data, limits=Limits(unpacked_bytes=6))
+    assert first.text == "aaaa"
+    assert "all after it" in failure.cause
+
+
+def test_a_word_bomb(read_failure):
+    failure = read_failure("a.docx", archive(("word/document.xml", "0" * 50_000_000)))
+    assert "unpacks to too much" in failure.cause
+
+
+def test_control_characters_of_names_do_not_reach_ids(read_bytes):
+    (document,) = read_bytes("a.txt", "a", name="re\x1b[31md.txt")
+    assert document.id == "re[31md.txt"
+
+
+def test_markup_is_kept_as_text(read_one):
+    text = "[bold red]光[/] <script> {{ x }} $(rm)"
+    assert read_one("a.txt", text).passages[0].text == text
+
+
+SUFFIXES = [
+    "xml",
+    "txt",
+    "md",
+    "html",
+    "json",
+    "jsonl",
+    "jsonl.gz",
+    "jsonl.xz",
+    "zip",
+    "pdf",
+    "docx",
+]
+BEGINNINGS = [
+    b"",
+    b"<Law>",
+    b"PK\x03\x04",
+    b"%PDF-1.4\n",
+    b"\x1f\x8b\x08",
+    b"\xfd7zXZ\x00",
+    b'{"text":',
+]
+
+
+@given(st.sampled_from(SUFFIXES), st.sampled_from(BEGINNINGS), st.binary(max_size=400))
+def test_no_bytes_raise(suffix, beginning, data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"a.{suffix}"
+        path.write_bytes(beginning + data)
+        assert all(isinstance(outcome, Document | ReadFailure) for outcome in read(path))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_damage_to_a_law_raises(law_xml, data):
+    law = law_xml.encode()
+    cut = data.draw(st.integers(0, len(law)))
+    length = data.draw(st.integers(0, 60))
+    damaged = law[:cut] + data.draw(st.binary(max_size=5)) + law[cut + length :]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / NAME
+        path.write_bytes(damaged)
+        (outcome,) = read(path)
+    if isinstance(outcome, Document):
+        assert all(outcome.text[p.start : p.end] == p.text for p in outcome.passages)
+    else:
+        assert "not foreseen" not in outcome.cause

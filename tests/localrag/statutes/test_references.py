@@ -1,0 +1,223 @@
+"""References that invented laws make."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from localrag.corpus.model import Document
+from localrag.statutes.definitions import extract_definitions
+from localrag.statutes.names import LawNames
+from localrag.statutes.references import Reference, extract_references
+
+ACT, ORDER, OTHER = "501AC0000000001", "501CO0000000002", "502AC0000000004"
+
+
+def at(document: Document, names: LawNames, source: str) -> list[tuple[str, str, str, str]]:
+    """(words, kind, law, target) of the references of one provision."""
+    return [
+        (
+            document.text[r.start : r.end],
+            r.kind,
+            r.law_id or f"?{r.law_name}",
+            r.target.path + (f"-{r.target_end.path}" if r.target_end else ""),
+        )
+        for r in extract_references(document, names)
+        if r.source.path == source
+    ]
+
+
+def test_items_paragraphs_and_subitems(act: Document, names: LawNames) -> None:
+    assert at(act, names, "2.2.1") == [("第三条第一項", "refers", ACT, "3.1")]
+    assert at(act, names, "2.2.2") == [("前号", "refers", ACT, "2.2.1")]
+    assert at(act, names, "3_2.1") == [
+        ("前条第三項", "refers", ACT, "3.3"),
+        ("第二条第二項各号", "refers", ACT, "2.2"),
+    ]
+
+
+def test_mutatis_mutandis(act: Document, names: LawNames) -> None:
+    assert at(act, names, "3.3") == [
+        ("前条", "applies-mutatis-mutandis", ACT, "2"),
+        ("前二項", "applies-mutatis-mutandis", ACT, "3.1-3.2"),
+        ("前項", "refers", ACT, "3.2"),
+    ]
+
+
+def test_other_laws_and_ranges(act: Document, names: LawNames) -> None:
+    assert at(act, names, "4.1") == [
+        ("民法第七百九条", "refers", "129AC0000000089", "709"),
+        ("第七百十条", "refers", "129AC0000000089", "710"),
+    ]
+    assert at(act, names, "5.1") == [
+        ("第三条から前条まで", "refers", ACT, "3-4"),
+        ("次条", "refers", ACT, "6"),
+    ]
+
+
+def test_quoted_words_of_an_amendment_are_no_references(act: Document, names: LawNames) -> None:
+    assert [words for words, *_ in at(act, names, "6.1")] == [
+        "第十条の二から第十二条まで",
+        "同条第二項",
+    ]
+
+
+def test_labels_are_no_references(act: Document, names: LawNames) -> None:
+    labels = {"第一条", "第二条", "第十条"}
+    starts = {r.start for r in extract_references(act, names)}
+    assert not any(
+        passage.start in starts and act.text.startswith(tuple(labels), passage.start)
+        for passage in act.passages
+    )
+
+
+def test_delegations_name_the_order_they_leave_it_to(act: Document, names: LawNames) -> None:
+    assert at(act, names, "2.1") == [("政令で定め", "delegates", ORDER, "")]
+    assert at(act, names, "3.1") == [("内閣府令で定め", "delegates", "501M50000000003", "")]
+
+
+def test_an_order_fills_in_what_the_act_left_to_it(order: Document, names: LawNames) -> None:
+    assert at(order, names, "1.1")[0][1:] == ("delegated-by", ACT, "2.1")
+    assert at(order, names, "2.1") == [
+        ("法第三条第一項", "delegated-by", ACT, "3.1"),
+        ("法第三条の二", "refers", ACT, "3_2"),
+        ("第三項", "delegated-by", ACT, "3.3"),
+    ]
+    assert at(order, names, "3.1") == [
+        ("前条", "refers", ORDER, "2"),
+        ("内閣府令で定め", "delegates", "?内閣府令", ""),
+    ]
+
+
+def test_supplementary_provisions(act: Document, names: LawNames) -> None:
+    assert at(act, names, "suppl1/2.1") == [
+        ("附則第一条", "refers", ACT, "suppl1/1"),
+        ("第三条第一項", "refers", ACT, "3.1"),
+    ]
+    # A bare article in the supplement of an amending law is of that law.
+    assert at(act, names, "suppl2/1.1") == [
+        ("第二条", "refers", "?令和三年法律第九号", "2"),
+        ("附則第二条", "refers", ACT, "suppl2/2"),
+    ]
+
+
+def test_appendices_of_the_law_itself(act: Document, names: LawNames) -> None:
+    assert ("別表", "refers", ACT, "appendix1/") in at(act, names, "12.1")
+
+
+def test_names_that_a_law_defines(names: LawNames, statute: Callable[..., Document]) -> None:
+    lines = [
+        (
+            "1.1",
+            "第一条　港湾の清掃及び美化に関する法律（令和二年法律第四号。"
+            "以下「清掃法」という。）の定めによる。",
+        ),
+        ("2.1", "第二条　清掃法第三条及び改正前の民法（以下「旧民法」という。）第五条を除く。"),
+        (
+            "3.1",
+            "第三条　海底法（平成三年法律第九十九号。以下この条において「法」という。）第七条、"
+            "同法第八条",
+        ),
+        ("4.1", "第四条　旧民法第九条、灯台管理法第三条に規定する灯火に関する内閣府令第二条"),
+    ]
+    document = statute("509AC0000000099", "船灯法", lines)
+    assert at(document, names, "2.1") == [
+        ("清掃法第三条", "refers", OTHER, "3"),
+        ("民法（以下「旧民法」という。）第五条", "refers", "?民法", "5"),
+    ]
+    assert [row[2:] for row in at(document, names, "3.1")] == [("?海底法", "7"), ("?海底法", "8")]
+    (old, ordinance) = at(document, names, "4.1")
+    assert old[2].startswith("?")
+    assert ordinance[2:] == ("502M50000000005", "2")
+
+
+def test_the_supplement_of_a_law_by_name_is_the_original_one(
+    names: LawNames, statute: Callable[..., Document]
+) -> None:
+    lines = [("1.1", "第一条　総則"), ("suppl2/1.1", "第一条　船灯法附則第三条、附則第二条")]
+    document = statute("509AC0000000096", "船灯法", lines, {"suppl2": "附則（令和三年法律第九号）"})
+    known = LawNames.from_rows([("509AC0000000096", "船灯法", "", "Act", "")])
+    targets = [r.target.path for r in extract_references(document, known)]
+    assert targets == ["suppl1/3", "suppl1/2"]
+
+
+def test_an_order_without_a_title_or_definition_asks_its_enabling_clause(
+    names: LawNames, statute: Callable[..., Document]
+) -> None:
+    lines = [
+        (
+            "enact/",
+            "内閣は、港湾の清掃及び美化に関する法律第三条の規定に基づき、この政令を制定する。",
+        ),
+        ("1.1", "第一条　法第三条の政令で定める者は、次のとおりとする。"),
+    ]
+    rows = [*names.rows.values(), ("509CO0000000001", "清掃船令", "", "CabinetOrder", "")]
+    document = statute("509CO0000000001", "清掃船令", lines)
+    references = extract_references(document, LawNames.from_rows(rows))
+    assert [(r.kind, r.law_id) for r in references if r.source.article] == [("delegated-by", OTHER)]
+
+
+def test_acts_that_the_corpus_lacks_are_not_mistaken_for_others(
+    names: LawNames, statute: Callable[..., Document]
+) -> None:
+    lines = [
+        ("1.1", "第一条　民法第五条及び海底法に規定する方法により、同法第六条の申請をする。"),
+        ("2.1", "第二条　民法第五条において準用する第七条、第一条において準用する第二条第一項"),
+    ]
+    document = statute("509AC0000000095", "船灯法", lines)
+    assert [row[2:] for row in at(document, names, "1.1")] == [
+        ("129AC0000000089", "5"),
+        ("?海底法", "6"),
+    ]
+    assert [row[2:] for row in at(document, names, "2.1")] == [
+        ("129AC0000000089", "5"),
+        ("129AC0000000089", "7"),
+        ("129AC0000000089", "1"),
+        ("129AC0000000089", "2.1"),
+    ]
+
+
+def test_tables_that_replace_words_of_other_laws(
+    names: LawNames, statute: Callable[..., Document]
+) -> None:
+    lines = [
+        ("1.1", "第一条　技術的読替えは、次の表のとおりとする。"),
+        ("1.1", "第四十五条第一項\t第五十条\t第三条"),
+    ]
+    document = statute("509AC0000000098", "船灯準用令", lines)
+    assert {r.law_id for r in extract_references(document, names)} == {""}
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "第一条",
+        "法第一条の政令で定め",
+        "「",
+        "「第三条」",
+        "（以下「法」という。）",
+        "同法第一条、",
+        "以下同じ。）",
+        "前項（",
+        "\t第一条",
+    ],
+)
+def test_hostile_text_takes_linear_time(
+    names: LawNames, statute: Callable[..., Document], piece: str
+) -> None:
+    document = statute(ORDER, "灯台管理法施行令", [("1.1", piece * (100_000 // len(piece)))])
+    start = time.process_time()
+    extract_references(document, names)
+    extract_definitions(document)
+    assert time.process_time() - start < 10.0
+
+
+def test_other_documents_have_none(names: LawNames) -> None:
+    document = Document("x", "灯台", "text", "灯台管理法第三条", "x.txt")
+    assert extract_references(document, names) == []
+
+
+def test_references_are_plain_values(act: Document, names: LawNames) -> None:
+    for reference in extract_references(act, names):
+        assert isinstance(reference, Reference)
+        assert act.text[reference.start : reference.end]

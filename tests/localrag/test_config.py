@@ -1,0 +1,111 @@
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from localrag import config
+from localrag.errors import ConfigError
+from localrag.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(home: Path) -> Workspace:
+    place = Workspace.locate(home)
+    place.init()
+    return place
+
+
+def test_defaults_need_no_file(home: Path) -> None:
+    assert config.load(Workspace.locate()) == config.Config()
+
+
+def test_each_source_wins_over_the_one_before(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def k() -> object:
+        return config.load(workspace).retrieval.k
+
+    assert k() == 10
+    workspace.settings.write_text("[retrieval]\nk = 11\n")
+    assert k() == 11
+    monkeypatch.setenv("LOCALRAG_RETRIEVAL__K", "12")
+    assert k() == 12
+    assert config.load(workspace, {"retrieval.k": 13, "corpus": None}).retrieval.k == 13
+
+
+def test_explain_names_the_source_of_every_value(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.settings.write_text('corpus = "laws"\n')
+    monkeypatch.setenv("LOCALRAG_INGEST__WORKERS", "3")
+    found = {s.key: s for s in config.explain(workspace, {"retrieval.k": "5"})}
+    assert (found["corpus"].value, found["corpus"].source) == ("laws", "localrag.toml")
+    assert (found["ingest.workers"].value, found["ingest.workers"].source) == (
+        3,
+        "LOCALRAG_INGEST__WORKERS",
+    )
+    assert (found["retrieval.k"].value, found["retrieval.k"].source) == (5, "flag")
+    assert found["ingest.max_file_mb"].source == "default"
+    assert all(setting.help for setting in found.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[retrieval]\nkk = 3\n", r"no setting 'retrieval\.kk'.*Did you mean 'retrieval\.k'"),
+        ("corpora = 'x'\n", r"no setting 'corpora'.*Did you mean 'corpus'"),
+        ("zzzz = 1\n", r"no setting 'zzzz'\. Settings: corpus"),
+        ("[retrieval]\nk = 0\n", r"retrieval\.k = 0 is not valid"),
+        ("[retrieval]\nk = 'many'\n", r"retrieval\.k = 'many' is not valid"),
+        ("retrieval = 3\n", "no setting 'retrieval'"),
+        ("[retrieval\n", "cannot be read.*line 1"),
+        ("k = 1\nk = 2\n", "cannot be read"),
+    ],
+)
+def test_bad_files_are_refused_with_the_cause(
+    workspace: Workspace, text: str, message: str
+) -> None:
+    workspace.settings.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        config.load(workspace)
+
+
+def test_a_file_that_is_no_text_is_refused(workspace: Workspace) -> None:
+    workspace.settings.write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        config.load(workspace)
+
+
+def test_unknown_environment_variables_are_refused(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCALRAG_RETREIVAL__K", "3")
+    with pytest.raises(ConfigError, match=r"LOCALRAG_RETREIVAL__K: .*retrieval\.k"):
+        config.load(workspace)
+
+
+def test_unknown_flags_are_refused(workspace: Workspace) -> None:
+    with pytest.raises(ConfigError, match="flag: there is no setting"):
+        config.load(workspace, {"retrieval.depth": 3})
+
+
+def test_workers_zero_means_all_processors() -> None:
+    assert config.IngestConfig(workers=0).processes == os.cpu_count()
+    assert config.IngestConfig(workers=3).processes == 3
+
+
+def test_the_template_shows_every_setting_with_its_default(workspace: Workspace) -> None:
+    shown = re.sub(r"(?m)^#(\w+ = )", r"\1", workspace.settings.read_text(encoding="utf-8"))
+    assert tomllib.loads(shown) == config.Config().model_dump()
+
+
+def test_loading_does_not_import_the_heavy_libraries() -> None:
+    code = "import sys, localrag.config, localrag.workspace; print(*sys.modules)"
+    modules = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"platformdirs", "tantivy", "fugashi", "lxml", "httpx", "sqlite3"} & set(modules)

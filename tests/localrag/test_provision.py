@@ -1,0 +1,83 @@
+"""Which definitions reach a provision: a wrong one would be a wrong citation."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localrag.corpus.store import CorpusStore
+from localrag.errors import NotFoundError, UsageError
+from localrag.provision import Provision, show
+from localrag.workspace import Workspace
+
+LAW = "598AC0000000007"
+
+
+def _article(number: int, text: str) -> str:
+    return (
+        f'<Article Num="{number}"><ArticleTitle>第{"〇一二三四五"[number]}条</ArticleTitle>'
+        f'<Paragraph Num="1"><ParagraphNum/><ParagraphSentence><Sentence>{text}</Sentence>'
+        "</ParagraphSentence></Paragraph></Article>"
+    )
+
+
+XML = f"""<?xml version="1.0" encoding="UTF-8"?>
+<Law Era="Reiwa" Year="98" Num="7" LawType="Act" Lang="ja"><LawNum>令和九十八年法律第七号</LawNum>
+<LawBody><LawTitle>風車組合法</LawTitle><MainProvision>
+<Chapter Num="1"><ChapterTitle>第一章　総則</ChapterTitle>
+{_article(1, "営む者（以下「風車業者」という。）は、検査（以下この章で「点検」という。）をする。")}
+{_article(2, "風車業者は、点検の記録を、公告の方法により示す。")}
+</Chapter>
+<Chapter Num="2"><ChapterTitle>第二章　組合</ChapterTitle>
+{_article(3, "風車業者は、点検のため組合を作ることができる。")}
+{_article(4, "組合は、掲示（以下「公告」という。）をする。")}
+</Chapter></MainProvision>
+<SupplProvision AmendLawNum="令和九八年五月一日法律第九号">
+<SupplProvisionLabel>附　則</SupplProvisionLabel>
+{_article(1, "改正前の帳簿（以下「記録」という。）は、なお従前の例による。")}
+</SupplProvision></LawBody></Law>
+"""
+
+
+@pytest.fixture
+def store(cli: Callable[..., Any], tmp_path: Path, home: Path) -> Iterator[CorpusStore]:
+    file = tmp_path / f"{LAW}_21170401.xml"
+    file.write_text(XML, encoding="utf-8")
+    for arguments in (["init"], ["add", str(file)], ["index"]):
+        assert cli(*arguments).code == 0
+    with CorpusStore.open(Workspace.locate(home).corpus("main").store, read_only=True) as store:
+        yield store
+
+
+def _terms(view: Provision) -> dict[str, str]:
+    return {term.term: term.passage.locator.article for term in view.terms}
+
+
+def test_a_definition_for_the_chapter_ends_with_the_chapter(store: CorpusStore) -> None:
+    assert _terms(show(store, "風車組合法2条")) == {"風車業者": "1", "点検": "1"}
+    assert _terms(show(store, "風車組合法3条")) == {"風車業者": "1"}
+
+
+def test_definitions_that_come_later_or_in_another_division_do_not_reach(
+    store: CorpusStore,
+) -> None:
+    assert not {"公告", "記録"} & set(_terms(show(store, "風車組合法2条")))
+
+
+def test_place_and_passage(store: CorpusStore) -> None:
+    view = show(store, f"{LAW}#3")
+    assert view.place == ("第二章　組合",)
+    assert view.document.title == "風車組合法"
+    assert view.passage.text.startswith("第三条")
+
+
+def test_what_cannot_be_shown(store: CorpusStore) -> None:
+    with pytest.raises(NotFoundError, match="風車組合法77条"):
+        show(store, "風車組合法77条")
+    with pytest.raises(UsageError, match="law of 4 articles"):
+        show(store, "風車組合法")
+    with pytest.raises(UsageError, match="can mean 2 provisions"):
+        show(store, "風車組合法2条及び3条")
+    with pytest.raises(NotFoundError, match="names no provision"):
+        show(store, "風車")
