@@ -49,9 +49,10 @@ def examine(workspace: Workspace, overrides: Mapping[str, str]) -> Iterator[Find
     yield _try("dictionary", _dictionary, "pip install --force-reinstall fugashi unidic-lite")
     yield _try("tantivy", _tantivy, "pip install --force-reinstall tantivy")
     yield from _extras()
-    yield _try("workspace", lambda: _workspace(workspace), "localrag init")
+    home = _try("workspace", lambda: _workspace(workspace), "localrag init")
+    yield home
     yield _try("config", lambda: _config(workspace, overrides), "localrag config")
-    if not workspace.home.is_dir():
+    if home.health is Health.BROKEN:
         return
     yield _disk(workspace)
     for name in workspace.corpora():
@@ -145,4 +146,7 @@ def _index(workspace: Workspace, name: str) -> Finding:
         return Finding(check, Health.GOOD, "up to date, every byte as it was written")
     if state is IndexState.BEHIND:
         return Finding(check, Health.WARNING, "older than the documents of the corpus", cure)
+    if state is IndexState.DAMAGED:
+        # Without --rebuild only sizes are compared, which finds nothing wrong with changed bytes.
+        cure = f"{cure} --rebuild"
     return Finding(check, Health.BROKEN, f"the index is {state.value}", cure)

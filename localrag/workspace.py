@@ -55,14 +55,26 @@ class Workspace:
 
     @classmethod
     def locate(cls, home: Path | None = None) -> Self:
-        """Find the workspace: `home`, else ``LOCALRAG_HOME``, else the user's data folder."""
+        """Find the workspace: `home`, else ``LOCALRAG_HOME``, else the user's data folder.
+
+        Raises:
+            UsageError: the path names a user who does not exist, or is not valid Unicode.
+        """
         chosen = home or os.environ.get(HOME_VARIABLE)
         if not chosen:
             # Imported only here: most calls of the command line name their home.
             from platformdirs import user_data_path
 
             chosen = user_data_path("localrag", appauthor=False)
-        return cls(Path(chosen).expanduser().absolute())
+        try:
+            home = Path(chosen).expanduser().absolute()
+            str(home).encode()
+        except (RuntimeError, UnicodeEncodeError) as error:
+            raise UsageError(
+                f"{str(chosen)!r} cannot be the folder of a workspace ({error}).",
+                f"Choose another folder with --home or {HOME_VARIABLE}.",
+            ) from error
+        return cls(home)
 
     @property
     def settings(self) -> Path:
@@ -89,8 +101,8 @@ class Workspace:
             StorageError: the folder cannot be made or written.
         """
         folders = [self.home, self.models, self.runs, self.home / "corpora", self.home / "indexes"]
-        missing = [path for path in (*folders, self.settings) if not path.exists()]
         try:
+            missing = [path for path in (*folders, self.settings) if not path.exists()]
             for folder in folders:
                 folder.mkdir(parents=True, exist_ok=True)
             if self.settings in missing:
@@ -106,10 +118,22 @@ class Workspace:
         """Give back the workspace if it exists.
 
         Raises:
-            WorkspaceError: it does not.
+            WorkspaceError: it does not, or something else is in its place.
         """
-        if not self.home.is_dir():
+        try:
+            exists, is_folder = self.home.exists(), self.home.is_dir()
+        except OSError as error:
+            raise WorkspaceError(
+                f"The workspace {self.home} cannot be opened ({error.strerror}).",
+                "Choose another folder with --home, or mend its permissions.",
+            ) from error
+        if not exists:
             raise WorkspaceError(f"There is no workspace at {self.home}.", "Make it: localrag init")
+        if not is_folder:
+            raise WorkspaceError(
+                f"{self.home} is a file, not the folder of a workspace.",
+                "Choose another folder with --home.",
+            )
         return self
 
     def corpus(self, name: str) -> CorpusPaths:
@@ -118,7 +142,7 @@ class Workspace:
         Raises:
             UsageError: the name could not be that of a folder on every system.
         """
-        if not _NAME.fullmatch(name) or _RESERVED_ON_WINDOWS.fullmatch(name):
+        if not _possible(name):
             raise UsageError(
                 f"{name!r} cannot be the name of a corpus.",
                 "Use up to 64 letters, digits, '_', '-' and '.', beginning with a letter or digit.",
@@ -130,5 +154,13 @@ class Workspace:
         )
 
     def corpora(self) -> list[str]:
-        """List the names of the corpora that exist, sorted."""
-        return sorted(path.parent.name for path in self.home.glob("corpora/*/corpus.sqlite"))
+        """List the names of the corpora that exist, sorted.
+
+        A folder whose name no corpus can have (a copy somebody made by hand) is not one of them.
+        """
+        names = (path.parent.name for path in self.home.glob("corpora/*/corpus.sqlite"))
+        return sorted(filter(_possible, names))
+
+
+def _possible(name: str) -> bool:
+    return bool(_NAME.fullmatch(name)) and not _RESERVED_ON_WINDOWS.fullmatch(name)

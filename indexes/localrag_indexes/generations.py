@@ -53,10 +53,10 @@ def new_generation(root: Path) -> Iterator[Path]:
 
 
 def current(root: Path) -> Path | None:
-    """Find the folder of the generation in use; None where none was ever completed."""
+    """Find the folder of the generation in use; None where none was completed or can be told."""
     try:
         name = (root / _POINTER).read_text(encoding="ascii").strip()
-    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError):
         return None
     folder = root / name
     return folder if _NAME.fullmatch(name) and folder.is_dir() else None

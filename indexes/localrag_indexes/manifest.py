@@ -60,7 +60,7 @@ class Manifest:
         Raises:
             IndexMissing: the folder has none.
             IndexVersionError: it was written in another format.
-            IndexDamaged: it is not a manifest.
+            IndexDamaged: it is not a manifest, or cannot be read.
         """
         path = folder / FILE_NAME
         try:
@@ -72,6 +72,8 @@ class Manifest:
             return cls(**data, attributes=attributes, files=files)
         except (FileNotFoundError, NotADirectoryError):
             raise IndexMissing(folder) from None
+        except OSError as error:
+            raise IndexDamaged(path, str(error.strerror)) from error
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise IndexDamaged(path, f"not a manifest: {error}") from error
 
@@ -90,11 +92,14 @@ class Manifest:
             path = folder / name
             try:
                 size = path.stat().st_size
+                changed = deep and size == record.size and _sha256(path) != record.sha256
             except FileNotFoundError:
                 raise IndexDamaged(path, "missing") from None
+            except OSError as error:
+                raise IndexDamaged(path, str(error.strerror)) from error
             if size != record.size:
                 raise IndexDamaged(path, f"{size} bytes instead of {record.size}")
-            if deep and _sha256(path) != record.sha256:
+            if changed:
                 raise IndexDamaged(path, "its content has changed")
 
 

@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
             "localrag add ~/egov/xml --prune",
             "localrag add --sample",
         ],
-        exit_codes=(0, 2, 4, 5, 6, 7, 130),
+        exit_codes=(0, 2, 3, 4, 5, 6, 7, 130),
     )(add)
 
 
@@ -29,7 +29,11 @@ def add(
     context: typer.Context,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files and folders; folders are searched to the bottom."),
+        typer.Argument(
+            help="Files and folders; folders are searched to the bottom.",
+            # What cannot be read is told like any other bad file, and the rest is added.
+            readable=False,
+        ),
     ] = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="Add the sample corpus (invented laws and pages).")

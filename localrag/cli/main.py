@@ -133,4 +133,5 @@ def _traceback_on_demand() -> None:
     if os.environ.get("LOCALRAG_DEBUG", "") not in ("", "0"):
         import traceback
 
-        tell(traceback.format_exc())
+        for line in traceback.format_exc().splitlines():
+            tell(line)

@@ -61,14 +61,14 @@ def read_query(
 
     Raises:
         UsageError: a date or a layer is not valid, or a text is not UTF-8.
-        NotFoundError: a law of ``--law`` is not in the corpus.
+        NotFoundError: a law of ``--law`` or a type of ``--type`` is not in the corpus.
     """
     return Query(
         text=unicode(sys.stdin.read() if text == "-" else text),
         options=tuple(map(unicode, options or ())),
         filters=Filters(
             documents=_law_ids(store, laws or []),
-            law_types=tuple(law_types or ()),
+            law_types=_known_types(store, law_types or []),
             layers=_known_layers(layers or []),
             date_from=_date("--from", date_from),
             date_to=_date("--to", date_to),
@@ -98,6 +98,17 @@ def _known_layers(layers: list[str]) -> tuple[str, ...]:
                 f"There is no layer {layer!r} to search.", f"There is: {', '.join(LAYERS)}."
             )
     return tuple(layers)
+
+
+def _known_types(store: "CorpusStore", law_types: list[str]) -> tuple[str, ...]:
+    known = sorted({law.law_type for law in store.laws()} - {""}) if law_types else []
+    for law_type in law_types:
+        if law_type not in known:
+            raise NotFoundError(
+                f"The corpus has no law of type {law_type!r}.",
+                f"There is: {', '.join(known)}." if known else "It has no laws.",
+            )
+    return tuple(law_types)
 
 
 def _date(option: str, value: str) -> str:

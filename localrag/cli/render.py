@@ -7,6 +7,7 @@ from localrag.cli.terminal import say, tell
 from localrag.corpus.model import Passage
 from localrag.reading.model import Answer, Citation, Status
 from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
+from localrag.retrieval.snippet import Snippet, snippet
 
 _SHOWN = 280
 """Characters of a hit's text that are printed; `localrag show` and ``--json`` give all of it."""
@@ -18,12 +19,12 @@ _VERDICTS = {
 }
 
 
-def print_hits(hits: Iterable[Hit]) -> None:
-    """Print a paragraph per hit: rank, place, why it was found, text, id."""
+def print_hits(query: Query, hits: Iterable[Hit]) -> None:
+    """Print a paragraph per hit: rank, place, why it was found, the part that matches, id."""
     for hit in hits:
         found = f"{hit.stage} {hit.score:.3f}" + (f": {hit.reason}" if hit.reason else "")
         say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), f"  ({found})")
-        _print_text(hit.passage.text)
+        _print_snippet(hit.passage.text, snippet(query, hit.passage.text, _SHOWN))
         say((hit.passage.id, "dim"), indent=3)
         say("")
 
@@ -75,7 +76,7 @@ def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
     """Give the JSON of ``localrag search``."""
     return {
         "query": _query(query),
-        "hits": [_hit(hit) for hit in retrieval.hits],
+        "hits": [_hit(query, hit) for hit in retrieval.hits],
         "trace": _trace(retrieval.trace),
     }
 
@@ -116,13 +117,18 @@ def _in_words(status: Status, quotations: int) -> str:
     return f"{quotations} {noun}, found word for word in the source"
 
 
-def _print_text(text: str) -> None:
-    shown = " ".join(text.split("\n"))
-    if len(shown) > _SHOWN:
-        left = len(shown) - _SHOWN
-        say(shown[:_SHOWN], (f"… ({left} more characters)", "dim"), indent=3)
-    else:
-        say(shown, indent=3)
+def _print_snippet(text: str, shown: Snippet) -> None:
+    parts: list[tuple[str, str]] = []
+    if shown.start > 0:
+        parts.append(("… ", "dim"))
+    at = shown.start
+    for start, end in shown.highlights:
+        parts += [(text[at:start], ""), (text[start:end], "bold")]
+        at = end
+    parts.append((text[at : shown.end], ""))
+    if shown.end < len(text):
+        parts.append((f" … ({len(text):,} characters in all)", "dim"))
+    say(*((part.replace("\n", " "), style) for part, style in parts), indent=3)
 
 
 def _query(query: Query) -> dict[str, Any]:
@@ -141,13 +147,15 @@ def _query(query: Query) -> dict[str, Any]:
     }
 
 
-def _hit(hit: Hit) -> dict[str, Any]:
+def _hit(query: Query, hit: Hit) -> dict[str, Any]:
+    shown = snippet(query, hit.passage.text, _SHOWN)
     return {
         "rank": hit.rank,
         "score": hit.score,
         "stage": hit.stage,
         "reason": hit.reason,
         "passage": passage_as_json(hit.passage),
+        "snippet": {"start": shown.start, "end": shown.end, "highlights": shown.highlights},
     }
 
 

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from localrag.cli.meter import Meter
-from localrag.cli.terminal import say, tell
+from localrag.cli.terminal import one_line, say, tell
 from localrag.ingest.add import AddReport
-from localrag.ingest.events import Duplicate, Event, FileFailed, Listener, Progress
+from localrag.ingest.events import Duplicate, Event, FileFailed, FilesFound, Listener, Progress
 from localrag.ingest.index import IndexReport
 
 _STEPS = {
@@ -28,6 +28,11 @@ def shown_events() -> Iterator[Listener]:
                 case Progress():
                     step, unit, size = _STEPS[event.stage]
                     meter.update(step, unit, event.done // size, max(event.total // size, 1))
+                case FilesFound(files=0):
+                    tell(
+                        ("note: ", "yellow"),
+                        "no file of a kind that is read was found; localrag add --help names them",
+                    )
                 case FileFailed():
                     tell(("failed: ", "bold red"), f"{event.source}: {event.cause}")
                     if event.cure:
@@ -52,7 +57,7 @@ def print_add_report(corpus: str, report: AddReport) -> None:
     )
     if report.unsupported:
         kinds = ", ".join(
-            f"{count:,} {suffix or 'without suffix'}"
+            f"{count:,} {one_line(suffix) or 'without suffix'}"
             for suffix, count in sorted(report.unsupported.items())
         )
         say(f"left out, no reader for this kind of file: {kinds}")

@@ -59,7 +59,7 @@ def search(
     else:
         if explain:
             render.print_trace(retrieval.trace)
-        render.print_hits(retrieval.hits)
+        render.print_hits(asked, retrieval.hits)
         render.tell_events(retrieval.trace)
         if not retrieval.hits:
             tell("Nothing was found.")

@@ -25,6 +25,8 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\
 _CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 # Without a terminal there is no edge to wrap at: a line of a file stays one line.
 _NO_EDGE = 100_000
+# A message that names a value stays readable whatever is passed for it.
+_LONGEST_MESSAGE = 2_000
 
 type_part = str | tuple[str, str]
 
@@ -32,6 +34,11 @@ type_part = str | tuple[str, str]
 def harmless(text: str) -> str:
     """Make control characters visible (ESC becomes ␛) instead of letting them act."""
     return _CONTROLS.sub(_picture, text)
+
+
+def one_line(text: str) -> str:
+    """Make line breaks visible too, in what is shown inside a line."""
+    return harmless(text).replace("\n", "␊")
 
 
 def _picture(match: re.Match[str]) -> str:
@@ -46,7 +53,12 @@ def say(*parts: type_part, indent: int = 0) -> None:
 
 def tell(*parts: type_part) -> None:
     """Print one line for the user which is no part of the result."""
-    _print(_console(stderr=True), parts, 0)
+    # A file name may hold line breaks; what follows one must not pass for a line of ours.
+    lines = [
+        (one_line(part[0]), part[1]) if isinstance(part, tuple) else one_line(part)
+        for part in parts
+    ]
+    _print(_console(stderr=True), lines, 0)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -75,6 +87,9 @@ def emit(value: Any) -> None:
 
 def failure(cause: str, cure: str = "") -> None:
     """Show an error: its cause in red and, below it, what to do."""
+    if len(cause) > _LONGEST_MESSAGE:
+        half = _LONGEST_MESSAGE // 2
+        cause = f"{cause[:half]} … {cause[-half:]}"
     tell(("error: ", "bold red"), (cause, "red"))
     if cure:
         tell("  ", (cure, "bold"))

@@ -34,7 +34,7 @@ class Database:
 
     Raises:
         NotFoundError: there is no such file.
-        StoreError: it is damaged, of a newer version, or no store at all.
+        StoreError: it is damaged, empty, of a newer version, or no store at all.
         StorageError: the folder cannot be read or written.
     """
 
@@ -45,6 +45,11 @@ class Database:
             raise NotFoundError(
                 f"There is no corpus store at {path}.", "Add documents first: localrag add PATH"
             )
+        if path.is_dir():
+            raise StoreError(
+                f"{path} is a folder, not a corpus store.",
+                "Move it away, then add the documents again: localrag add PATH",
+            )
         try:
             with self._errors():
                 if create:
@@ -52,7 +57,7 @@ class Database:
                 self._connection = _connect_to_read(path) if read_only else _connect(path, "rwc")
                 for setting in _READING if read_only else _WRITING:
                     self._connection.execute(f"PRAGMA {setting}")
-                self._check_version(read_only=read_only)
+                self._check_version(create=create, read_only=read_only)
         except BaseException:
             self.close()
             raise
@@ -115,7 +120,7 @@ class Database:
             raise StoreError(f"The corpus store {self.path} is closed.")
         return self._connection
 
-    def _check_version(self, *, read_only: bool) -> None:
+    def _check_version(self, *, create: bool, read_only: bool) -> None:
         found = schema.version(self._open)
         if found > schema.VERSION:
             raise StoreError(
@@ -125,6 +130,11 @@ class Database:
             )
         if found == 0 and self._open.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
             raise StoreError(f"{self.path} is an SQLite file, but not a corpus store.")
+        if found == 0 and not create:
+            raise StoreError(
+                f"The corpus store {self.path} is empty.",
+                "Put back a copy of it, or add the documents again: localrag add PATH",
+            )
         if found < schema.VERSION and read_only:
             raise StoreError(
                 f"The corpus store {self.path} has the older version {found}.",

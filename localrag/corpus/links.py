@@ -130,25 +130,26 @@ def references_to(database: Database, law: int, path: str) -> list[StoredReferen
     return [_reference(row) for row in rows]
 
 
-def connections_from(database: Database, document: int, path: str) -> list[Connection]:
-    """List where the references of a provision lead, each once."""
+def connections_from(database: Database, document: int, path: str, limit: int) -> list[Connection]:
+    """List where the references of a provision lead, each once, `limit` at most."""
     rows = database.rows(
         f"SELECT DISTINCT documents.id, {_article('refs.target')}, refs.kind, refs.source"  # noqa: S608
         " FROM refs JOIN documents ON documents.key = refs.law"
-        " WHERE refs.document = ? AND refs.source >= ? AND refs.source < ? AND refs.target <> ''",
-        (document, *subtree(path)),
+        " WHERE refs.document = ? AND refs.source >= ? AND refs.source < ? AND refs.target <> ''"
+        " LIMIT ?",
+        (document, *subtree(path), limit),
     )
     return [Connection(*row) for row in rows]
 
 
-def connections_to(database: Database, law: int, path: str) -> list[Connection]:
-    """List what refers to a provision or to something inside it, each once."""
+def connections_to(database: Database, law: int, path: str, limit: int) -> list[Connection]:
+    """List what refers to a provision or to something inside it, each once, `limit` at most."""
     rows = database.rows(
         f"SELECT DISTINCT documents.id, {_article('refs.source')}, refs.kind, place"  # noqa: S608
         " FROM reached JOIN refs ON refs.key = reference"
         " JOIN documents ON documents.key = refs.document"
-        " WHERE reached.law = ? AND place >= ? AND place < ?",
-        (law, *subtree(path)),
+        " WHERE reached.law = ? AND place >= ? AND place < ? LIMIT ?",
+        (law, *subtree(path), limit),
     )
     return [Connection(*row) for row in rows]
 

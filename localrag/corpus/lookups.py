@@ -284,13 +284,18 @@ class Lookups:
         """List the references to a provision or to something inside it, also as part of a range."""
         return links.references_to(self._db, self._require(document_id), locator.path)
 
-    def connections_from(self, document_id: str, locator: Locator) -> list[Connection]:
-        """List where the references of a provision lead; empty for an unknown document."""
-        return links.connections_from(self._db, self._key(document_id) or 0, locator.path)
+    def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
+        """List where the references of a provision lead, `limit` at most.
 
-    def connections_to(self, document_id: str, locator: Locator) -> list[Connection]:
-        """List what refers to a provision; empty for an unknown document."""
-        return links.connections_to(self._db, self._key(document_id) or 0, locator.path)
+        Like `connections_to` it gives nothing for an unknown document.
+        """
+        key = self._key(document_id) or 0
+        return links.connections_from(self._db, key, locator.path, limit)
+
+    def connections_to(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
+        """List what refers to a provision or to something inside it, `limit` at most."""
+        key = self._key(document_id) or 0
+        return links.connections_to(self._db, key, locator.path, limit)
 
     def definitions_of(self, term: str) -> list[StoredDefinition]:
         """List where a term, written exactly so, is defined."""

@@ -8,6 +8,7 @@ from time import perf_counter
 from localrag.corpus.files import FileRecord
 from localrag.corpus.readers import Limits, supported
 from localrag.corpus.store import CorpusStore
+from localrag.errors import StorageError
 from localrag.ingest.entering import FileEntry
 from localrag.ingest.events import (
     Duplicate,
@@ -25,6 +26,7 @@ from localrag.ingest.lock import writing
 from localrag.ingest.reading import Content, Reader, Task
 from localrag.ingest.walk import FoundFile, Walk, still_there, walk
 from localrag.workspace import Workspace
+from localrag_indexes.errors import IndexingError
 from localrag_indexes.parallel import map_stream
 
 # Above this size a file is streamed document by document instead of being read as a whole.
@@ -111,7 +113,8 @@ def add(
     Raises:
         NotFoundError: a path does not exist; nothing was done.
         BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only; what events told is stored.
+        StorageError: the disk is full or read-only, or a process that reads was killed; what
+            events told is stored.
         StoreError: the store is damaged.
     """
     started = perf_counter()
@@ -147,7 +150,9 @@ class _Addition:
     def run(self, *, prune: bool) -> Iterator[Event]:
         yield FilesFound(len(self._walk.files), self._walk.unsupported)
         for path in self._walk.unreadable:
-            yield FileFailed(str(path), "It cannot be read.", "Check its permissions.")
+            yield FileFailed(
+                str(path), "It cannot be read.", "Check its permissions, or where the link leads."
+            )
         tasks = []
         for file in self._walk.files:
             record = self._known.get(file.path.as_posix())
@@ -173,7 +178,13 @@ class _Addition:
         # Large files come last, so that the order of documents does not depend on the workers.
         small = [task for task in tasks if task.file.bytes <= _LARGE]
         worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
-        yield from map_stream(self._reader, small, self._workers if worth else 1)
+        try:
+            yield from map_stream(self._reader, small, self._workers if worth else 1)
+        except IndexingError as error:
+            raise StorageError(
+                f"Reading stopped: {error}.",
+                "What was added is kept. Go on with: localrag --set ingest.workers=1 add PATH",
+            ) from error
         for task in tasks:
             if task.file.bytes > _LARGE:
                 yield task, self._reader.stream(task)

@@ -1,7 +1,9 @@
 """Indexing: what can be derived from the store, derived anew."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import ENOSPC
 from time import perf_counter
 
 from localrag.corpus.store import CorpusStore
@@ -85,9 +87,10 @@ def index(
                 failed.append(event)
             on_event(event)
 
-        references, definitions = extract(store, workers=workers, on_event=listen)
-        store.checkpoint()
-        passages = _build(place, store, workers, on_event)
+        with _failures_named(place):
+            references, definitions = extract(store, workers=workers, on_event=listen)
+            store.checkpoint()
+            passages = _build(place, store, workers, on_event)
     seconds = perf_counter() - started
     return IndexReport(False, passages, references, definitions, generation, seconds, tuple(failed))
 
@@ -95,23 +98,33 @@ def index(
 def _build(place: CorpusPaths, store: CorpusStore, workers: int, on_event: Listener) -> int:
     total = store.count(LAYERS)
     origin = {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
-    try:
-        with new_generation(place.bm25) as folder:
-            manifest = bm25.build(
-                folder,
-                _entries(store),
-                analyzer=Analyzer(),
-                attributes=ATTRIBUTES,
-                workers=workers,
-                on_progress=lambda done: on_event(Progress("terms", done, total)),
-                extra=origin,
-            )
-    except (IndexingError, OSError) as error:
-        raise StorageError(
-            f"The index of corpus {place.name!r} could not be built ({error}).",
-            "Free space on the disk or memory, then: localrag index",
-        ) from error
+    with new_generation(place.bm25) as folder:
+        manifest = bm25.build(
+            folder,
+            _entries(store),
+            analyzer=Analyzer(),
+            attributes=ATTRIBUTES,
+            workers=workers,
+            on_progress=lambda done: on_event(Progress("terms", done, total)),
+            extra=origin,
+        )
     return manifest.count
+
+
+@contextmanager
+def _failures_named(place: CorpusPaths) -> Iterator[None]:
+    try:
+        yield
+    except (IndexingError, OSError) as error:
+        cure = "Free space on the disk or memory, then: localrag index"
+        if isinstance(error, OSError) and error.errno != ENOSPC:
+            cure = (
+                f"Check the permissions of {place.indexes}, or delete it: it is made anew by "
+                f"localrag index --corpus {place.name}"
+            )
+        raise StorageError(
+            f"The index of corpus {place.name!r} could not be built ({error}).", cure
+        ) from error
 
 
 def _entries(store: CorpusStore) -> Iterator[bm25.Entry]:

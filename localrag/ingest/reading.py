@@ -51,6 +51,11 @@ class Reader:
     def stream(self, task: Task) -> Content:
         """Read a file as its outcomes are asked for, otherwise as `__call__`."""
         try:
+            str(task.file.path).encode()
+        except UnicodeEncodeError:
+            cause = "The name of the file or of its folder is not valid UTF-8."
+            return Content("", (ReadFailure(task.file.name, cause, "Rename it, then add it."),))
+        try:
             with task.file.path.open("rb") as file:
                 digest = file_digest(file, "sha256").hexdigest()
         except OSError as error:

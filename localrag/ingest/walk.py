@@ -53,15 +53,14 @@ def walk(paths: Sequence[Path], supported: Callable[[Path], bool]) -> Walk:
     followed unless they lead back to where the walk has been.
 
     Raises:
-        NotFoundError: one of the paths does not exist.
+        NotFoundError: one of the paths does not exist or cannot be looked up.
     """
     roots = tuple(Path(os.path.abspath(path)) for path in paths)  # noqa: PTH100 - keeps links
     found: dict[Path, FoundFile] = {}
     unsupported: Counter[str] = Counter()
     unreadable: list[Path] = []
     for root in roots:
-        if not root.exists():
-            raise NotFoundError(f"There is no file or folder {root}.", "Check the spelling.")
+        _require(root)
         if not root.is_dir():
             found.setdefault(root, _describe(root, root.parent))
             continue
@@ -74,6 +73,17 @@ def walk(paths: Sequence[Path], supported: Callable[[Path], bool]) -> Walk:
                 except OSError:
                     unreadable.append(path)
     return Walk(roots, tuple(found.values()), dict(unsupported), tuple(unreadable))
+
+
+def _require(root: Path) -> None:
+    try:
+        exists = root.exists()
+    except OSError as error:
+        raise NotFoundError(
+            f"{root} cannot be looked up ({error.strerror}).", "Check the path and its permissions."
+        ) from error
+    if not exists:
+        raise NotFoundError(f"There is no file or folder {root}.", "Check the spelling.")
 
 
 def still_there(path: str) -> bool:
@@ -97,10 +107,18 @@ def _files(folder: Path, seen: set[tuple[int, int]], unreadable: list[Path]) -> 
         unreadable.append(folder)
         return
     for entry in sorted(visible, key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _files(Path(entry.path), seen, unreadable)
-        elif entry.is_file():
-            yield Path(entry.path)
+        path = Path(entry.path)
+        try:
+            is_folder, is_file = entry.is_dir(), entry.is_file()
+        except OSError:  # A link that leads to itself, a share that went away.
+            unreadable.append(path)
+            continue
+        if is_folder:
+            yield from _files(path, seen, unreadable)
+        elif is_file:
+            yield path
+        elif entry.is_symlink() and not path.exists():
+            unreadable.append(path)
 
 
 def _describe(path: Path, root: Path) -> FoundFile:

@@ -6,7 +6,7 @@ best ones found, in both directions, one step far; and it adds where the laws at
 words of the question.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -33,9 +33,13 @@ _BACKWARD = {
 }
 # A reference to another paragraph than the one named says less.
 _ELSEWHERE_IN_ARTICLE = 0.5
+_TOO_MANY = 400
 _DEFINES = 0.4
 # Shorter terms (者, 株券) are defined for a sentence's convenience.
 _SHORTEST_TERM = 3
+
+
+LookUp = Callable[[str, Locator, int], list[Connection]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +86,28 @@ def neighbours(
 
 def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Neighbour]]:
     for seed in seeds:
-        article = Locator(seed.locator.division, seed.locator.article)
-        own = article_unit(seed.law_id, article)
-        for weights, connections in (
-            (_FORWARD, store.connections_from(seed.law_id, article)),
-            (_BACKWARD, store.connections_to(seed.law_id, article)),
+        own = article_unit(seed.law_id, seed.locator)
+        for weights, look_up in (
+            (_FORWARD, store.connections_from),
+            (_BACKWARD, store.connections_to),
         ):
+            connections = _connections(seed, look_up)
             for unit, (weight, relation) in _weighted(seed.locator, weights, connections).items():
                 if unit != own:
                     yield unit, Neighbour(seed.strength * weight, relation, own)
+
+
+def _connections(seed: Seed, look_up: LookUp) -> list[Connection]:
+    """The connections of the seed's article; of the place alone where the article has too many.
+
+    What half the law refers to, a definition or a penalty, leads nowhere in particular.
+    """
+    article = Locator(seed.locator.division, seed.locator.article)
+    for place in dict.fromkeys((article, seed.locator)):
+        connections = look_up(seed.law_id, place, _TOO_MANY)
+        if len(connections) < _TOO_MANY:
+            return connections
+    return []
 
 
 def _defining(
@@ -115,9 +132,8 @@ def _weighted(
 ) -> dict[str, tuple[float, str]]:
     """Weight and relation of the strongest connection with every unit.
 
-    What half the law refers to (definitions, penalties) leads nowhere in particular, so the
-    connections of one kind share their weight, those with the place named and those with the
-    rest of its article apart.
+    The connections of one kind share their weight, those with the place named and those with
+    the rest of its article apart: the more there are, the less each of them says.
     """
     groups: dict[tuple[str, bool], set[str]] = {}
     for connection in connections:

@@ -21,8 +21,8 @@ def open_corpus(work: Path, name: str, paths: Sequence[Path]) -> Retriever:
     workspace = Workspace(work / "home")
     workspace.init()
     report = add(workspace, name, paths, workers=WORKERS)
-    for failure in report.failed:
-        print(f"not entered: {failure}")
+    if report.failed:
+        print(f"{len(report.failed)} documents not entered; the first: {report.failed[0]}")
     index(workspace, name, workers=WORKERS)
     return Retriever.open(workspace, name, load(workspace))
 

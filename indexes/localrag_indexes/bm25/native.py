@@ -32,7 +32,7 @@ def damage_named(folder: Path) -> Iterator[None]:
     """Turn what Tantivy raises on files that are not what it wrote into `IndexDamaged`."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise IndexDamaged(folder, str(error)) from error
     except BaseException as error:
         # A panic of native code arrives as an exception outside the tree of Exception.

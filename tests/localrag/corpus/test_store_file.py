@@ -184,7 +184,7 @@ def test_a_closed_store_says_so(store: CorpusStore) -> None:
 
 
 def test_a_folder_in_the_place_of_the_store(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="cannot be opened"):
+    with pytest.raises(StoreError, match="is a folder"):
         CorpusStore.open(tmp_path)
 
 

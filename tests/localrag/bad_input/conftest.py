@@ -1,0 +1,130 @@
+"""A corpus that must survive each row of the table of bad inputs, and how a row is judged."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localrag import sample as sample_corpus
+
+# What only Linux knows (/proc, capabilities) is needed by a few rows.
+_AS_ORDINARY_USER = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+
+@pytest.fixture
+def kept(sample: Path, cli: Callable[..., Any]) -> Iterator[Path]:
+    """The workspace with the sample corpus; when the row is over it holds all and answers."""
+    held = {document["id"] for document in cli("list", "main", "--json").json}
+    yield sample
+    listed = cli("list", "main", "--json")
+    assert listed.code == 0, listed.err
+    assert held <= {document["id"] for document in listed.json}
+    asked = cli("ask", sample_corpus.QUESTION, "--json")
+    assert asked.code == 0, asked.err
+    quotes = "".join(citation["quote"] for citation in asked.json["citations"])
+    assert "一・五メートル" in quotes
+
+
+@pytest.fixture
+def refused() -> Callable[..., None]:
+    """Judges a refusal: ``refused(outcome, 5, "corpus.sqlite", "localrag add")``."""
+
+    def judge(outcome: Any, code: int, *parts: str) -> None:
+        assert outcome.code == code, outcome
+        for part in parts:
+            assert part in outcome.err
+        assert outcome.err.startswith("error: ")
+        assert len(outcome.err) < 3000
+        for text in (outcome.out, outcome.err):
+            assert "Traceback" not in text
+            assert "nobody foresaw" not in text
+
+    return judge
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts a command line in a process group of its own, to be stopped or killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def launch(*arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "localrag", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield launch
+    for process in started:
+        with process:
+            process.kill()
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], object]], None]:
+    """Waits for something that another process does."""
+
+    def wait(happened: Callable[[], object]) -> None:
+        deadline = time.monotonic() + 20
+        while not happened():
+            assert time.monotonic() < deadline, "it never happened"
+            time.sleep(0.002)
+
+    return wait
+
+
+@pytest.fixture
+def restricted(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a command line that permissions hold for, also where the tests run as root."""
+    wrapper: Sequence[str] = []
+    if os.name == "nt":
+        pytest.skip("permissions of POSIX")
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("root may read and write everything, and setpriv is not installed")
+        wrapper = _AS_ORDINARY_USER
+
+    def run(*arguments: str) -> Any:
+        finished = subprocess.run(
+            [*wrapper, sys.executable, "-m", "localrag", *arguments],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+        return _Finished(finished.returncode, finished.stdout, finished.stderr)
+
+    return run
+
+
+class _Finished:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    def __repr__(self) -> str:
+        return f"exit {self.code}\n{self.out}\n{self.err}"
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """A file of 5,000 documents, which takes a while to add."""
+    path = tmp_path / "many.jsonl"
+    lines = (
+        json.dumps({"id": f"doc-{n}", "title": f"第{n}号の記録", "text": f"灯台の記録{n}。" * 40})
+        for n in range(5_000)
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
