@@ -6,13 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from localrag.retrieval.pipeline import Retriever
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -105,3 +108,15 @@ def sample(sample_home: Path, home: Path) -> Path:
     """The workspace of this test, holding a copy of the sample corpus."""
     shutil.copytree(sample_home, home)
     return home
+
+
+@pytest.fixture
+def retriever(sample_home: Path) -> "Iterator[Retriever]":
+    """The sample corpus, open for searching; never write to it."""
+    from localrag.config import load
+    from localrag.retrieval.pipeline import Retriever
+    from localrag.workspace import Workspace
+
+    workspace = Workspace.locate(sample_home)
+    with Retriever.open(workspace, "main", load(workspace)) as retriever:
+        yield retriever

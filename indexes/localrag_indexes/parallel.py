@@ -40,6 +40,7 @@ def map_stream(
             yield item, work(item)
         return
     pending: deque[tuple[Item, Future[Result]]] = deque()
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         workers, multiprocessing.get_context("spawn"), initializer=_start_worker, initargs=(work,)
     )
@@ -52,6 +53,9 @@ def map_stream(
         for item, future in pending:
             yield item, future.result()
     except BrokenProcessPool as error:
+        # The pool stops the workers it has; one that was just starting it would wait for forever.
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.kill()
         raise IndexingError(
             "a worker process was killed, most likely because memory ran out: "
             "use fewer workers, or free some memory"

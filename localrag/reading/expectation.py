@@ -44,17 +44,23 @@ class Expectation:
 
     Attributes:
         sign: None where the question gives no clue.
+        rest: the question without the clue, whose words (何年, how many) no answer repeats.
     """
 
     sign: re.Pattern[str] | None
+    rest: str
 
     @classmethod
     def of(cls, question: str) -> "Expectation":
         """Read the clue of a question: 何人, いつ, how many, 何という, なぜ."""
         asked = _fold(question)
         if counted := _COUNTED.search(asked):
-            return cls(re.compile(rf"{_NUMBER}\s*{re.escape(counted[1])}"))
-        return cls(next((sign for clue, sign in _CLUES if clue.search(asked)), None))
+            sign = re.compile(rf"{_NUMBER}\s*{re.escape(counted[1])}")
+            return cls(sign, _without(asked, counted))
+        for clue, sign in _CLUES:
+            if found := clue.search(asked):
+                return cls(sign, _without(asked, found))
+        return cls(None, question)
 
     def met_by(self, text: str) -> bool:
         """Whether the text offers such a thing."""
@@ -63,3 +69,7 @@ class Expectation:
 
 def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower()
+
+
+def _without(text: str, match: re.Match[str]) -> str:
+    return f"{text[: match.start()]} {text[match.end() :]}"

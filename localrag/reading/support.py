@@ -15,7 +15,7 @@ from localrag_indexes.analysis.normalize import normalize
 _FROM_CONTEXT = 0.65
 _FROM_ANTECEDENT = 0.8
 _COMMON_IN_PASSAGE = 0.7
-_CHARACTERS = 1.0
+_COVERAGE = 2.0
 _EXPECTED = 0.3
 _RETRIEVAL = 1.0
 
@@ -31,8 +31,9 @@ class Support:
     """What was found of a question in a piece.
 
     Attributes:
-        coverage: share of the question's terms by weight, 0 to 1; terms that only the context
-            holds count in part.
+        coverage: share of the question, 0 to 1: the mean of its terms by weight and of its
+            character pairs, which inflected words share; what only the context holds counts in
+            part.
         score: for ranking pieces of one question; includes the rank of their passage.
     """
 
@@ -44,11 +45,12 @@ class SupportScorer:
     """Scores pieces for one question."""
 
     def __init__(self, question: str, inverse_document_frequency: Callable[[str], float]) -> None:
-        self._weights = {
-            term: inverse_document_frequency(term) for term in set(analyzer().terms(question))
-        }
-        self._bigrams = dict.fromkeys(_bigrams(question), 1.0)
         self._expectation = Expectation.of(question)
+        asked = self._expectation.rest
+        self._weights = {
+            term: inverse_document_frequency(term) for term in set(analyzer().terms(asked))
+        }
+        self._bigrams = dict.fromkeys(_bigrams(asked), 1.0)
 
     def score(self, pieces: Sequence[Piece], header: str, relative_score: float) -> list[Support]:
         """Score the pieces of one passage.
@@ -58,22 +60,21 @@ class SupportScorer:
             header: where the passage stands; its words count as read before every piece.
             relative_score: the passage's retrieval score relative to the best passage's, 0 to 1.
         """
-        by_terms = _coverages(self._weights, pieces, header, lambda text: analyzer().terms(text))
-        # Inflected words share no term with the question, but most of their characters.
-        by_characters = _coverages(self._bigrams, pieces, header, _bigrams)
-        return [
-            Support(
-                terms,
-                terms
-                + _CHARACTERS * characters
+        by_terms = _shares(self._weights, pieces, header, analyzer().terms)
+        by_characters = _shares(self._bigrams, pieces, header, _bigrams)
+        supports = []
+        for piece, terms, characters in zip(pieces, by_terms, by_characters, strict=True):
+            coverage = (terms + characters) / 2
+            score = (
+                _COVERAGE * coverage
                 + _EXPECTED * self._expectation.met_by(piece.text)
-                + _RETRIEVAL * relative_score,
+                + _RETRIEVAL * relative_score
             )
-            for piece, terms, characters in zip(pieces, by_terms, by_characters, strict=True)
-        ]
+            supports.append(Support(coverage, score))
+        return supports
 
 
-def _coverages(
+def _shares(
     weights: Mapping[str, float],
     pieces: Sequence[Piece],
     header: str,
@@ -84,21 +85,21 @@ def _coverages(
     within = _weights_within(weights, [of[piece.text] for piece in pieces])
     total = sum(within.values()) or 1.0
     heading = set(features(header))
-    coverages = []
+    shares = []
     for piece in pieces:
         before = heading.union(*(of[text] for text in piece.before if text in of))
         last: set[str] = set()
         if piece.before and (piece.above or _DEMONSTRATIVE.match(piece.text)):
             last = of.get(piece.before[-1], set())
         held = (
-            weight * _share(feature, of[piece.text], last, before)
+            weight * _counts(feature, of[piece.text], last, before)
             for feature, weight in within.items()
         )
-        coverages.append(sum(held) / total)
-    return coverages
+        shares.append(sum(held) / total)
+    return shares
 
 
-def _share(feature: str, own: set[str], last: set[str], before: set[str]) -> float:
+def _counts(feature: str, own: set[str], last: set[str], before: set[str]) -> float:
     if feature in own:
         return 1.0
     if feature in last:

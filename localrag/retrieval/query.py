@@ -11,6 +11,9 @@ MAX_CHARACTERS = 10_000
 """Longest question with its options, in characters; a longer text is a document, not a question."""
 
 
+_LEAST_COUNT = 1000
+
+
 @cache
 def analyzer() -> Analyzer:
     """The one analyzer of localrag: the same for indexing, querying and reading."""
@@ -39,5 +42,9 @@ def full_text(query: Query) -> str:
 
 
 def inverse_document_frequency(count: int, frequency: int) -> float:
-    """How much a term found in `frequency` of `count` entries says (as in BM25; above 0)."""
-    return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
+    """How much a term found in `frequency` of `count` entries says (as in BM25; above 0).
+
+    A corpus of a few documents tells nothing about how common a word is: it counts as one of
+    `_LEAST_COUNT` entries, so that a word it lacks does not outweigh all others.
+    """
+    return math.log(1 + (max(count, _LEAST_COUNT) - frequency + 0.5) / (frequency + 0.5))

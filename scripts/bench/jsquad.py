@@ -10,6 +10,7 @@ import argparse
 import json
 import time
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 from corpora import open_corpus, write_main_provisions
@@ -17,9 +18,17 @@ from rates import latency, rate
 
 from localrag.reading.extractive import answer
 from localrag.reading.model import Status
-from localrag.retrieval.model import Query
+from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.pipeline import Retriever
 
-MEASURES = ("paragraph@1", "paragraph@10", "in quote 1", "in quotes 1-2", "not found")
+MEASURES = (
+    "paragraph@1",
+    "paragraph@10",
+    "in quote 1",
+    "in quotes 1-2",
+    "not found",
+    "not found, paragraph withheld",
+)
 
 
 def main() -> None:
@@ -54,15 +63,33 @@ def main() -> None:
                     any(inside[:1]),
                     any(inside[:2]),
                     reply.status is Status.NOT_FOUND,
+                    answer(Withheld(retriever, context), Query(question)).status
+                    is Status.NOT_FOUND,
                 )
             )
-    print(f"{'':<16}{'all':<26}{'half 0':<26}half 1")
+    print(f"{'':<32}{'all':<26}{'half 0':<26}half 1")
     groups = (halves[0] + halves[1], *halves)
-    print(f"{'n':<16}" + "".join(f"{len(group):<26}" for group in groups))
+    print(f"{'n':<32}" + "".join(f"{len(group):<26}" for group in groups))
     for column, name in enumerate(MEASURES):
         cells = (rate(sum(row[column] for row in group), len(group)) for group in groups)
-        print(f"{name:<16}" + "".join(f"{cell:<26}" for cell in cells))
+        print(f"{name:<32}" + "".join(f"{cell:<26}" for cell in cells))
     print(f"search: {latency(searching)}; ask: {latency(answering)}")
+
+
+class Withheld:
+    """A retriever that does not find one paragraph; others of the same page it does."""
+
+    def __init__(self, retriever: Retriever, context: str) -> None:
+        self.store = retriever.store
+        self.inverse_document_frequency = retriever.inverse_document_frequency
+        self._retriever = retriever
+        self._context = context
+
+    def search(self, query: Query, k: int | None) -> Retrieval:
+        """Search without the paragraph."""
+        found = self._retriever.search(query, k)
+        hits = (hit for hit in found.hits if not same_text(hit.passage.text, self._context))
+        return replace(found, hits=tuple(hits))
 
 
 def questions(squad: Path):

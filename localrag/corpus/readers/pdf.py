@@ -1,5 +1,6 @@
 """PDF files, with pypdf (extra ``docs``)."""
 
+import logging
 from collections.abc import Iterator
 from io import BytesIO
 
@@ -9,6 +10,9 @@ from localrag.corpus.readers.model import Limits
 from localrag.corpus.readers.naming import stem
 from localrag.corpus.readers.prose import prose
 from localrag.errors import InputError
+
+# Without a handler Python prints what pypdf warns of; what stops the reading is raised as well.
+_QUIET = logging.NullHandler()
 
 
 def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
@@ -24,6 +28,7 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         from pypdf.errors import DependencyError, PyPdfError
     except ImportError as error:
         raise InputError("Reading PDF needs pypdf.", "pip install 'localrag[docs]'") from error
+    logging.getLogger("pypdf").addHandler(_QUIET)
     encrypted = InputError(
         "The PDF is encrypted.", "Save a copy without a password (print to PDF) and add that."
     )

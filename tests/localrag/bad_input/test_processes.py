@@ -1,0 +1,129 @@
+"""Several processes, interrupts and closed pipes: each ends cleanly, the corpus stays whole."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+
+Cli = Callable[..., Any]
+Start = Callable[..., subprocess.Popen[str]]
+Until = Callable[[Callable[[], object]], None]
+
+
+def writing(home: Path) -> Callable[[], bool]:
+    return (home / "corpora" / "main" / "writer.json").exists
+
+
+def building(home: Path) -> Callable[[], bool]:
+    return lambda: any((home / "indexes" / "main" / "bm25").glob("*.new"))
+
+
+def test_two_processes_adding_at_once(
+    cli: Cli, start: Start, until: Until, refused: Callable[..., None], kept: Path, many: Path
+) -> None:
+    first = start("add", str(many))
+    until(writing(kept))
+    os.kill(first.pid, signal.SIGSTOP)
+    try:
+        for verb in (["add", "--sample"], ["index"], ["remove", "599AC0000000001"]):
+            refused(cli(*verb), 6, "'main'", f"process {first.pid} on", "try again")
+        assert cli("search", "渡し守").code == 0
+    finally:
+        os.kill(first.pid, signal.SIGCONT)
+    out, err = first.communicate(timeout=60)
+    assert first.returncode == 0, err
+    assert "5,000 documents added" in out
+
+
+@pytest.mark.parametrize("verb", ["add", "index"])
+def test_ctrl_c(cli: Cli, start: Start, until: Until, kept: Path, many: Path, verb: str) -> None:
+    if verb == "index":
+        assert cli("add", str(many)).code == 0
+    process = start("add", str(many)) if verb == "add" else start("index")
+    until(writing(kept) if verb == "add" else building(kept))
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "interrupted; what was finished is kept" in err
+    assert "Traceback" not in err
+    assert not building(kept)(), "what was begun is swept away"
+    assert cli("search", "渡し守").code == 0
+    assert cli("add", str(many)).code == 0
+    assert len(cli("list", "main", "--kind", "jsonl", "--json").json) == 5_000
+
+
+def test_killed_while_indexing(
+    cli: Cli, start: Start, until: Until, kept: Path, many: Path
+) -> None:
+    assert cli("add", str(many)).code == 0
+    process = start("index")
+    until(building(kept))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    answered = cli("search", "渡し守の資格")
+    assert answered.code == 0
+    assert "599AC0000000001#7" in answered.out
+    assert "localrag index --corpus main" in answered.err, "that the index is behind is said"
+    assert cli("doctor").code == 0, "nothing is broken"
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds processes in /proc")
+def test_a_worker_that_is_killed(
+    cli: Cli, start: Start, until: Until, refused: Callable[..., None], kept: Path
+) -> None:
+    process = start("--set", "ingest.workers=2", "index", "--rebuild")
+    workers: list[int] = []
+    until(lambda: workers.extend(_workers(process.pid)) or workers)
+    os.kill(workers[0], signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+
+    class Outcome:
+        code = process.returncode
+
+    Outcome.out, Outcome.err = out, err  # type: ignore[attr-defined]
+    refused(Outcome, 7, "'main' could not be built (a worker process was killed", "memory")
+
+
+def test_an_output_that_is_closed_early(cli: Cli, start: Start, kept: Path, many: Path) -> None:
+    assert cli("add", str(many)).code == 0
+    for option in ([], ["--json"]):
+        process = start("list", "main", *option)
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 141
+
+
+def test_input_that_is_not_utf_8(start: Start, kept: Path) -> None:
+    import sys
+
+    finished = subprocess.run(
+        [sys.executable, "-m", "localrag", "ask", "-"],
+        input="渡し守の資格は何か。".encode("euc-jp"),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert finished.returncode == 2
+    assert b"not valid UTF-8" in finished.stderr
+    assert b"Convert it to UTF-8 first" in finished.stderr
+
+
+def _workers(parent: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            of = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if of == parent and b"spawn_main" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except (OSError, ValueError):
+            continue
+    return found

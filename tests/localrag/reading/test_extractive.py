@@ -1,0 +1,117 @@
+from pathlib import Path
+
+import pytest
+
+from localrag.config import load
+from localrag.ingest.add import add
+from localrag.ingest.index import index
+from localrag.reading.extractive import QUOTES, answer
+from localrag.reading.model import Status
+from localrag.retrieval.model import Query
+from localrag.retrieval.pipeline import Retriever
+from localrag.sample import QUESTION
+from localrag.workspace import Workspace
+
+ACT, ORDER = "599AC0000000001", "599CO0000000002"
+
+
+def test_a_delegated_answer_quotes_the_act_and_the_order(retriever: Retriever) -> None:
+    reply = answer(retriever, Query(QUESTION))
+    assert reply.status is Status.SUPPORTED
+    assert {f"{ACT}#8.1", f"{ORDER}#4.1"} <= {citation.passage_id for citation in reply.citations}
+    assert "一・五メートル" in reply.text
+
+
+def test_quotes_are_verbatim_and_located(retriever: Retriever) -> None:
+    for question in (QUESTION, "鷺沼の渡しの運航期間はいつか。", "When did the observatory open?"):
+        for citation in answer(retriever, Query(question)).citations:
+            document_id = citation.passage_id.partition("#")[0]
+            text = retriever.store.text(document_id, citation.start, citation.end)
+            assert citation.verified
+            assert text == citation.quote
+            assert citation.label
+
+
+def test_a_rule_is_never_quoted_without_its_proviso(retriever: Retriever) -> None:
+    reply = answer(retriever, Query("渡し守は基準を超えるとき渡し舟を運航してよいか。"))
+    rule = next(c for c in reply.citations if c.passage_id == f"{ACT}#8.1")
+    assert "ただし、人命を救助するため" in rule.quote
+
+
+def test_an_item_of_a_long_provision_comes_after_what_it_stands_under(home: Path) -> None:
+    items = "\n".join(f"{n}　{'甲' * 60}{n}の書類" for n in "一二三四五六七八")
+    law = {
+        "law_id": "599AC0000000009",
+        "date": "",
+        "title": "書類法",
+        "law_num": "令和九十九年法律第九号",
+        "articles": [
+            {
+                "num": "1",
+                "caption": "",
+                "title": "第一条",
+                "paragraphs": [{"num": "1", "text": f"次に掲げる書類を備える。\n{items}"}],
+            }
+        ],
+    }
+    reply = _answer_from(home, "laws.jsonl", _line(law), "備える五の書類とは何か。")
+    quotes = [citation.quote for citation in reply.citations]
+    assert quotes[0].endswith("次に掲げる書類を備える。")
+    assert any(quote.startswith("五") for quote in quotes[1:])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "量子コンピュータの誤り訂正符号の閾値はいくらか。",
+        "What is the boiling point of tungsten hexafluoride?",
+        "オリンピックの開会式に参加した選手団の人数",
+        "あああああ",
+    ],
+)
+def test_what_the_corpus_does_not_hold_is_not_found(retriever: Retriever, question: str) -> None:
+    reply = answer(retriever, Query(question))
+    assert reply.status is Status.NOT_FOUND
+    assert (reply.text, reply.citations) == ("", ())
+    assert reply.trace.stages
+
+
+def test_the_number_of_quotations_is_bounded(retriever: Retriever) -> None:
+    for quotes in range(1, QUOTES + 1):
+        reply = answer(retriever, Query("渡し舟の安全及び活用について"), quotes=quotes)
+        assert len(reply.citations) <= quotes
+
+
+def test_the_sentence_that_offers_what_is_asked_comes_first(home: Path) -> None:
+    text = (
+        "霧見塔は丘の上に立つ塔である。霧見塔は石で造られ、灯台としても使われた。"
+        "霧見塔が完成したのは1874年である。霧見塔の石は島から運ばれた。"
+    )
+    reply = _answer_from(home, "霧見塔.txt", text, "霧見塔が完成したのは何年か。")
+    assert reply.citations[0].quote == "霧見塔が完成したのは1874年である。"
+
+
+def test_a_sentence_that_refers_back_counts_what_it_refers_to(home: Path) -> None:
+    text = (
+        "霧見塔の周りでは春先に濃い海霧が何日も続くことがある。"
+        "この海霧を島の人々は白幕と呼ぶ。霧見塔には鐘がある。"
+    )
+    question = "霧見塔の周りで春先に続く濃い海霧を何と呼ぶか。"
+    reply = _answer_from(home, "霧見塔.txt", text, question)
+    assert any("白幕" in citation.quote for citation in reply.citations[:2])
+
+
+def _line(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def _answer_from(home: Path, name: str, text: str, question: str):  # type: ignore[no-untyped-def]
+    workspace = Workspace.locate(home)
+    workspace.init()
+    (home / name).write_text(text, encoding="utf-8")
+    add(workspace, "main", [home / name])
+    index(workspace, "main")
+    with Retriever.open(workspace, "main", load(workspace)) as retriever:
+        return answer(retriever, Query(question))

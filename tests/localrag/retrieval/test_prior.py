@@ -1,0 +1,29 @@
+from localrag.retrieval.model import Query
+from localrag.retrieval.prior import weigh
+from localrag.statutes.names import LawNames
+
+NAMES = LawNames.from_rows(
+    [
+        ("A", "渡船法", "令和九十九年法律第一号", "Act", ""),
+        ("B", "渡船法施行令", "令和九十九年政令第一号", "CabinetOrder", ""),
+        ("C", "索道法", "令和九十九年法律第二号", "Act", ""),
+    ]
+)
+EQUAL = dict.fromkeys(("A#1", "B#1", "C#1", "A#suppl1/1", "page.md#1"), 1.0)
+
+
+def test_a_law_that_is_named_brings_its_orders_forward() -> None:
+    weighed = weigh(EQUAL, Query("渡船法の基準"), NAMES)
+    assert weighed["A#1"] == weighed["B#1"] == weighed["page.md#1"] == 1.0
+    assert weighed["C#1"] < 1.0
+
+
+def test_where_no_law_is_named_all_laws_are_alike() -> None:
+    weighed = weigh(EQUAL, Query("運航の基準"), NAMES)
+    assert weighed["A#1"] == weighed["B#1"] == weighed["C#1"] == 1.0
+
+
+def test_supplementary_provisions_count_less_unless_asked_for() -> None:
+    assert weigh(EQUAL, Query("施行の日"), NAMES)["A#suppl1/1"] < 1.0
+    assert weigh(EQUAL, Query("附則の施行の日"), NAMES)["A#suppl1/1"] == 1.0
+    assert weigh(EQUAL, Query("施行の日", ("附則第一条",)), NAMES)["A#suppl1/1"] == 1.0
