@@ -1,7 +1,6 @@
 """Progress of work over two seconds: a bar for a person, a line now and then for a log."""
 
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from localrag.cli.terminal import console_for_progress, on_terminal, tell
@@ -26,12 +25,7 @@ class Meter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop()
 
     def update(self, step: str, unit: str, done: int, total: int) -> None:

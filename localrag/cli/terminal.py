@@ -9,8 +9,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from localrag.errors import StorageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,11 +81,9 @@ def emit(value: Any) -> None:
     """Print `value` as JSON on standard output."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     text = _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    try:
+    with _output_failures():
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:
-        pipe_closed()
 
 
 def failure(cause: str, cure: str = "") -> None:
@@ -107,9 +108,27 @@ def console_for_progress() -> "Console":
 
 def pipe_closed() -> NoReturn:
     """Leave quietly: nobody reads standard output any more."""
+    _abandon_output()
+    raise SystemExit(PIPE_CLOSED)
+
+
+@contextmanager
+def _output_failures() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        pipe_closed()
+    except OSError as error:
+        _abandon_output()
+        raise StorageError(
+            f"The output cannot be written ({error.strerror}).",
+            "Free some space, or send it to another place.",
+        ) from error
+
+
+def _abandon_output() -> None:
     # Python flushes standard output once more on its way out, which would fail aloud.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise SystemExit(PIPE_CLOSED)
 
 
 @functools.cache
@@ -135,7 +154,8 @@ def _print(console: "Console", parts: Sequence[type_part], indent: int) -> None:
 
 def _guarded_print(console: "Console", renderable: Any) -> None:
     # Rich itself answers a broken pipe with SystemExit(1), which would read as a bug.
-    try:
-        console.print(renderable)
-    except SystemExit:
-        pipe_closed()
+    with _output_failures():
+        try:
+            console.print(renderable)
+        except SystemExit:
+            pipe_closed()

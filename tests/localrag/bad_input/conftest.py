@@ -8,13 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from localrag import sample as sample_corpus
 
-# What only Linux knows (/proc, capabilities) is needed by a few rows.
+# Root without the right to pass over permissions.
 _AS_ORDINARY_USER = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
@@ -53,6 +54,8 @@ def refused() -> Callable[..., None]:
 def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Starts a command line in a process group of its own, to be stopped or killed."""
     started: list[subprocess.Popen[str]] = []
+    # Unbuffered, Python drops what a closing pipe no longer took, and tells nobody.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
 
     def launch(*arguments: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
@@ -62,6 +65,7 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
             text=True,
             encoding="utf-8",
             start_new_session=True,
+            env=environment,
         )
         started.append(process)
         return process
@@ -86,7 +90,7 @@ def until() -> Callable[[Callable[[], object]], None]:
 
 
 @pytest.fixture
-def restricted(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def restricted() -> Callable[..., Any]:
     """Runs a command line that permissions hold for, also where the tests run as root."""
     wrapper: Sequence[str] = []
     if os.name == "nt":
@@ -105,17 +109,9 @@ def restricted(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
             timeout=60,
             check=False,
         )
-        return _Finished(finished.returncode, finished.stdout, finished.stderr)
+        return SimpleNamespace(code=finished.returncode, out=finished.stdout, err=finished.stderr)
 
     return run
-
-
-class _Finished:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    def __repr__(self) -> str:
-        return f"exit {self.code}\n{self.out}\n{self.err}"
 
 
 @pytest.fixture

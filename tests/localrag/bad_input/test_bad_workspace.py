@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -240,7 +241,7 @@ if __name__ == "__main__":
 @pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
 @pytest.mark.parametrize(
     ("arguments", "limit"),
-    [(["add"], 600_000), (["index", "--rebuild"], 150_000), (["index", "--rebuild"], 20_000)],
+    [(["add"], 600_000), (["index", "--rebuild"], 150_000)],
 )
 def test_a_full_disk(
     kept: Path, many: Path, refused: Callable[..., None], arguments: list[str], limit: int
@@ -257,8 +258,7 @@ def test_a_full_disk(
         timeout=60,
         check=False,
     )
-
-    class Outcome:
-        code, out, err = finished.returncode, finished.stdout, finished.stderr
-
-    refused(Outcome, 7, "disk", "localrag index" if "index" in arguments else "run the command")
+    outcome = SimpleNamespace(code=finished.returncode, out=finished.stdout, err=finished.stderr)
+    refused(
+        outcome, 7, "corpus.sqlite cannot be", "Check the permissions of the folder and the disk"
+    )

@@ -3,8 +3,10 @@
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -55,7 +57,8 @@ def test_ctrl_c(cli: Cli, start: Start, until: Until, kept: Path, many: Path, ve
     assert not building(kept)(), "what was begun is swept away"
     assert cli("search", "渡し守").code == 0
     assert cli("add", str(many)).code == 0
-    assert len(cli("list", "main", "--kind", "jsonl", "--json").json) == 5_000
+    entered = [d["id"] for d in cli("list", "main", "--json").json if d["id"][:4] == "doc-"]
+    assert len(entered) == 5_000
 
 
 def test_killed_while_indexing(
@@ -82,12 +85,8 @@ def test_a_worker_that_is_killed(
     until(lambda: workers.extend(_workers(process.pid)) or workers)
     os.kill(workers[0], signal.SIGKILL)
     out, err = process.communicate(timeout=60)
-
-    class Outcome:
-        code = process.returncode
-
-    Outcome.out, Outcome.err = out, err  # type: ignore[attr-defined]
-    refused(Outcome, 7, "'main' could not be built (a worker process was killed", "memory")
+    outcome = SimpleNamespace(code=process.returncode, out=out, err=err)
+    refused(outcome, 7, "'main' could not be built (a worker process was killed", "memory")
 
 
 def test_an_output_that_is_closed_early(cli: Cli, start: Start, kept: Path, many: Path) -> None:
@@ -102,9 +101,23 @@ def test_an_output_that_is_closed_early(cli: Cli, start: Start, kept: Path, many
         assert process.wait(timeout=60) == 141
 
 
-def test_input_that_is_not_utf_8(start: Start, kept: Path) -> None:
-    import sys
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_an_output_that_is_full(kept: Path, option: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        finished = subprocess.run(
+            [sys.executable, "-m", "localrag", "list", "main", *option],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert finished.returncode == 7
+    assert finished.stderr.startswith(b"error: The output cannot be written (No space left")
+    assert b"send it to another place" in finished.stderr
 
+
+def test_input_that_is_not_utf_8(kept: Path) -> None:
     finished = subprocess.run(
         [sys.executable, "-m", "localrag", "ask", "-"],
         input="渡し守の資格は何か。".encode("euc-jp"),
