@@ -3,7 +3,7 @@
 An act says 政令で定める and the answer stands in the order; a prohibition says 前条 and its limits
 stand there. The stage follows the references of the provisions named in the question and of the
 best ones found, in both directions, one step far; and it adds where the laws at hand define the
-words of the question.
+terms of the question and of the provisions it names.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +34,8 @@ _BACKWARD = {
 # A reference to another paragraph than the one named says less.
 _ELSEWHERE_IN_ARTICLE = 0.5
 _TOO_MANY = 400
+# A longer provision uses half the terms of its law.
+_LONG = 1000
 _DEFINES = 0.4
 # Shorter terms (者, 株券) are defined for a sentence's convenience.
 _SHORTEST_TERM = 3
@@ -49,11 +51,13 @@ class Seed:
     Attributes:
         locator: the place named, or the article found.
         strength: 0 to 1.
+        named: whether the question names it.
     """
 
     law_id: str
     locator: Locator
     strength: float
+    named: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +115,32 @@ def _connections(seed: Seed, look_up: LookUp) -> list[Connection]:
 
 
 def _defining(
-    store: Lookups, seeds: Iterable[Seed], question: str
+    store: Lookups, seeds: Sequence[Seed], question: str
 ) -> Iterator[tuple[str, Neighbour]]:
     laws: dict[str, float] = {}
     for seed in seeds:
         laws[seed.law_id] = max(seed.strength, laws.get(seed.law_id, 0.0))
     for law_id, strength in laws.items():
-        for definition in store.definitions_used(law_id, question):
-            if len(definition.term) >= _SHORTEST_TERM:
-                yield (
-                    article_unit(law_id, definition.locator),
-                    Neighbour(_DEFINES * strength, "defines", definition.term),
-                )
+        yield from _definitions(store, law_id, question, strength)
+    for seed in seeds:
+        provision = store.at(seed.law_id, seed.locator) if seed.named else None
+        if provision is not None and len(provision.text) <= _LONG:
+            yield from _definitions(store, seed.law_id, provision.text, seed.strength)
+
+
+def _definitions(
+    store: Lookups, law_id: str, text: str, strength: float
+) -> Iterator[tuple[str, Neighbour]]:
+    """Where a law defines the terms that a text uses; the more there are, the less each says."""
+    definitions = [
+        definition
+        for definition in store.definitions_used(law_id, text)
+        if len(definition.term) >= _SHORTEST_TERM
+    ]
+    for definition in definitions:
+        unit = article_unit(law_id, definition.locator)
+        weight = _DEFINES / sqrt(len(definitions))
+        yield unit, Neighbour(strength * weight, "defines", definition.term)
 
 
 def _weighted(

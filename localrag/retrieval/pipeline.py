@@ -144,7 +144,7 @@ class Retriever:
 def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
     """The provisions to expand from: those named, and the best of those found by their words."""
     seeds = [
-        Seed(target.law_id, target.locator, score)
+        Seed(target.law_id, target.locator, score, named=True)
         for target, score in resolved.targets.items()
         if target.locator != Locator()
     ]
@@ -152,7 +152,8 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
     best = sorted((unit for unit in fused if unit not in named), key=lambda unit: -fused[unit])
     for unit in best[:_EXPANDED]:
         law_id, _, path = unit.rpartition("#")
-        seeds.append(Seed(law_id, Locator.parse(path), _EXPANDED_SHARE * fused[unit]))
+        strength = _EXPANDED_SHARE * fused[unit]
+        seeds.append(Seed(law_id, Locator.parse(path), strength, named=False))
     return seeds
 
 
