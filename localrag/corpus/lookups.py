@@ -154,12 +154,12 @@ class Lookups:
         )
         return {key: _passage(rows[key], blocks) for key in wanted if key in rows}
 
-    def ids(self, keys: Collection[int]) -> dict[int, str]:
-        """Find the ids of passages, without their texts: for ranking many of them."""
+    def headings(self, keys: Collection[int]) -> dict[int, tuple[str, str]]:
+        """Find ids and headers of passages, without their texts: for ranking many of them."""
         return {
-            key: f"{document_id}#{path if place is None else place}"
-            for key, document_id, path, place in self._rows_by_key(
-                "SELECT passages.key, documents.id, locator, place FROM passages"
+            key: (f"{document_id}#{path if place is None else place}", header)
+            for key, document_id, path, place, header in self._rows_by_key(
+                "SELECT passages.key, documents.id, locator, place, header FROM passages"
                 " JOIN documents ON documents.key = document",
                 "passages.key",
                 keys,

@@ -12,6 +12,7 @@ from localrag_indexes.analysis.normalize import normalize
 
 # Weights chosen on one half of the JSQuAD validation questions (by hash of their id) and
 # confirmed on the other; scripts/bench/jsquad.py prints both halves.
+_FROM_HEADER = 0.9
 _FROM_CONTEXT = 0.65
 _FROM_ANTECEDENT = 0.8
 _COMMON_IN_PASSAGE = 0.7
@@ -87,24 +88,28 @@ def _shares(
     heading = set(features(header))
     shares = []
     for piece in pieces:
-        before = heading.union(*(of[text] for text in piece.before if text in of))
+        before = set().union(*(of[text] for text in piece.before if text in of))
         last: set[str] = set()
         if piece.before and (piece.above or _DEMONSTRATIVE.match(piece.text)):
             last = of.get(piece.before[-1], set())
         held = (
-            weight * _counts(feature, of[piece.text], last, before)
+            weight * _counts(feature, of[piece.text], last, before, heading)
             for feature, weight in within.items()
         )
         shares.append(sum(held) / total)
     return shares
 
 
-def _counts(feature: str, own: set[str], last: set[str], before: set[str]) -> float:
+def _counts(
+    feature: str, own: set[str], last: set[str], before: set[str], heading: set[str]
+) -> float:
     if feature in own:
         return 1.0
-    if feature in last:
-        return _FROM_ANTECEDENT
-    return _FROM_CONTEXT if feature in before else 0.0
+    return max(
+        _FROM_HEADER * (feature in heading),
+        _FROM_ANTECEDENT * (feature in last),
+        _FROM_CONTEXT * (feature in before),
+    )
 
 
 def _weights_within(weights: Mapping[str, float], pieces: Sequence[set[str]]) -> dict[str, float]:

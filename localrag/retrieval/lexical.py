@@ -1,6 +1,7 @@
 """Stage `lexical`: BM25 over headers and texts."""
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
 from localrag.retrieval.model import Filters, Query
@@ -15,15 +16,25 @@ _DEPTH = 200
 _TERMS = 40
 
 
-def lexical(store: Lookups, index: BM25Index, query: Query) -> dict[str, float]:
-    """Scores of the units whose header or text shares terms with the question."""
+class Found(NamedTuple):
+    """How well the words of a unit agree with the question, and where the unit stands."""
+
+    score: float
+    header: str
+
+
+def lexical(store: Lookups, index: BM25Index, query: Query) -> dict[str, Found]:
+    """The units whose header or text shares terms with the question, best first."""
     terms = index.most_informative(analyzer().terms(full_text(query)), _TERMS)
-    found = index.search(
-        terms, _DEPTH, where=_where(query.filters), between=_between(query.filters)
-    )
-    ids = store.ids([entry.key for entry in found])
-    # A passage removed since the index was built is passed over.
-    return {ids[key]: score for key, score in found if key in ids}
+    hits = index.search(terms, _DEPTH, where=_where(query.filters), between=_between(query.filters))
+    headings = store.headings([hit.key for hit in hits])
+    found = {}
+    for key, score in hits:
+        # A passage removed since the index was built is passed over.
+        if key in headings:
+            unit, header = headings[key]
+            found[unit] = Found(score, header)
+    return found
 
 
 def _where(filters: Filters) -> dict[str, Collection[str]]:

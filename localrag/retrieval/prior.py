@@ -1,9 +1,13 @@
-"""What is likely before any word is compared: weights on units found by their words."""
+"""What speaks for a unit besides the words of its text: weights on what the words found."""
+
+import re
+from collections.abc import Mapping
+from itertools import islice
 
 from localrag.corpus.model import Locator
+from localrag.retrieval.lexical import Found
 from localrag.retrieval.model import Query
-from localrag.retrieval.query import full_text
-from localrag.retrieval.units import Scores
+from localrag.retrieval.query import analyzer, full_text
 from localrag.statutes.names import LawNames
 
 SUPPLEMENT = "附則"
@@ -12,24 +16,40 @@ SUPPLEMENT = "附則"
 _SUPPLEMENTARY = 0.6
 # A question that names a law is about it, its orders and the act it belongs to.
 _OTHER_LAW = 0.8
+# An article whose whole caption （存続期間） stands in the question is about what is asked.
+_CAPTIONED = 1.4
+_CAPTION = re.compile(r"（([^（）]+)）$")
+# Units whose captions are read: those further down cannot come up to the first ten.
+_CAPTIONS_READ = 60
 
 
-def weigh(scores: Scores, query: Query, names: LawNames) -> dict[str, float]:
-    """The scores, less for supplementary provisions and for laws the question is not about.
+def weigh(found: Mapping[str, Found], query: Query, names: LawNames) -> dict[str, float]:
+    """The scores, more for captions that answer to the question, less for what it is not about.
 
     Where the question names no law, or speaks of supplementary provisions, nothing is less.
     """
     family = _family(query, names)
     asks_for_supplement = SUPPLEMENT in full_text(query)
     weighed = {}
-    for unit, score in scores.items():
+    for unit, (score, _) in found.items():
         document_id, _, path = unit.rpartition("#")
         if not asks_for_supplement and Locator.parse(path).division.startswith("suppl"):
             score *= _SUPPLEMENTARY
         if family and document_id not in family and document_id in names.rows:
             score *= _OTHER_LAW
         weighed[unit] = score
+    asked = set(analyzer().terms(query.text))
+    for unit in islice(sorted(weighed, key=lambda unit: -weighed[unit]), _CAPTIONS_READ):
+        share = _caption_share(found[unit].header, asked)
+        weighed[unit] *= 1 + (_CAPTIONED - 1) * share**2
     return weighed
+
+
+def _caption_share(header: str, asked: set[str]) -> float:
+    """Share of an article's caption that stands in the question; 0 where it has none."""
+    caption = _CAPTION.search(header)
+    terms = set(analyzer().terms(caption[1])) if caption else set()
+    return len(terms & asked) / len(terms) if terms else 0.0
 
 
 def _family(query: Query, names: LawNames) -> set[str]:

@@ -96,7 +96,9 @@ def test_by_keys_keeps_the_order_asked_for_and_leaves_out_what_is_gone(
     asked = [keys[2], 10**9, keys[0]]
     assert [p.id for p in store.by_keys(asked).values()] == ["L1#3", "L1#1"]
     assert list(store.by_keys(asked)) == [keys[2], keys[0]]
-    assert store.ids(asked) == {keys[2]: "L1#3", keys[0]: "L1#1"}
+    headings = store.headings(asked)
+    assert {key: id_ for key, (id_, _) in headings.items()} == {keys[2]: "L1#3", keys[0]: "L1#1"}
+    assert headings[keys[0]][1] == store.by_keys(asked)[keys[0]].header
     assert store.key_of("L1#2") == keys[1]
     assert len(store.by_keys(range(5000))) == 3
 

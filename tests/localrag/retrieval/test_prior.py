@@ -1,3 +1,4 @@
+from localrag.retrieval.lexical import Found
 from localrag.retrieval.model import Query
 from localrag.retrieval.prior import weigh
 from localrag.statutes.names import LawNames
@@ -9,7 +10,7 @@ NAMES = LawNames.from_rows(
         ("C", "索道法", "令和九十九年法律第二号", "Act", ""),
     ]
 )
-EQUAL = dict.fromkeys(("A#1", "B#1", "C#1", "A#suppl1/1", "page.md#1"), 1.0)
+EQUAL = dict.fromkeys(("A#1", "B#1", "C#1", "A#suppl1/1", "page.md#1"), Found(1.0, ""))
 
 
 def test_a_law_that_is_named_brings_its_orders_forward() -> None:
@@ -27,3 +28,13 @@ def test_supplementary_provisions_count_less_unless_asked_for() -> None:
     assert weigh(EQUAL, Query("施行の日"), NAMES)["A#suppl1/1"] < 1.0
     assert weigh(EQUAL, Query("附則の施行の日"), NAMES)["A#suppl1/1"] == 1.0
     assert weigh(EQUAL, Query("施行の日", ("附則第一条",)), NAMES)["A#suppl1/1"] == 1.0
+
+
+def test_an_article_captioned_with_what_is_asked_counts_more() -> None:
+    found = {
+        "A#1": Found(1.0, "渡船法 第一条（登録の有効期間）"),
+        "A#2": Found(1.0, "渡船法 第二条（登録の有効期間の満了後の運航の制限）"),
+        "A#3": Found(1.0, "渡船法 第三条"),
+    }
+    weighed = weigh(found, Query("登録の有効期間は何年か。"), NAMES)
+    assert weighed["A#1"] > weighed["A#2"] > weighed["A#3"] == 1.0
