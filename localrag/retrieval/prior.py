@@ -16,15 +16,15 @@ SUPPLEMENT = "附則"
 _SUPPLEMENTARY = 0.6
 # A question that names a law is about it, its orders and the act it belongs to.
 _OTHER_LAW = 0.8
-# An article whose whole caption （存続期間） stands in the question is about what is asked.
-_CAPTIONED = 1.4
+# What is captioned （存続期間） or titled with words of the question is about what is asked.
+_TITLED = 1.4
 _CAPTION = re.compile(r"（([^（）]+)）$")
-# Units whose captions are read: those further down cannot come up to the first ten.
-_CAPTIONS_READ = 60
+# Units whose titles are read: those further down cannot come up to the first ten.
+_TITLES_READ = 60
 
 
 def weigh(found: Mapping[str, Found], query: Query, names: LawNames) -> dict[str, float]:
-    """The scores, more for captions that answer to the question, less for what it is not about.
+    """The scores, more for what has a title out of the question, less for what it is not about.
 
     Where the question names no law, or speaks of supplementary provisions, nothing is less.
     """
@@ -39,17 +39,20 @@ def weigh(found: Mapping[str, Found], query: Query, names: LawNames) -> dict[str
             score *= _OTHER_LAW
         weighed[unit] = score
     asked = set(analyzer().terms(query.text))
-    for unit in islice(sorted(weighed, key=lambda unit: -weighed[unit]), _CAPTIONS_READ):
-        share = _caption_share(found[unit].header, asked)
-        weighed[unit] *= 1 + (_CAPTIONED - 1) * share**2
+    for unit in islice(sorted(weighed, key=lambda unit: -weighed[unit]), _TITLES_READ):
+        is_statute = unit.partition("#")[0] in names.rows
+        title = set(analyzer().terms(_title(found[unit].header, is_statute)))
+        if title and title <= asked:
+            weighed[unit] *= _TITLED
     return weighed
 
 
-def _caption_share(header: str, asked: set[str]) -> float:
-    """Share of an article's caption that stands in the question; 0 where it has none."""
+def _title(header: str, is_statute: bool) -> str:
+    """An article's caption, or the innermost heading of an ordinary document."""
+    if not is_statute:
+        return header.rpartition(" > ")[2]
     caption = _CAPTION.search(header)
-    terms = set(analyzer().terms(caption[1])) if caption else set()
-    return len(terms & asked) / len(terms) if terms else 0.0
+    return caption[1] if caption else ""
 
 
 def _family(query: Query, names: LawNames) -> set[str]:

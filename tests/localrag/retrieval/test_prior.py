@@ -30,11 +30,14 @@ def test_supplementary_provisions_count_less_unless_asked_for() -> None:
     assert weigh(EQUAL, Query("施行の日", ("附則第一条",)), NAMES)["A#suppl1/1"] == 1.0
 
 
-def test_an_article_captioned_with_what_is_asked_counts_more() -> None:
+def test_what_is_titled_with_words_of_the_question_counts_more() -> None:
     found = {
         "A#1": Found(1.0, "渡船法 第一条（登録の有効期間）"),
         "A#2": Found(1.0, "渡船法 第二条（登録の有効期間の満了後の運航の制限）"),
         "A#3": Found(1.0, "渡船法 第三条"),
+        "page.md#1": Found(1.0, "渡し > 登録"),
+        "page.md#2": Found(1.0, "渡し > 事故"),
     }
     weighed = weigh(found, Query("登録の有効期間は何年か。"), NAMES)
-    assert weighed["A#1"] > weighed["A#2"] > weighed["A#3"] == 1.0
+    assert weighed["A#1"] == weighed["page.md#1"] > 1.0
+    assert weighed["A#2"] == weighed["A#3"] == weighed["page.md#2"] == 1.0
