@@ -1,7 +1,7 @@
 # make demo   a workspace with the sample corpus, from nothing to a cited answer
 # make test   everything the continuous integration runs
 # make check  its static part
-# make bench  what can be measured, and how
+# make bench  install what the benchmarks need, and list them
 # make clean  remove whatever make has made
 
 .DEFAULT_GOAL := help
@@ -42,6 +42,11 @@ $(VENV)/dev: $(VENV)/base
 	@$(PIP) install $(PINNED) --editable '.[docs]' --group dev
 	@touch $@
 
+$(VENV)/bench: $(VENV)/base
+	@echo "installing the tools of the benchmarks"
+	@$(PIP) install $(PINNED) --group bench
+	@touch $@
+
 localrag = printf '\n$$ localrag %s\n\n' "$(1)" && LOCALRAG_HOME=$(DEMO) $(BIN)/localrag $(1)
 
 demo: $(VENV)/base
@@ -62,10 +67,10 @@ check: $(VENV)/dev
 test: check
 	@$(BIN)/pytest
 
-bench:
-	@for script in scripts/bench/*.py; do \
-		printf '%-40s %s\n' "$$script" "$$(sed -n '1s/"""//gp' $$script)"; done
-	@echo "Run one with $(BIN)/python; --help shows what it takes."
+bench: $(VENV)/bench
+	@for script in $$(grep -l '__main__' scripts/bench/*.py); do \
+		printf '%-36s %s\n' "$$script" "$$(sed -n '1s/"""//gp' $$script)"; done
+	@echo "Run one with $(BIN)/python; --help shows what it takes. They need public data (README.md)."
 
 clean:
 	@rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

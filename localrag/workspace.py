@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from localrag.errors import StorageError, UsageError, WorkspaceError
+from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
 
 HOME_VARIABLE = "LOCALRAG_HOME"
 _TEMPLATE = Path(__file__).with_name("localrag.toml")
@@ -41,6 +41,18 @@ class CorpusPaths:
     def bm25(self) -> Path:
         """Folder of the generations of the BM25 index."""
         return self.indexes / "bm25"
+
+    def require(self) -> None:
+        """Make sure that the corpus exists, without touching it.
+
+        Raises:
+            NotFoundError: it does not.
+        """
+        if not self.store.exists():
+            raise NotFoundError(
+                f"There is no corpus {self.name!r}.",
+                "See what there is: localrag list. Add documents: localrag add PATH",
+            )
 
 
 @dataclass(frozen=True, slots=True)

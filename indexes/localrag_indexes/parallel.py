@@ -8,6 +8,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.context import SpawnContext
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from localrag_indexes.errors import IndexingError
@@ -40,34 +43,73 @@ def map_stream(
             yield item, work(item)
         return
     pending: deque[tuple[Item, Future[Result]]] = deque()
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(
-        workers, multiprocessing.get_context("spawn"), initializer=_start_worker, initargs=(work,)
-    )
+    context = _RememberingContext()
+    pool = ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=(work,))
     try:
         for item in items:
-            pending.append((item, pool.submit(_call, item)))
+            pending.append((item, _submit(pool, item)))
             if len(pending) >= workers * _IN_FLIGHT_PER_WORKER:
                 first, future = pending.popleft()
                 yield first, future.result()
         for item, future in pending:
             yield item, future.result()
     except BrokenProcessPool as error:
-        # The pool stops the workers it has; one that was just starting it would wait for forever.
-        for worker in set(multiprocessing.active_children()) - others:
-            worker.kill()
         raise IndexingError(
             "a worker process was killed, most likely because memory ran out: "
             "use fewer workers, or free some memory"
         ) from error
     finally:
+        # The pool would wait for every worker, for ever if one was killed with a lock in its hand
+        # or was just starting when the pool broke. None has anything left to do.
+        for worker in context.started:
+            if worker.is_alive():
+                worker.kill()
         pool.shutdown(cancel_futures=True)
+
+
+class _RememberingContext(SpawnContext):
+    """Starts processes by spawning and remembers them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: list[BaseProcess] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> BaseProcess:  # type: ignore[override]  # noqa: N802
+        process = SpawnContext.Process(*args, **kwargs)
+        self.started.append(process)
+        return process
+
+
+def _submit(pool: ProcessPoolExecutor, item: Any) -> "Future[Any]":
+    try:
+        with _interrupts_held():
+            return pool.submit(_call, item)
+    except (OSError, ValueError) as error:
+        # No process can be started: memory ran out, or the pool broke and closed its pipes.
+        raise BrokenProcessPool from error
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let a process started meanwhile be deaf to Ctrl-C from its first instruction on.
+
+    It reaches the whole group, and a process still importing would answer with a traceback; the
+    parent decides what happens, and gets a Ctrl-C of these moments right after them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_worker(work: Callable[[Any], Any]) -> None:
     global _work
     _work = work
-    # Ctrl-C reaches the whole group: the parent decides what happens then.
+    # For systems where a process cannot be started deaf to it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
 

@@ -15,7 +15,11 @@ def register(app: typer.Typer) -> None:
     verb(
         app,
         "config",
-        examples=["localrag config", "localrag config retrieval.k", "localrag --set k=5 config"],
+        examples=[
+            "localrag config",
+            "localrag config retrieval.k",
+            "localrag --set retrieval.k=5 config",
+        ],
         exit_codes=(0, 2, 5),
     )(config)
 

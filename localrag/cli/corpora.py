@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
     verb(
         app,
         "list",
-        examples=["localrag list", "localrag list laws --kind law", "localrag list laws --json"],
+        examples=["localrag list", "localrag list main --kind law", "localrag list main --json"],
         exit_codes=(0, 3, 5),
     )(list_)
     verb(
@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
         "remove",
         examples=[
             "localrag remove 599AC0000000001",
-            "localrag remove pages/kite-mail.md --corpus work",
+            "localrag remove pages/kite-mail.md --corpus main",
             "localrag remove --all --corpus trial --yes",
         ],
         exit_codes=(0, 2, 3, 5, 6, 7),
@@ -76,7 +76,7 @@ def remove(
 
     The files they were read from are not touched. Adding such a file again brings it back.
     """
-    from localrag.removal import remove_corpus, remove_documents
+    from localrag.ingest.remove import remove_corpus, remove_documents
 
     if bool(documents) == everything:
         raise UsageError("Name documents, or the whole corpus with --all.", "See: localrag list")

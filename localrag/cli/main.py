@@ -58,7 +58,7 @@ def _front_door(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    r"""Answer questions from Japanese statutes and other texts with checked quotations, offline.
+    """Answer questions from Japanese statutes and other texts with checked quotations, offline.
 
     \b
     A first tour:
@@ -68,7 +68,7 @@ def _front_door(
       localrag ask 渡し舟を運航してはならない水位の基準は何か。
 
     Every verb explains itself: localrag VERB --help.
-    """
+    """  # noqa: D301 - the backspace itself keeps the formatter from joining the lines
     context.obj = Session(home=home, overrides=parse_overrides(assignments or []))
 
 

@@ -179,7 +179,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 def _translated(error: sqlite3.Error | OSError, path: Path) -> LocalragError:
     # The primary result code is the low byte of the extended one.
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
         return BusyError(
             f"Another process is writing to {path}.", "Wait until it has finished and try again."
         )

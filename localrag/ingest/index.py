@@ -75,7 +75,7 @@ def index(
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
-    CorpusStore.open(place.store).close()  # Before the lock makes the folder of an unknown corpus.
+    place.require()  # Before the lock makes the folder of an unknown corpus.
     with writing(place), CorpusStore.open(place.store) as store:
         generation = store.generation
         if not rebuild and state(place, store) is IndexState.FRESH:

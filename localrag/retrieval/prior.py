@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import islice
 
 from localrag.corpus.model import Locator
@@ -20,7 +21,7 @@ _OTHER_LAW = 0.8
 _TITLED = 1.4
 _CAPTION = re.compile(r"（([^（）]+)）$")
 # Units whose titles are read: those further down cannot come up to the first ten.
-_TITLES_READ = 60
+_TITLES_READ = 40
 
 
 def weigh(found: Mapping[str, Found], query: Query, names: LawNames) -> dict[str, float]:
@@ -41,18 +42,21 @@ def weigh(found: Mapping[str, Found], query: Query, names: LawNames) -> dict[str
     asked = set(analyzer().terms(query.text))
     for unit in islice(sorted(weighed, key=lambda unit: -weighed[unit]), _TITLES_READ):
         is_statute = unit.partition("#")[0] in names.rows
-        title = set(analyzer().terms(_title(found[unit].header, is_statute)))
+        title = _title_terms(found[unit].header, is_statute)
         if title and title <= asked:
             weighed[unit] *= _TITLED
     return weighed
 
 
-def _title(header: str, is_statute: bool) -> str:
-    """An article's caption, or the innermost heading of an ordinary document."""
-    if not is_statute:
-        return header.rpartition(" > ")[2]
-    caption = _CAPTION.search(header)
-    return caption[1] if caption else ""
+@lru_cache(maxsize=8192)
+def _title_terms(header: str, is_statute: bool) -> frozenset[str]:
+    """The terms of an article's caption, or of the innermost heading of an ordinary document."""
+    if is_statute:
+        caption = _CAPTION.search(header)
+        title = caption[1] if caption else ""
+    else:
+        title = header.rpartition(" > ")[2]
+    return frozenset(analyzer().terms(title))
 
 
 def _family(query: Query, names: LawNames) -> set[str]:

@@ -1,13 +1,10 @@
 """From files to searchable: how long, how much memory.
 
-    python scripts/bench/ingest.py --data FOLDER [--all-laws] [--workers N] [--rounds N]
-
-FOLDER holds ``egov/xml`` (327 laws) and, for ``--all-laws``, ``egov/all_laws.jsonl.xz``
-(4,155 laws). Prints, for every step, wall and CPU seconds (this process and its children) and the
-peak of the memory of all processes.
+The files are the 327 laws of ``egov/xml``, with ``--all-laws`` the 4,155 of
+``egov/all_laws.jsonl.xz``. Prints, for every step, wall and CPU seconds (this process and its
+children) and the peak of the memory of all processes.
 """
 
-import argparse
 import os
 import statistics
 import tempfile
@@ -16,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from options import parser
 from peak_memory import PeakMemory
 
 from localrag.ingest.add import AddReport, add
@@ -27,11 +25,16 @@ Result = TypeVar("Result")
 
 def main() -> None:
     """Measure and print."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--data", type=Path, required=True)
-    options.add_argument("--all-laws", action="store_true")
-    options.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    options.add_argument("--rounds", type=int, default=1)
+    options = parser(__doc__)
+    options.add_argument("--all-laws", action="store_true", help="4,155 laws instead of 327")
+    options.add_argument(
+        "--workers",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes; without it one for each processor",
+    )
+    options.add_argument("--rounds", type=int, default=1, metavar="N", help="fresh starts (1)")
     chosen = options.parse_args()
     files = chosen.data / "egov" / ("all_laws.jsonl.xz" if chosen.all_laws else "xml")
     print(f"{files.name}, {chosen.workers} workers, {chosen.rounds} rounds, {os.cpu_count()} cores")

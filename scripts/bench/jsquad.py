@@ -6,14 +6,15 @@ and appendices too). Questions are told apart in two halves by a hash of their i
 the reader were chosen on half 0.
 """
 
-import argparse
 import json
 import time
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from corpora import open_corpus, write_main_provisions
+from options import parser
 from rates import latency, rate
 
 from localrag.reading.extractive import answer
@@ -33,13 +34,11 @@ MEASURES = (
 
 def main() -> None:
     """Print every measure for both halves and all questions."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--work", type=Path, default=Path(".cache/bench"))
-    parser.add_argument("--supplementary", action="store_true", help="whole laws as distractors")
-    parser.add_argument("--limit", type=int, default=None, help="only the first N questions")
-    arguments = parser.parse_args()
-    data, work = arguments.data.resolve(), arguments.work.resolve()
+    options = parser(__doc__, work=True)
+    options.add_argument("--supplementary", action="store_true", help="whole laws as distractors")
+    options.add_argument("--limit", type=int, metavar="N", help="only the first N questions")
+    arguments = options.parse_args()
+    data, work = arguments.data, arguments.work.resolve()
     squad = data / "jsquad" / "valid-v1.3.json"
     halves: list[list[tuple[bool, ...]]] = [[], []]
     searching, answering = [], []
@@ -92,7 +91,7 @@ class Withheld:
         return replace(found, hits=tuple(hits))
 
 
-def questions(squad: Path):
+def questions(squad: Path) -> Iterator[tuple[str, str, str, set[str]]]:
     """Id, question, context and gold answers of every question."""
     for page in json.loads(squad.read_text(encoding="utf-8"))["data"]:
         for paragraph in page["paragraphs"]:

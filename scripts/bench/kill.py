@@ -1,6 +1,4 @@
-"""Find out whether a kill -9 at a random moment loses anything that was acknowledged.
-
-    python scripts/bench/kill.py --data FOLDER [--rounds 30] [--files 60] [--seed 1]
+"""Kill -9 at random moments of `add` and `index`: nothing that was acknowledged may be lost.
 
 Each round starts from a workspace in which half of the files are added and indexed. A process
 group adds the other half and indexes, telling every document that is stored; it is killed as a
@@ -22,6 +20,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from options import parser
+
 from localrag.corpus.readers import read
 from localrag.corpus.readers.model import ReadFailure
 from localrag.corpus.rows import prepare
@@ -38,17 +38,17 @@ WORKERS = 2
 
 
 def main() -> None:
-    """Be the parent, or with ``--child`` the process to be killed."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--data", type=Path)
-    options.add_argument("--rounds", type=int, default=30)
-    options.add_argument("--files", type=int, default=60)
-    options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--child", nargs=2, type=Path, metavar=("HOME", "FILES"))
-    chosen = options.parse_args()
-    if chosen.child:
-        child(*chosen.child)
+    """Be the parent, or after ``--child`` the process to be killed."""
+    if sys.argv[1:2] == ["--child"]:
+        child(*map(Path, sys.argv[2:]))
         return
+    options = parser(__doc__)
+    options.add_argument("--rounds", type=int, default=30, metavar="N", help="kills (30)")
+    options.add_argument("--files", type=int, default=60, metavar="N", help="law files (60)")
+    options.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="of the files and the moments (1)"
+    )
+    chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench(chosen, Path(folder))
 

@@ -7,7 +7,6 @@ SQLite's trigram tokenizer works on the raw text and is asked for any trigram of
 others get the tokens of `localrag_indexes.analysis`.
 """
 
-import argparse
 import json
 import lzma
 import pickle
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from options import parser
 from peak_memory import PeakMemory
 from rates import latency, rate
 
@@ -135,20 +135,22 @@ ENGINES = {
 
 def main() -> None:
     """Print one row per engine."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--articles", type=int, default=28_001, help="statute articles to add")
-    parser.add_argument("--limit", type=int, default=1000, help="questions to ask, evenly spread")
-    parser.add_argument("--one", nargs=2, metavar=("ENGINE", "FOLDER"), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one:
-        _run_here(*arguments.one)
+    if sys.argv[1:2] == ["--one"]:
+        _run_here(*sys.argv[2:])
         return
+    options = parser(__doc__)
+    options.add_argument(
+        "--articles", type=int, default=28_001, metavar="N", help="articles to add (28001)"
+    )
+    options.add_argument(
+        "--limit", type=int, default=1000, metavar="N", help="questions, evenly spread (1000)"
+    )
+    arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         task = _task(arguments.data, arguments.articles, arguments.limit)
         (folder / "task").write_bytes(pickle.dumps(task))
-        print(f"{len(task.documents)} documents, {len(task.questions)} questions")
+        print(f"{len(task.documents):,} documents, n = {len(task.questions):,} questions")
         for engine in ENGINES:
             command = [sys.executable, __file__, "--one", engine, name]
             subprocess.run(command, check=True)
@@ -161,7 +163,7 @@ def _print(engine: str, outcome: Outcome, task: Task) -> None:
     among = sum(g in found for found, g in zip(outcome.found, gold, strict=True))
     print(
         f"{engine:<15} build {outcome.build_seconds:5.1f} s  "
-        f"query {latency(outcome.query_seconds):<33} "
+        f"query {latency(outcome.query_seconds)}  "
         f"recall@1 {rate(first, len(gold))}  recall@10 {rate(among, len(gold))}  "
         f"+{outcome.added_bytes / 1e6:.0f} MB"
     )

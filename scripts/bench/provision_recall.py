@@ -5,11 +5,11 @@ The corpus is the 327 laws and the gold passages that they lack; with ``--all-la
 the document that holds its gold passage.
 """
 
-import argparse
 import time
 from pathlib import Path
 
 from corpora import json_lines, open_corpus, write_excerpts
+from options import parser
 from rates import latency, rate
 
 from localrag.corpus.model import Passage
@@ -20,14 +20,14 @@ CUTOFFS = (5, 10)
 
 def main() -> None:
     """Print any and all at every cutoff for every stage."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--work", type=Path, default=Path(".cache/bench"))
-    parser.add_argument("--questions", type=Path, help="default: lawqa/train.jsonl of the data")
-    parser.add_argument("--all-laws", action="store_true")
-    parser.add_argument("--misses", action="store_true", help="print the questions missed")
-    arguments = parser.parse_args()
-    data, work = arguments.data.resolve(), arguments.work.resolve()
+    options = parser(__doc__, work=True)
+    options.add_argument(
+        "--questions", type=Path, metavar="FILE", help="without it, lawqa/train.jsonl of the data"
+    )
+    options.add_argument("--all-laws", action="store_true", help="add the 4,155 laws")
+    options.add_argument("--misses", action="store_true", help="print the questions missed")
+    arguments = options.parse_args()
+    data, work = arguments.data, arguments.work.resolve()
     paths = [data / "egov" / "xml", write_excerpts(data, work)]
     if arguments.all_laws:
         paths.append(data / "egov" / "all_laws.jsonl.xz")
@@ -53,7 +53,7 @@ def main() -> None:
             if missing and arguments.misses:
                 print(question["question"][:70], missing, ranked, sep="\n   ")
     n = len(questions)
-    print(f"{n} questions, {arguments.questions or 'lawqa/train.jsonl'}")
+    print(f"n = {n} questions, {arguments.questions or 'lawqa/train.jsonl'}")
     print(f"{'stage':<10}{'k':>4}  {'any gold article':<26}all gold articles")
     for (stage, cutoff), (some, every) in found.items():
         print(f"{stage:<10}{cutoff:>4}  {rate(some, n):<26}{rate(every, n)}")

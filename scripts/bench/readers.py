@@ -1,13 +1,10 @@
-"""Bar: every law file is read without error, with every article, each of them complete.
+"""Law files: each is read without error, with every article, each of them complete.
 
 For every ``Article`` element the text content of the XML (ruby readings left out) is compared with
 the text of its passage (figure references left out), both without white space. The numbers of
 articles are compared with the manifest. Exits 1 where anything differs.
-
-    python scripts/bench/readers.py --data ../shared/data
 """
 
-import argparse
 import json
 import re
 import sys
@@ -17,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lxml import etree
+from options import parser
+from rates import rate
 
 from localrag.corpus.model import ARTICLES, Document
 from localrag.corpus.readers import read
@@ -26,9 +25,7 @@ _FIGURE = re.compile("［図：[^］]*］")
 
 def main() -> int:
     """Compare every file; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds egov/")
-    egov = parser.parse_args().data / "egov"
+    egov = parser(__doc__).parse_args().data / "egov"
     manifest = [json.loads(line) for line in (egov / "manifest.jsonl").open(encoding="utf-8")]
     problems: list[str] = []
     totals: Counter[str] = Counter()
@@ -47,11 +44,15 @@ def main() -> int:
         totals["characters"] += len(document.text)
         for passage in document.passages:
             totals[passage.layer] += 1
-        problems += [
-            f"{entry['file']}: {problem}" for problem in _differences(document, entry, path, totals)
-        ]
+        differences = list(_differences(document, entry, path, totals))
+        totals["sound"] += not differences
+        problems += [f"{entry['file']}: {difference}" for difference in differences]
     wall = time.perf_counter() - wall
-    print(f"files {totals['files']} of {len(manifest)}, articles compared {totals['compared']}")
+    print(
+        f"files without a difference: n = {len(manifest)}, {rate(totals['sound'], len(manifest))}"
+    )
+    complete, compared = totals["complete"], totals["compared"]
+    print(f"articles complete: n = {compared:,}, {rate(complete, compared)}")
     print(
         ", ".join(
             f"{name} {totals[name]:,}" for name in ("characters", "articles", "paragraphs", "items")
@@ -81,7 +82,9 @@ def _differences(
             continue
         for article, passage in zip(expected, found_passages, strict=True):
             totals["compared"] += 1
-            if _content(article) != "".join(_FIGURE.sub("", passage.text).split()):
+            if _content(article) == "".join(_FIGURE.sub("", passage.text).split()):
+                totals["complete"] += 1
+            else:
                 yield f"{passage.id} is not complete"
             if document.text[passage.start : passage.end] != passage.text:
                 yield f"{passage.id} is not in its place"

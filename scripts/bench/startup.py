@@ -1,4 +1,7 @@
-"""Start-up: wall and CPU time of `localrag --help` and of a cold `localrag search`."""
+"""Start-up: wall and CPU time of `localrag --help` and of a cold `localrag search`.
+
+Needs no data: without ``--home`` it searches the sample corpus.
+"""
 
 import argparse
 import os
@@ -51,11 +54,18 @@ class Runs:
 def main() -> None:
     """Measure, interleaved so that noise falls on all commands alike."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=20, help="runs of each command (20)")
     parser.add_argument(
-        "--home", type=Path, help="an indexed workspace; without it, the sample corpus in a new one"
+        "--rounds", type=int, default=20, metavar="N", help="runs of each command (20)"
     )
-    parser.add_argument("--query", default="渡し守の資格", help="what to search for")
+    parser.add_argument(
+        "--home",
+        type=Path,
+        metavar="FOLDER",
+        help="an indexed workspace; without it, the sample corpus in a new one",
+    )
+    parser.add_argument(
+        "--query", default="渡し守の資格", metavar="TEXT", help="what to search for (渡し守の資格)"
+    )
     arguments = parser.parse_args()
     commands = [
         Runs("localrag --help", ["--help"], 0.25),

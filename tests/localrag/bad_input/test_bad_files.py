@@ -57,7 +57,7 @@ BAD_FILES = {
         "damaged",
         "Download",
     ),
-    "PDF without an end": ("a.pdf", b"%PDF-1.7\n1 0 obj", "damaged", "PDF"),
+    "PDF without an end": ("a.pdf", b"%PDF-1.7\n1 0 obj", "damaged", "Download"),
     "DOCX that is a text": ("a.docx", b"text", "begins like text", "suffix"),
     "deep JSON": ("a.json", b"[" * 100_000, "deep", "where it came from"),
     "JSON cut short": ("a.json", b'{"text": "a', "damaged", "complete"),
@@ -202,12 +202,11 @@ def test_links_that_lead_nowhere(cli: Cli, kept: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="file names are bytes on POSIX only")
 def test_a_file_name_in_another_encoding(cli: Cli, kept: Path, tmp_path: Path) -> None:
-    folder = os.fsencode(tmp_path / "in")
-    os.mkdir(folder)
+    folder = tmp_path / "in"
+    folder.mkdir()
     for name in ("法令.txt".encode("cp932"), b"good.txt"):
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-            file.write("灯台である。")
-    outcome = cli("add", str(tmp_path / "in"))
+        (folder / os.fsdecode(name)).write_text("灯台である。", encoding="utf-8")
+    outcome = cli("add", str(folder))
     assert outcome.code == 4
     assert "The name of the file or of its folder is not valid UTF-8" in outcome.err
     assert "Rename it" in outcome.err

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +32,7 @@ def test_two_processes_adding_at_once(
 ) -> None:
     first = start("add", str(many))
     until(writing(kept))
+    time.sleep(0.05)  # While SQLite opens the file nobody can read it, and nobody is stopped there.
     os.kill(first.pid, signal.SIGSTOP)
     try:
         for verb in (["add", "--sample"], ["index"], ["remove", "599AC0000000001"]):
@@ -77,16 +79,29 @@ def test_killed_while_indexing(
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds processes in /proc")
+@pytest.mark.parametrize(
+    ("verb", "cause"), [("index", "'main' could not be built"), ("add", "Reading stopped")]
+)
 def test_a_worker_that_is_killed(
-    cli: Cli, start: Start, until: Until, refused: Callable[..., None], kept: Path
+    start: Start,
+    until: Until,
+    refused: Callable[..., None],
+    kept: Path,
+    tmp_path: Path,
+    verb: str,
+    cause: str,
 ) -> None:
-    process = start("--set", "ingest.workers=2", "index", "--rebuild")
+    (tmp_path / "in").mkdir()
+    for number in range(40):
+        (tmp_path / "in" / f"{number}.txt").write_text(f"{number}番の灯台。" * 5_000, "utf-8")
+    arguments = ["index", "--rebuild"] if verb == "index" else ["add", str(tmp_path / "in")]
+    process = start("--set", "ingest.workers=2", *arguments)
     workers: list[int] = []
     until(lambda: workers.extend(_workers(process.pid)) or workers)
     os.kill(workers[0], signal.SIGKILL)
     out, err = process.communicate(timeout=60)
     outcome = SimpleNamespace(code=process.returncode, out=out, err=err)
-    refused(outcome, 7, "'main' could not be built (a worker process was killed", "memory")
+    refused(outcome, 7, cause, "a worker process was killed", "memory")
 
 
 def test_an_output_that_is_closed_early(cli: Cli, start: Start, kept: Path, many: Path) -> None:

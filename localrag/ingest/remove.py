@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 
 from localrag.corpus.store import CorpusStore
-from localrag.errors import NotFoundError, StorageError
+from localrag.errors import StorageError
 from localrag.ingest.lock import writing
 from localrag.workspace import Workspace
 
@@ -17,7 +17,7 @@ def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]
         BusyError: another process is writing to the corpus.
     """
     place = workspace.corpus(corpus)
-    CorpusStore.open(place.store).close()  # Before the lock makes the folder of an unknown corpus.
+    place.require()  # Before the lock makes the folder of an unknown corpus.
     with writing(place), CorpusStore.open(place.store) as store, store.transaction():
         for document in dict.fromkeys(documents):
             store.remove(document)
@@ -32,8 +32,7 @@ def remove_corpus(workspace: Workspace, corpus: str) -> None:
         StorageError: a file cannot be deleted.
     """
     place = workspace.corpus(corpus)
-    if not place.store.exists():
-        raise NotFoundError(f"There is no corpus {corpus!r}.", "See what there is: localrag list")
+    place.require()
     with writing(place):
         try:
             # The store goes first: without it the rest is no corpus any more.

@@ -1,0 +1,47 @@
+"""The options that benchmarks share: one way to name the data, the work folder and the scale."""
+
+import argparse
+import os
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def parser(description: str | None, *, work: bool = False) -> argparse.ArgumentParser:
+    """Make a parser that knows ``--data``, and with `work` also ``--work``.
+
+    Args:
+        description: the docstring of the script, shown as it is written.
+        work: whether the script keeps corpora between runs.
+    """
+    made = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument(
+        "--data",
+        type=_folder,
+        # As a string, so that it is checked too.
+        default=os.environ.get("LOCALRAG_SHARED_DATA") or str(REPOSITORY.parent / "shared/data"),
+        metavar="FOLDER",
+        help="public data; without it LOCALRAG_SHARED_DATA, else ../shared/data beside the "
+        "repository",
+    )
+    if work:
+        made.add_argument(
+            "--work",
+            type=Path,
+            default=REPOSITORY / ".cache" / "bench",
+            metavar="FOLDER",
+            help="where corpora are kept between runs; without it .cache/bench",
+        )
+    return made
+
+
+def _folder(text: str) -> Path:
+    path = Path(text).expanduser().resolve()
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(
+            f"there is no folder {path}; name the one that holds egov/, lawqa/, jsquad/ "
+            "and multihop/, or set LOCALRAG_SHARED_DATA"
+        )
+    return path

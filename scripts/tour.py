@@ -1,0 +1,52 @@
+"""Run the tour of README.md again, and write what it prints today into README.md."""
+
+import functools
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+README = Path(__file__).parents[1] / "README.md"
+SHOWN_HOME = "/home/you/law"
+_CONSOLE = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
+
+
+def main() -> None:
+    """Replace the output below every ``$ localrag …`` of the blocks marked ``console``."""
+    with tempfile.TemporaryDirectory() as folder:
+        # Both languages show the same commands: each is run once, in the order of the text.
+        run = functools.cache(functools.partial(output, Path(folder) / "law"))
+        text = README.read_text(encoding="utf-8")
+        README.write_text(_CONSOLE.sub(lambda block: again(block[0], run), text), encoding="utf-8")
+
+
+def again(block: str, run: Callable[[str], str]) -> str:
+    """A block with the output of today."""
+    commands = [line for line in block.splitlines() if line.startswith("$ ")]
+    parts = [
+        f"{line}\n{run(line)}" if line.startswith("$ localrag ") else line for line in commands
+    ]
+    return "\n\n".join(parts).replace("~/law\n\n", "~/law\n") + "\n"
+
+
+def output(home: Path, line: str) -> str:
+    """What one command line prints, with the folder of the reader in the place of `home`."""
+    finished = subprocess.run(
+        [sys.executable, "-m", *shlex.split(line.removeprefix("$ "))],
+        env={**os.environ, "LOCALRAG_HOME": str(home), "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if finished.returncode not in (0, 3):
+        sys.exit(f"{line} failed:\n{finished.stderr}")
+    lines = finished.stdout.replace(str(home), SHOWN_HOME).splitlines()
+    return "\n".join(map(str.rstrip, lines)).strip("\n")
+
+
+if __name__ == "__main__":
+    main()
