@@ -1,7 +1,8 @@
 """One provision and everything tied to it: the Python twin of ``localrag show``."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from localrag.corpus.links import StoredDefinition, StoredReference
@@ -17,6 +18,8 @@ from localrag.statutes.stored import StoredProvisions
 _LISTED = 10
 _DELEGATED = "delegated-by"
 _HERE = re.compile("この([編章節款目条項号])")
+# 前項第一号の「支配株主等」とは
+_NEAR = re.compile("[前次同][条項号]|第[〇一二三四五六七八九十百]+[項号]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Link:
         document_id, locator: the other end; the id is empty for a law outside the corpus.
         label: the other end in words; for a law outside the corpus its name as cited.
         words: the reference as written.
+        exists: whether the corpus has the other end; not if it has the law in another state.
     """
 
     kind: str
@@ -35,6 +39,7 @@ class Link:
     locator: Locator
     label: str
     words: str
+    exists: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,46 +114,75 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
 
 def _cited(store: CorpusStore, written: str) -> Passage:
     names = LawNames.from_rows(store.laws())
-    titles = {law_id: law.title for law_id, law in names.rows.items()}
     resolutions = parse_target(written, names, StoredProvisions(store, names))
+    if not resolutions:
+        raise NotFoundError(
+            f"{written!r} names no provision and no law of the corpus.",
+            "Write a law and an article, as in: localrag show 渡し舟法8条",
+        )
+    for resolution in resolutions:
+        if resolution.problem:
+            raise NotFoundError(*_not_found(store, written, resolution))
     targets = [target for resolution in resolutions for target in resolution.candidates]
-    if not targets:
-        raise NotFoundError(*_not_found(written, resolutions, titles))
     if len(targets) > 1:
+        verb = "can mean" if len(targets) > len(resolutions) else "names"
         raise UsageError(
-            f"{written!r} can mean {len(targets)} provisions.",
-            f"Name one of them: {_listed(targets, titles)}.",
+            f"{written!r} {verb} {len(targets):,} provisions.",
+            f"Name one of them: {_listed(store, targets)}.",
         )
     (target,) = targets
     passage = store.at(target.law_id, target.locator)
     if passage is None:
-        articles = store.articles(target.law_id)
+        title, articles = names.title(target.law_id), store.articles(target.law_id)
         raise UsageError(
-            f"{titles[target.law_id]} is a law of {len(articles):,} articles, not a provision.",
+            f"{title} is a law of {len(articles):,} articles, not a provision.",
             f"Name a provision of it: localrag show {target.law_id} {' '.join(articles[:1])}",
         )
     return passage
 
 
-def _not_found(
-    written: str, resolutions: Iterable[Resolution], titles: Mapping[str, str]
-) -> tuple[str, str]:
+def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> tuple[str, str]:
     """Say what is not there and what is there around it."""
-    for resolution in resolutions:
-        cause = f"{written!r}: {resolution.problem}."
-        if resolution.nearest:
-            return cause, f"There is: {_listed(resolution.nearest, titles)}."
-        return cause, "localrag list shows the laws of the corpus."
-    return (
-        f"{written!r} names no provision of the corpus.",
-        "Write a law and an article, as in: localrag show 渡し舟法8条",
-    )
+    cause = f"{written!r}: {resolution.problem}"
+    if not resolution.nearest:
+        return f"{cause}.", "localrag list shows the laws of the corpus."
+    dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
+    if any(dates):
+        cause += f" in its state of {' or '.join(sorted(filter(None, dates)))}"
+    return f"{cause}.", f"There is: {_listed(store, _around(store, resolution))}."
 
 
-def _listed(targets: Sequence[Target], titles: Mapping[str, str]) -> str:
-    names = [f"{cite(titles[t.law_id], t.locator)} ({t.law_id})" for t in targets[:_LISTED]]
+def _around(store: CorpusStore, resolution: Resolution) -> list[Target]:
+    """Give the nearest provisions; where an article is missing, the articles on both sides."""
+    around: list[Target] = []
+    for cited, nearest in zip(resolution.cited, resolution.nearest, strict=False):
+        division, number = cited.locator.division, cited.locator.article
+        articles = store.articles(cited.law_id, division) if number else []
+        if nearest.locator.path or not articles:
+            around.append(nearest)
+            continue
+        at = bisect_left(articles, _order(number), key=_order)
+        around += [
+            Target(cited.law_id, Locator(division, a)) for a in articles[max(0, at - 1) : at + 1]
+        ]
+    return around or list(resolution.nearest)
+
+
+def _order(article: str) -> list[int]:
+    return [int(part) for part in article.partition(":")[0].split("_")]
+
+
+def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:
+    names = [_named(store, target) for target in targets[:_LISTED]]
     more = len(targets) - len(names)
     return ", ".join(names) + (f" and {more:,} more" if more else "")
+
+
+def _named(store: CorpusStore, target: Target) -> str:
+    passage = store.at(target.law_id, target.locator)
+    if passage is None:
+        return f"{store.document(target.law_id).title} ({target.law_id})"
+    return f"{passage.header} ({passage.id})"
 
 
 def _as_cited(store: CorpusStore, passage: Passage) -> Locator:
@@ -177,11 +211,12 @@ def _holds(passage: Passage, document_id: str, locator: Locator) -> bool:
 def _target(store: CorpusStore, reference: StoredReference) -> Link:
     words = store.text(reference.document_id, reference.start, reference.end)
     label = reference.law_name or words
+    exists = bool(reference.law_id) and store.provision_exists(reference.law_id, reference.target)
     if reference.law_id:
         label = _label(store, reference.law_id, reference.target)
         if reference.target_end is not None:
             label += f" – {_label(store, reference.law_id, reference.target_end)}"
-    return Link(reference.kind, reference.law_id, reference.target, label, words)
+    return Link(reference.kind, reference.law_id, reference.target, label, words, exists)
 
 
 def _source(store: CorpusStore, reference: StoredReference) -> Link:
@@ -196,7 +231,7 @@ def _source(store: CorpusStore, reference: StoredReference) -> Link:
 
 def _label(store: CorpusStore, document_id: str, locator: Locator) -> str:
     passage = store.at(document_id, locator)
-    return passage.header if passage else store.document(document_id).title
+    return passage.header if passage else cite(store.document(document_id).title, locator)
 
 
 def _distinct(links: Iterable[Link]) -> tuple[Link, ...]:
@@ -234,6 +269,9 @@ def _reaches(definition: StoredDefinition, passage: Passage, sections: Sequence[
     elsewhere = definition.document_id != passage.document_id
     if its.division and (elsewhere or its.division != mine.division):
         return False
+    same_article = (mine.division, mine.article) == (its.division, its.article)
+    if _NEAR.match(definition.scope):
+        return not elsewhere and same_article
     here = _HERE.search(definition.scope)
     if here is None:
         # 以下「…」という speaks of what follows.
@@ -241,7 +279,7 @@ def _reaches(definition: StoredDefinition, passage: Passage, sections: Sequence[
     if elsewhere:
         return False
     if here[1] in "条項号":
-        return (mine.division, mine.article) == (its.division, its.article)
+        return same_article
     level = f"第[^　]+{here[1]}"
     return _under(sections, level, definition.start) == _under(sections, level, passage.start)
 

@@ -49,7 +49,7 @@ def new_generation(root: Path) -> Iterator[Path]:
     _flush(pointer)
     pointer.replace(root / _POINTER)
     _flush(root)
-    _sweep(root, keep=finished)
+    sweep(root)
 
 
 def current(root: Path) -> Path | None:
@@ -62,9 +62,14 @@ def current(root: Path) -> Path | None:
     return folder if _NAME.fullmatch(name) and folder.is_dir() else None
 
 
-def _sweep(root: Path, keep: Path) -> None:
+def sweep(root: Path) -> None:
+    """Remove what is not in use: superseded generations, and what killed builds left.
+
+    The caller holds the lock of the corpus.
+    """
+    kept = current(root)
     for folder in root.glob("g-*"):
-        if folder != keep:
+        if folder != kept:
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -70,7 +70,7 @@ def _print_links(title: str, links: Sequence[Link], most: int | None) -> None:
     if links:
         _heading(title, len(links))
     for link in links[:most]:
-        outside = "" if link.document_id else "  (not in this corpus)"
+        outside = "" if link.exists else "  (not in this corpus)"
         say(link.label, (f"  [{_KINDS[link.kind]}{link.words}]{outside}", "dim"), indent=2)
     if most is not None and len(links) > most:
         say((f"… and {len(links) - most:,} more; --all shows them", "dim"), indent=2)
@@ -88,4 +88,5 @@ def _link(link: Link) -> dict[str, Any]:
         "locator": link.locator.path,
         "label": link.label,
         "words": link.words,
+        "exists": link.exists,
     }

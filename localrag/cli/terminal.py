@@ -142,14 +142,19 @@ def _console(*, stderr: bool) -> "Console":
 
 
 def _print(console: "Console", parts: Sequence[type_part], indent: int) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     line = Text()
     for part in parts:
         text, style = part if isinstance(part, tuple) else (part, "")
         line.append(harmless(text), style=style)
-    _guarded_print(console, Padding(line, (0, 0, 0, indent), expand=False) if indent else line)
+    if not indent:
+        _guarded_print(console, line)
+        return
+    # Rich's own padding fills lines up with blanks, which get into what a reader copies.
+    for row in line.wrap(console, max(1, console.width - indent)):
+        row.rstrip()
+        _guarded_print(console, Text(" " * indent).append_text(row))
 
 
 def _guarded_print(console: "Console", renderable: Any) -> None:

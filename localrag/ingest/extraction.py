@@ -1,6 +1,7 @@
 """References and definitions of all statutes of a corpus, found in parallel, stored at once."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,8 +47,9 @@ def extract(store: CorpusStore, *, workers: int, on_event: Listener) -> tuple[in
             yield from links.references
             on_event(Progress("links", done, len(ids)))
 
-    # The references are consumed first, so the definitions are complete when they are needed.
-    return store.replace_derived(references(), definitions)
+    with closing(find):
+        # The references are consumed first, so the definitions are complete when needed.
+        return store.replace_derived(references(), definitions)
 
 
 class FindLinks:
@@ -57,6 +59,11 @@ class FindLinks:
         self._path = path
         self._names = names
         self._store: CorpusStore | None = None
+
+    def close(self) -> None:
+        """Close the store this process opened, if it did."""
+        if self._store is not None:
+            self._store.close()
 
     def __call__(self, law_id: str) -> Links:
         """Read a statute from the store and find what it refers to and defines."""

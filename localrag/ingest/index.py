@@ -16,7 +16,7 @@ from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError
-from localrag_indexes.generations import new_generation
+from localrag_indexes.generations import new_generation, sweep
 
 ATTRIBUTES = ("document", "kind", "law_type", "layer", "date")
 """What hits can be filtered by."""
@@ -79,6 +79,7 @@ def index(
     with writing(place), CorpusStore.open(place.store) as store:
         generation = store.generation
         if not rebuild and state(place, store) is IndexState.FRESH:
+            sweep(place.bm25)  # A build killed at its very end left the old index beside the new.
             return IndexReport(True, 0, 0, 0, generation, perf_counter() - started)
         failed: list[FileFailed] = []
 
@@ -90,14 +91,21 @@ def index(
         with _failures_named(place):
             references, definitions = extract(store, workers=workers, on_event=listen)
             store.checkpoint()
-            passages = _build(place, store, workers, on_event)
+            passages = _build(place, store, len(failed), workers, on_event)
     seconds = perf_counter() - started
     return IndexReport(False, passages, references, definitions, generation, seconds, tuple(failed))
 
 
-def _build(place: CorpusPaths, store: CorpusStore, workers: int, on_event: Listener) -> int:
+def _build(
+    place: CorpusPaths, store: CorpusStore, unlinked: int, workers: int, on_event: Listener
+) -> int:
     total = store.count(LAYERS)
-    origin = {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
+    origin = {
+        "stamp": store.stamp,
+        "generation": store.generation,
+        "layers": list(LAYERS),
+        "unlinked": unlinked,
+    }
     with new_generation(place.bm25) as folder:
         manifest = bm25.build(
             folder,

@@ -55,5 +55,7 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
         return IndexState.DAMAGED
     if manifest.analyzer != Analyzer().id or manifest.extra.get("layers") != list(LAYERS):
         return IndexState.OUTDATED
+    if manifest.extra.get("unlinked"):
+        return IndexState.BEHIND  # The references of some statutes are still to be found.
     built_from = (manifest.extra.get("stamp"), store.links_generation)
     return IndexState.FRESH if built_from == (store.stamp, store.generation) else IndexState.BEHIND

@@ -60,7 +60,8 @@ class Retriever:
             folder = current(place.bm25)
             if folder is None:
                 raise IndexUnusable(
-                    f"The corpus {corpus!r} has no index that can be used.", f"localrag index --corpus {corpus}"
+                    f"The corpus {corpus!r} has no index that can be used.",
+                    f"localrag index --corpus {corpus}",
                 )
             try:
                 index = BM25Index.open(folder, analyzer=query.analyzer().id)

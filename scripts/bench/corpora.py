@@ -1,6 +1,7 @@
 """Corpora for benchmarks, made from the shared data and kept in a work folder between runs."""
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,20 +18,28 @@ WORKERS = 2
 
 
 def open_corpus(work: Path, name: str, paths: Sequence[Path]) -> Retriever:
-    """Add the files to a corpus of a workspace in `work`, index it where needed, and open it."""
+    """Add the files to a corpus of a workspace in `work`, index it where needed, and open it.
+
+    What is not entered is told (the second state of a law is refused); a failed index ends the
+    run, for figures without references would mislead.
+    """
     workspace = Workspace(work / "home")
     workspace.init()
-    report = add(workspace, name, paths, workers=WORKERS)
-    if report.failed:
-        print(f"{len(report.failed)} documents not entered; the first: {report.failed[0]}")
-    index(workspace, name, workers=WORKERS)
+    added = add(workspace, name, paths, workers=WORKERS)
+    if added.failed:
+        print(f"{len(added.failed)} documents not entered; the first: {added.failed[0]}")
+    indexed = index(workspace, name, workers=WORKERS)
+    if indexed.failed:
+        first = indexed.failed[0]
+        sys.exit(f"{len(indexed.failed)} failed; the first: {first}\nDelete {work}, run it again.")
     return Retriever.open(workspace, name, load(workspace))
 
 
 def write_excerpts(data: Path, work: Path) -> Path:
     """The passages of ``lawqa/contexts_missing.jsonl`` as documents of their own.
 
-    The document id is ``<law id, else title>|<article>``, which `gold_key` reads back.
+    The document id is ``<law id, else title>|<article>|<number>``: `article_of` of the recall
+    benchmark reads it back.
     """
     folder = work / "excerpts"
     folder.mkdir(parents=True, exist_ok=True)

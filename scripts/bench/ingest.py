@@ -57,7 +57,7 @@ def measure(files: Path, workers: int) -> float:
         assert not added.failed, added.failed
         print(f"    {added.added} documents")
         indexed = step("index", indexing)
-        print(f"    {len(indexed.failed)} failed {indexed.failed[:3]}")
+        assert not indexed.failed, indexed.failed[:3]
         print(
             f"    {indexed.passages} passages, {indexed.references} references, "
             f"{indexed.definitions} definitions"

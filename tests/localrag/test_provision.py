@@ -30,7 +30,7 @@ XML = f"""<?xml version="1.0" encoding="UTF-8"?>
 {_article(2, "風車業者は、点検の記録を、公告の方法により示す。")}
 </Chapter>
 <Chapter Num="2"><ChapterTitle>第二章　組合</ChapterTitle>
-{_article(3, "風車業者は、点検のため組合を作ることができる。")}
+{_article(3, "風車業者は、点検（第二条）のため、海底法第五条の組合を作ることができる。")}
 {_article(4, "組合は、掲示（以下「公告」という。）をする。")}
 </Chapter></MainProvision>
 <SupplProvision AmendLawNum="令和九八年五月一日法律第九号">
@@ -72,12 +72,37 @@ def test_place_and_passage(store: CorpusStore) -> None:
     assert view.passage.text.startswith("第三条")
 
 
+def test_what_is_there_instead(store: CorpusStore) -> None:
+    with pytest.raises(NotFoundError, match="state of 2117-04-01") as missing:
+        show(store, "風車組合法2条の3")
+    assert f"({LAW}#2)" in missing.value.cure
+    assert f"({LAW}#3)" in missing.value.cure
+    with pytest.raises(NotFoundError, match="'7' in it belongs to no provision"):
+        show(store, "風車組合法2条7")
+    with pytest.raises(NotFoundError, match="風車組合法88条"):
+        show(store, "風車組合法2条及び風車組合法88条")
+
+
+def test_candidates_are_told_apart(store: CorpusStore) -> None:
+    view = show(store, "風車組合法 附則")
+    assert view.passage.id == f"{LAW}#suppl1/1"
+    with pytest.raises(UsageError) as several:
+        show(store, "風車組合法1条から3条まで")
+    assert f"風車組合法 第二条 ({LAW}#2)" in several.value.cure
+
+
+def test_links_say_what_the_corpus_lacks(store: CorpusStore) -> None:
+    links = {link.words: link for link in show(store, "風車組合法3条").refers_to}
+    assert not links["海底法第五条"].exists
+    assert links["第二条"].exists
+
+
 def test_what_cannot_be_shown(store: CorpusStore) -> None:
     with pytest.raises(NotFoundError, match="風車組合法77条"):
         show(store, "風車組合法77条")
     with pytest.raises(UsageError, match="law of 4 articles"):
         show(store, "風車組合法")
-    with pytest.raises(UsageError, match="can mean 2 provisions"):
+    with pytest.raises(UsageError, match="names 2 provisions"):
         show(store, "風車組合法2条及び3条")
-    with pytest.raises(NotFoundError, match="names no provision"):
+    with pytest.raises(NotFoundError, match="names no provision and no law"):
         show(store, "風車")

@@ -138,7 +138,7 @@ def test_something_else_in_the_place_of_the_index(
         path.write_text("")
     else:
         (path / "x").mkdir(parents=True)
-    refused(cli("search", "渡し守"), 5, "no index yet", "localrag index")
+    refused(cli("search", "渡し守"), 5, "no index that can be used", "localrag index")
     refused(cli("index"), 7, place.split("/")[-1], "permissions", "localrag index --corpus main")
     assert cli("list", "--json").json[0]["index"] == "missing"
     shutil.rmtree(path) if path.is_dir() else path.unlink()
