@@ -157,13 +157,25 @@ def test_a_statute_whose_references_cannot_be_found_is_told_and_can_be_searched(
             raise ValueError("odd text")
         return []
 
-    monkeypatch.setattr("localrag.statutes.definitions.extract_definitions", odd)
-    report = index(filled, "main")
+    with monkeypatch.context() as patched:
+        patched.setattr("localrag.statutes.definitions.extract_definitions", odd)
+        report = index(filled, "main")
     (failed,) = report.failed
     assert failed.source == "599AC0000000002"
     assert "ValueError: odd text" in failed.cause
     assert report.references > 0
     assert "599AC0000000002#1" in search(filled, "橋を架ける")
+    assert index_state(filled, "main") is IndexState.BEHIND
+    assert not index(filled, "main").failed
+    assert index_state(filled, "main") is IndexState.FRESH
+
+
+def test_what_a_build_killed_at_its_end_left_is_swept(filled: Workspace) -> None:
+    index(filled, "main")
+    superseded = filled.corpus("main").bm25 / "g-000000000000"
+    superseded.mkdir()
+    assert index(filled, "main").skipped
+    assert not superseded.exists()
 
 
 def test_progress_reaches_its_end(filled: Workspace) -> None:
