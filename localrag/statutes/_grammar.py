@@ -20,7 +20,9 @@ NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
 BLANK = r"[ \u00a0]?"
 
 # の二 after a number is a branch unless it begins another word: の一部, の三分の一, の二月.
-_ANOTHER_WORD = r"[分部般方時定体切人名月年日週回倍割個つ度種件者円級]|[箇かヶヵ][月所]|以[上下内]"
+_ANOTHER_WORD = (
+    r"次[^条項号]|[分部般方時定体切人名月年日週回倍割個つ度種件者円級]|[箇かヶヵ][月所]|以[上下内]"
+)
 _BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{_ANOTHER_WORD}))*+"
 _ARTICLE = rf"(?:第{BLANK})?+{NUMBER}{BLANK}[条條](?![例約理件]){_BRANCHES}"
 _ARTICLE_WORD = rf"[同本][条條]|この条|前(?:各|{NUMBER})?[条條]|次{NUMBER}?[条條]"
@@ -31,28 +33,31 @@ _ITEM_WORD = rf"[同本各]号|この号|前(?:各|{NUMBER})?号|次号"
 
 # A katakana letter is a subitem only where it is no particle of a katakana law (第二号ニ規定スル).
 _LETTER = rf"[{IROHA}](?![ァ-ヴー]|[一-鿿]{{1,4}}[ァ-ヴ])"
-_DEEPER = rf"{BLANK}[（(](?:{NUMBER}|[ivxｉｖｘⅰ-ⅻ]{{1,5}})[）)]"
-SUBITEM = rf"{_LETTER}(?:{_DEEPER}){{0,3}}"
+DEEPER = rf"{BLANK}[（(](?:{NUMBER}|[ivxｉｖｘⅰ-ⅻ]{{1,5}})[）)]"
+SUBITEM = rf"{_LETTER}(?:{DEEPER}){{0,3}}"
 
 # A bare number with 号 is an item only where the words around allow it: not 第一号被保険者, not
-# the 第二十五号 of a law number.
+# the 第二十五号 of a law number or a resolution.
 _BARE_ITEM = (
-    rf"(?<![律令則示達告約書勅式])第{BLANK}{NUMBER}{BLANK}号{_BRANCHES}"
+    rf"(?:(?<=[及又若並段文分中表欄])|(?<![一-鿿々]))第{BLANK}{NUMBER}{BLANK}号{_BRANCHES}"
     r"(?=[^一-鿿々]|[及又若並各中前後以等違所列該本但]|$)"
 )
 START = re.compile(
     rf"第{BLANK}{NUMBER}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表"
     rf"|前(?:各|{NUMBER})?[条條項号]|次{NUMBER}?[条條項号]|附則{BLANK}(?:第|別表|[前次同]|[{_DIGITS}])"
-    rf"|[{_DIGITS}]{{1,4}}+{BLANK}[条條]|[法令則](?=[{_KANJI}])[{_KANJI}]++[条條]"
+    rf"|[{_DIGITS}]{{1,4}}+{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}]++[条條]"
+    rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜]))[{_DIGITS}]{{1,4}}+{BLANK}[項号]"
 )
 """Where a citation can begin; each branch opens with plain characters, which `re` skips to fast.
+
+2条5項から7項 goes on without 第; such a number counts only as part of a list or a range.
 
 民法七〇九条 lacks 第 and is found by the character before it, which is not part of the citation.
 """
 BEFORE_BARE_NUMBER = "法令則"
 
 CHAIN = re.compile(
-    r"(?<!当該)(?<!次の)(?<!それぞれ)"
+    r"(?:(?<!当該)(?<!次の)(?<!それぞれ)|(?!各))"
     rf"(?:(?![{_DIGITS}])|(?<![{_DIGITS}.．第]))"
     rf"(?={_BARE_ITEM}|(?!第{BLANK}{NUMBER}{BLANK}号))"
     rf"(附則{BLANK})?(別表(?:第{NUMBER}(?![条條項号]){_BRANCHES})?)?"

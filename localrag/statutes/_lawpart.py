@@ -15,6 +15,7 @@ class LawKind(StrEnum):
     DECREE = "decree"
     RULE = "rule"
     SAME = "same"
+    TABLE = "table"
 
 
 class LawPart(NamedTuple):
@@ -23,7 +24,8 @@ class LawPart(NamedTuple):
     Attributes:
         text: the name or word ("金融商品取引法", "法", "同法"); empty where none is written.
         kind: ``law`` is 法, ``decree`` 令, ``rule`` 規則 or 府令 or 省令, each standing alone;
-            ``same`` 同法, 同令 …; ``this`` この法律, この政令 …; ``named`` anything else.
+            ``same`` 同法, 同令 …; ``this`` この法律, この政令 …; ``table`` 同表, 下欄 …, whose
+            items are no provisions; ``named`` anything else.
         start, end: its span. Where a name in the middle of a sentence begins cannot be told from
             its spelling, so `start` is a guess for long names and `end` is exact.
         number: the law number in the brackets that follow the name, as written.
@@ -47,11 +49,14 @@ _PROVISIONS = re.compile(
 )
 _LONG_NAME = re.compile(
     r"(?:関する|ための|関スル|[るたの])"
-    r"(?:法律|政令|内閣府令|[一-鿿]*省令|規則|命令|件)(?:施行令|施行規則|施行細則)?$"
+    r"(?:法律|(?:特別|臨時)?(?:措置|特例)法|政令|内閣府令|[一-鿿]*省令|規則|命令|件)"
+    r"(?:施行令|施行規則|施行細則)?$"
 )
+_AMENDED = re.compile(r".*[条項号編章節款表則]中(?P<name>[^。「」（）()\n\t　]*)$", re.DOTALL)
+_JOINED = re.compile("、?(?:又は|及び|若しくは|並びに)?")
 _CLAUSE = re.compile(
     r".*(?:[。「」『』（）()\n\t　]|[はがをもてで]、|、(?:又は|及び|若しくは|並びに)"
-    r"|(?:において|について|により|による|規定する|定める|準用する|うち|改正[前後]の|中(?=[一-鿿])(?!中小|中央|中心))、?)",
+    r"|(?:において|について|により|規定による|定めによる|場合における|から(?!の)|(?<!我)が|規定する|掲げる|定める|準用する|うち|改正[前後]の|中(?=[一-鿿])(?!中小|中央|中心))、?)",
     re.DOTALL,
 )
 _KINDS = {
@@ -80,6 +85,24 @@ _LAW_NUMBER = re.compile(
 )
 
 
+# 昭和二十八年法律第百五十五号附則第十三条, 規則八―一二（職員の任免）第四条
+_NUMBERED = re.compile(
+    r"(?:(?:明治|大正|昭和|平成|令和)[〇一二三四五六七八九十元]{1,4}年)?[一-鿿]{0,12}"
+    r"(?:法律|[政勅閣省府]令|規則|告示)第[〇一二三四五六七八九十百千]{1,7}号$"
+    r"|(?:人事院)?規則[〇一二三四五六七八九十]{1,4}[―－][〇一二三四五六七八九十]{1,4}$"
+)
+_LONGEST_NUMBER = 40
+_TABLE = re.compile(r"[表欄](?:の|に掲げる|に規定する|中)?$")
+
+
+def table_before(text: str, position: int) -> LawPart:
+    """Return the table that the item at `position` is one of: 同表第三号, 下欄に掲げる第一号."""
+    found = _TABLE.search(text, max(0, position - 6), position)
+    if found is None:
+        return NO_LAW
+    return LawPart(found[0], LawKind.TABLE, found.start(), position)
+
+
 def law_part_before(text: str, position: int, floor: int) -> LawPart:
     """Return the law written right before `position`, looking back no further than `floor`."""
     end = position
@@ -102,6 +125,9 @@ def law_part_before(text: str, position: int, floor: int) -> LawPart:
     if last in "」』":
         end -= 1
         last = text[end - 1] if end > floor else ""
+    if numbered := _NUMBERED.search(text, max(floor, end - _LONGEST_NUMBER), end):
+        name = numbered[0]
+        return LawPart(name, LawKind.NAMED, numbered.start(), end, number or name)
     if not last or last not in _ENDINGS:
         return NO_LAW
     return _named(text, end, max(floor, end - _LONGEST_NAME), number)
@@ -128,9 +154,20 @@ def _named(text: str, end: int, floor: int, number: str) -> LawPart:
     if name[-1] not in "法律令則憲典" and not number:
         return NO_LAW
     if _LONG_NAME.search(before):
-        clause = _CLAUSE.match(before)
-        start = floor + (clause.end() if clause else 0)
+        start = floor + _name_start(before)
     return LawPart(text[start:end], LawKind.NAMED, start, end, number)
+
+
+def _name_start(before: str) -> int:
+    """Guess where the long name begins that a piece of text ends with."""
+    # 第二条中民間資金等の活用による公共施設等の整備等の促進に関する法律
+    amended = _AMENDED.match(before)
+    if amended and not _PROVISIONS.match(amended["name"]):
+        return amended.start("name")
+    clause = _CLAUSE.match(before)
+    start = clause.end() if clause else 0
+    joined = _JOINED.match(before, start)
+    return joined.end() if joined else start
 
 
 def _opening(text: str, end: int, floor: int) -> int:

@@ -2,11 +2,15 @@
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from functools import cached_property
+from typing import NamedTuple
 
 from localrag.corpus.model import ARTICLES, Document, Locator
 from localrag.statutes._lawpart import LawKind, LawPart, law_part_before
+from localrag.statutes._nesting import Nesting, Recent, without_asides
 from localrag.statutes._places import Law
+from localrag.statutes._tables import Tables
 from localrag.statutes.citations import ProvisionCitation
 from localrag.statutes.names import LawNames
 
@@ -18,22 +22,42 @@ _ALIAS = re.compile(
 _OUTDATED = re.compile(r"(?:旧|改正前の|廃止前の|改正前|廃止前|ナル)$")
 _ENABLED = re.compile(r"に基(?:づ|い|き|づい)")
 _LONGEST_HEAD = 2000
-_LONGEST_TABLE = 20_000
 _NARROW = re.compile(r"この(?:条|項|号)|[イロハニホ]において")
 _ENTERED = re.compile(r"[法律令則]（(?:明治|大正|昭和|平成|令和)[^（）「」\n]{3,40}号")
+# 会社法第七編第二章第二節（第八百四十七条第二項を除く。）及び第九百条
+_HEADING = r"第[〇一二三四五六七八九十百]+[編章節款目](?:の[一二三四五六七八九十]+)*"
 # An act that the corpus lacks (会社法に規定する), not a way of doing something (方法による).
 _SOME_ACT = re.compile(
-    r"[一-鿿ァ-ヶー]{1,30}(?<![方手用療技違適作工製寸合立司此同本新旧])法(?=[にのをはがと、]|及び|又は)"
+    r"[一-鿿ァ-ヶー]{1,30}(?<![方手用療技違適作工製寸合立司此同本新旧])法"
+    r"(?=[にのをはがと、中]|及び|又は|その他)"
 )
+_HEADED_LAW = re.compile(rf"[法律令則](?=の?(?:目次|題名)|{_HEADING})")
 _AMENDMENT = re.compile(r"附則（([^（）]{6,60}号)")
-_SHORT = (
-    ("府令", "府"),
-    ("省令", "府"),
-    ("規則", "則"),
-    ("令", "令"),
-    ("法律", "法"),
-    ("法", "法"),
+_AFTER_HEADING = re.compile(
+    rf"(?:(?P<same>同[編章節款目])(?:{_HEADING})*|(?:{_HEADING})+)\0*"
+    rf"(?:(?:、|及び|並びに)(?:{_HEADING})+\0*)*(?:[（(]|及び|並びに|又は|若しくは|、)$"
 )
+_IN_HEADINGS = re.compile("[編章節款目]")
+_EXCEPTED = re.compile(r"(?:を除く|に限る|除く|限る)。?$")
+_LONGEST_BRACKETS = 1000
+_LONGEST_SET_OFF = 500
+_CLOSING = re.compile("[）)]")
+_UNTOLD = Law(())
+_SHORT = (
+    ("府令", ("府", "令")),
+    ("省令", ("府", "令")),
+    ("規則", ("則", "令")),
+    ("令", ("令",)),
+    ("法律", ("法",)),
+    ("法", ("法",)),
+)
+
+
+class _Mention(NamedTuple):
+    """A law, and where the words end that name it."""
+
+    end: int
+    law: Law
 
 
 class LawWords:
@@ -42,11 +66,17 @@ class LawWords:
     Args:
         document: a statute.
         names: the laws of the corpus.
+        nesting: of its text.
+        tables: of its text.
     """
 
-    def __init__(self, document: Document, names: LawNames) -> None:
+    def __init__(
+        self, document: Document, names: LawNames, nesting: Nesting, tables: Tables
+    ) -> None:
         self._text = document.text
         self._names = names
+        self._nesting = nesting
+        self._tables = tables
         self.own = Law((document.id,), document.title)
         self._parents = names.parents(document.id)
         self._articles = [
@@ -59,26 +89,33 @@ class LawWords:
         self._aliases: dict[tuple[str, str, str], Law] = {}
         for match in _ALIAS.finditer(document.text):
             self._enter(match)
-        self._last: dict[str, tuple[int, Law]] = {}
+        self._last: dict[str, Recent[_Mention]] = defaultdict(lambda: Recent(nesting))
+        self._last_article = -1
+        self._headed: Law | None = None
 
     def law_of(self, citation: ProvisionCitation, here: Locator) -> Law:
         """Return the law of a citation that begins a list; no `ids` outside the corpus."""
+        self._go_to(citation.start)
         part = citation.law
-        if part.kind is LawKind.NONE:
-            if not citation.locator.article or citation.locator.division:
-                return self.own
-            if self._is_in_a_table_on_other_laws(citation, here):
-                return Law(())
-            return self._amending.get(here.division, self.own)
-        if part.kind is LawKind.THIS:
+        if part.kind is LawKind.TABLE:
+            return _UNTOLD
+        if part.kind is not LawKind.NONE:
+            return self._of_part(part, citation.start, citation.end, here)
+        if (law := self._set_off(citation.start, here)) is not None:
+            return law
+        if self._tables.cite_other_laws(citation.start):
+            return _UNTOLD
+        if not citation.locator.article or citation.locator.division:
             return self.own
-        if part.kind is LawKind.SAME:
-            law = self._same(part, citation.start)
-            self._last[_short(part.text)] = (citation.start, law)
-        else:
-            law = self._aliased(part.text, here) or self._worded(part)
-            self._last[_short(law.name or part.text)] = (citation.end, law)
-        return law
+        return self._amending.get(here.division, self.own)
+
+    def is_amending(self, law: Law) -> bool:
+        """Whether the law is one whose supplementary provisions stand in this one."""
+        return law in self._amending.values()
+
+    def amends(self, division: str) -> bool:
+        """Whether a division is the supplement of a law that amends this one."""
+        return division in self._amending
 
     def is_inside_a_title(self, citation: ProvisionCitation) -> bool:
         """Whether it is part of a title, as in X法第二条に規定する定義に関する内閣府令."""
@@ -89,17 +126,61 @@ class LawWords:
         end = citation.end
         return name is not None and self._names.title_around(self._text, name.start, end) > end
 
-    def _is_in_a_table_on_other_laws(self, citation: ProvisionCitation, here: Locator) -> bool:
-        """Whether it stands in a row of an appendix, or of a table of words to be replaced."""
-        start = citation.start
-        before = self._text[max(0, start - _LONGEST_HEAD) : start].rpartition("\n")[2]
-        after = self._text[start : start + _LONGEST_HEAD].partition("\n")[0]
-        if not any(separator in row for separator in "\t｜" for row in (before, after)):
-            return False
-        if here.division.startswith("appendix"):
-            return True
-        head = self._text[max(self._article_start(start), start - _LONGEST_TABLE) : start]
-        return "読み替え" in head or "読替え" in head
+    def _go_to(self, position: int) -> None:
+        """Go on reading; 同法 takes up nothing of another article."""
+        article = bisect_right(self._starts, position)
+        if article != self._last_article:
+            self._last_article = article
+            self._last.clear()
+            self._headed = None
+
+    def _of_part(self, part: LawPart, start: int, end: int, here: Locator) -> Law:
+        if part.kind is LawKind.THIS:
+            return self.own
+        if part.kind is LawKind.SAME:
+            law = self._same(part, start)
+            mention, name = _Mention(start, law), part.text
+        else:
+            law = self._aliased(part.text, here) or self._worded(part)
+            mention, name = _Mention(end, law), law.name or part.text
+        for short in _said(name):
+            self._last[short].enter(mention, self._nesting.at(end))
+        return law
+
+    def _set_off(self, position: int, here: Locator) -> Law | None:
+        """Return the law that a heading or a bracket sets off from its provision.
+
+        会社法第七編第二章（第八百四十七条を除く。）及び第九百条, 船員法（第一条を除く。）.
+        """
+        floor = max(self._article_start(position), position - _LONGEST_SET_OFF)
+        if _IN_HEADINGS.search(self._text, floor, position):
+            heading = _AFTER_HEADING.search(without_asides(self._text, floor, position))
+            if heading:
+                return self._of_heading(floor + heading.start(), floor, here) or (
+                    self._headed if heading["same"] else None
+                )
+        if self._text[position - 1 : position] in ("（", "(") and self._is_exception(position):
+            part = law_part_before(self._text, position - 1, floor)
+            if part.text and part.kind is not LawKind.THIS:
+                law = self._of_part(part, part.start, position - 1, here)
+                known = law.ids or part.number or part.text.endswith("法律")
+                return law if known else None
+        return None
+
+    def _of_heading(self, position: int, floor: int, here: Locator) -> Law | None:
+        part = law_part_before(self._text, position, floor)
+        if not part.text:
+            return None
+        self._headed = self._of_part(part, part.start, position, here)
+        return self._headed
+
+    def _is_exception(self, position: int) -> bool:
+        """Whether the bracket around a position ends with を除く or に限る."""
+        depth = len(self._nesting.at(position).open)
+        for mark in _CLOSING.finditer(self._text, position, position + _LONGEST_BRACKETS):
+            if len(self._nesting.at(mark.end()).open) < depth:
+                return _EXCEPTED.search(self._text, position, mark.start()) is not None
+        return False
 
     def _article_start(self, position: int) -> int:
         index = bisect_right(self._starts, position) - 1
@@ -138,11 +219,8 @@ class LawWords:
         return Law((), written)
 
     def _agreeing(self, law_ids: tuple[str, ...], number: str) -> tuple[str, ...]:
-        """Those of several laws of one title whose law number is the one cited."""
-        if len(law_ids) < 2 or not number:
-            return law_ids
-        numbered = self._names.lookup(number)
-        return tuple(law_id for law_id in law_ids if law_id in numbered) or law_ids
+        """Those laws of one title whose law number can be the one cited."""
+        return tuple(i for i in law_ids if self._names.can_bear(i, number))
 
     def _aliased(self, word: str, here: Locator) -> Law | None:
         for division, article in (
@@ -155,32 +233,48 @@ class LawWords:
         return None
 
     def _same(self, part: LawPart, position: int) -> Law:
-        word = part.text.removeprefix("同")
-        short = _short(word)
-        end, law = self._last.get(short, (-1, Law((), part.text)))
-        floor = max(end, self._article_start(position), position - 2000)
-        window = self._text[floor:position]
-        mentioned = [
-            (match.end, Law(match.law_ids, window[match.start : match.end]))
+        short = _said(part.text.removeprefix("同"))[0]
+        if self._tables.cite_other_laws(position):
+            cell = self._tables.cell_start(position)
+            return self._mentioned(cell, position, short) or _UNTOLD
+        at, recent = self._nesting.at(position), self._last[short]
+        floor = max(self._article_start(position), position - _LONGEST_HEAD)
+        line = max(floor, at.line)
+        on_line = recent.on_line(at)
+        since = max(line, on_line.end) if on_line else line
+        if found := self._mentioned(since, position, short) or (on_line and on_line.law):
+            return found
+        last = recent.last(at)
+        if last and last.end > line:
+            return self._mentioned(last.end, position, short, asides=True) or last.law
+        since = max(floor, last.end) if last else floor
+        return (
+            self._mentioned(line, position, short, asides=True)
+            or self._mentioned(since, line, short)
+            or self._mentioned(since, line, short, asides=True)
+            or (last.law if last else Law((), part.text))
+        )
+
+    def _mentioned(self, start: int, end: int, short: str, *, asides: bool = False) -> Law | None:
+        """Return the act, order … that the text mentions last between two positions."""
+        window = self._text[start:end] if asides else without_asides(self._text, start, end)
+        laws = {
+            match.end: Law(match.law_ids, window[match.start : match.end])
             for match in self._names.find_names(window)
-            if _short(window[match.start : match.end]) == short
-            and self._names.is_title(window[match.start : match.end])
-        ]
-        if short == "法":
-            known = {mention_end for mention_end, _ in mentioned}
-            mentioned += [
-                (match.end(), Law((), match[0]))
-                for match in _SOME_ACT.finditer(window)
-                if match.end() not in known
-            ]
-        mentioned += [
-            (match.start() + 1, Law((), part.text))
-            for match in _ENTERED.finditer(window)
-            if _short(window[max(0, match.start() - 1) : match.start() + 1]) == short
-        ]
-        # A law that is known and one entered with its number at the same place are the same.
-        best = max(mentioned, key=lambda entry: (entry[0], bool(entry[1].ids)), default=None)
-        return best[1] if best else law
+            if self._names.is_title(window[match.start : match.end])
+        }
+        entered = [match.start() + 1 for match in _ENTERED.finditer(self._text, start, end)]
+        ends = [at - start for at in entered if window[at - start - 1] == self._text[at - 1]]
+        for mention in (_SOME_ACT, _HEADED_LAW):
+            ends += [match.end() for match in mention.finditer(window)]
+        for at in ends:
+            part = law_part_before(window, at, 0)
+            if at not in laws and part.kind is LawKind.NAMED:
+                known = self._names.is_title(part.text)
+                laws[at] = Law(self._names.lookup(part.text) if known else (), part.text)
+        return next(
+            (laws[at] for at in sorted(laws, reverse=True) if short in _said(laws[at].name)), None
+        )
 
     def _enter(self, match: re.Match[str]) -> None:
         end = match.start()
@@ -214,8 +308,6 @@ class LawWords:
         return amendments
 
 
-def _short(name: str) -> str:
-    for ending, short in _SHORT:
-        if name.endswith(ending):
-            return short
-    return "法"
+def _said(name: str) -> tuple[str, ...]:
+    """What is said of a law named so: 同規則 or 同令 of a ministry's 規則."""
+    return next((said for ending, said in _SHORT if name.endswith(ending)), ("法",))

@@ -1,12 +1,18 @@
 """Where the relative words of a citation lead: 前条, 同項, 前各号, from where they are written."""
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise, starmap
 from typing import NamedTuple
 
 from localrag.corpus.model import Locator
 from localrag.statutes._grammar import SUPPLEMENT, count
+from localrag.statutes._nesting import Nesting, Recent, Spot
 from localrag.statutes.citations import LawKind, ProvisionCitation
 from localrag.statutes.provisions import ProvisionLookup
+
+# 以下この号及び第十七条の三において同じ。
+_IN_PASSING = re.compile(r"において(?:も|単に)?(?:同じ|「)")
 
 
 class Law(NamedTuple):
@@ -20,6 +26,11 @@ class Law(NamedTuple):
     name: str = ""
     division: str = ""
 
+    @property
+    def is_told(self) -> bool:
+        """Whether the text tells which law it is, be it one that the corpus lacks."""
+        return bool(self.ids or self.name)
+
 
 class Place(NamedTuple):
     """A provision, or the first and last of a range, of a law."""
@@ -30,24 +41,41 @@ class Place(NamedTuple):
 
 
 class Antecedents:
-    """What was cited last at each level, for 同条, 同項 and 同号."""
+    """What one paragraph cited last at each level, for 同条, 同項 and 同号."""
 
-    def __init__(self) -> None:
-        self.article: Place | None = None
-        self.paragraph: Place | None = None
-        self.item: Place | None = None
+    def __init__(self, nesting: Nesting) -> None:
+        self._nesting = nesting
+        self._paragraph: Locator | None = None
+        self._forget()
 
-    def remember(self, place: Place, citation: ProvisionCitation) -> None:
-        """Enter a provision as the one cited last."""
+    def _forget(self) -> None:
+        self.article: Recent[Place] = Recent(self._nesting)
+        self.paragraph: Recent[Place] = Recent(self._nesting)
+        self.item: Recent[Place] = Recent(self._nesting)
+
+    def go_to(self, here: Locator | None) -> None:
+        """Go on reading at `here`: a new paragraph takes up nothing of the one before."""
+        paragraph = here and Locator(here.division, here.article, here.paragraph)
+        if paragraph != self._paragraph:
+            self._paragraph = paragraph
+            self._forget()
+
+    def remember(
+        self, place: Place, citation: ProvisionCitation, at: Spot, *, in_passing: bool
+    ) -> None:
+        """Enter a provision as the one cited last; nobody says 同条 for この条."""
+        words = (citation.article_word, citation.paragraph_word, citation.item_word)
+        if any(word.startswith(("この", "本")) for word in words):
+            return
         if place.last is not None:
             place = Place(place.law, place.last)
         locator = place.first
-        if citation.article_word or citation.locator.article or citation.locator.division:
-            self.article = place
+        if citation.article_word or citation.locator.article:
+            self.article.enter(place, at, in_passing=in_passing)
         if locator.paragraph:
-            self.paragraph = place
+            self.paragraph.enter(place, at, in_passing=in_passing)
         if locator.item:
-            self.item = place
+            self.item.enter(place, at, in_passing=in_passing)
 
 
 class Placer:
@@ -56,17 +84,26 @@ class Placer:
     Args:
         provisions: asked only about the order of the provisions around a relative word.
         own: the law that the text belongs to; None for a question.
+        text: that they stand in.
+        nesting: of the text.
     """
 
-    def __init__(self, provisions: ProvisionLookup, own: Law | None) -> None:
+    def __init__(
+        self, provisions: ProvisionLookup, own: Law | None, text: str, nesting: Nesting
+    ) -> None:
         self._provisions = provisions
         self._own = own
-        self.seen = Antecedents()
+        self._text = text
+        self._nesting = nesting
+        self._seen = Antecedents(nesting)
+        self._at = nesting.at(0)
 
     def place(self, citation: ProvisionCitation, law: Law, here: Locator | None) -> Place | None:
         """Return the place of a citation written at `here`; None where its words lead nowhere."""
+        self._at = self._nesting.at(citation.end)
+        self._seen.go_to(here)
         if (exact := self._written_out(citation, law, here)) is not None:
-            self.seen.remember(exact, citation)
+            self._remember(exact, citation)
             return exact
         outer = self._article(citation, law, here)
         for inside in (self._paragraph, self._item):
@@ -76,8 +113,12 @@ class Placer:
         if outer is None:
             return None
         place = self._range_end(citation, outer, here)
-        self.seen.remember(place, citation)
+        self._remember(place, citation)
         return place
+
+    def _remember(self, place: Place, citation: ProvisionCitation) -> None:
+        in_passing = _IN_PASSING.match(self._text, citation.end) is not None
+        self._seen.remember(place, citation, self._at, in_passing=in_passing)
 
     def _written_out(
         self, citation: ProvisionCitation, law: Law, here: Locator | None
@@ -114,9 +155,12 @@ class Placer:
         word, locator = citation.article_word, citation.locator
         if word:
             if word[0] == "同":
-                return _down_to(self.seen.article, "article")
+                return _down_to(self._seen.article.last(self._at), "article")
             if here is None or self._own is None:
-                return _down_to(self.seen.article, "article") if word == "本条" else None
+                same = self._seen.article.last(self._at)
+                return _down_to(same, "article") if word == "本条" else None
+            if not law.is_told:
+                return None
             if word in ("本条", "この条", "本條"):
                 return Place(self._own, Locator(here.division, here.article))
             found = _relative(word, here.article, self._own_articles(here.division))
@@ -127,13 +171,15 @@ class Placer:
             )
         if locator.article or locator.division:
             return Place(law, Locator(self._division(citation, law, here), locator.article))
-        if citation.paragraph_word == "同項" and self.seen.paragraph:
-            return _down_to(self.seen.paragraph, "article")
-        if citation.item_word == "同号" and self.seen.item:
-            return _down_to(self.seen.item, "article")
+        if citation.paragraph_word == "同項" and (same := self._seen.paragraph.last(self._at)):
+            return _down_to(same, "article")
+        if citation.item_word == "同号" and (same := self._seen.item.last(self._at)):
+            return _down_to(same, "article")
+        if not law.is_told and self._own is not None:
+            return None
         if here is not None and self._own is not None:
             return Place(self._own, Locator(here.division, here.article))
-        return _down_to(self.seen.article, "article")
+        return _down_to(self._seen.article.last(self._at), "article")
 
     def _paragraph(
         self, citation: ProvisionCitation, outer: Place, here: Locator | None
@@ -143,18 +189,20 @@ class Placer:
             last = outer.last and _at(outer.last, number)
             return Place(outer.law, _at(outer.first, number), last)
         if word == "同項":
-            return _down_to(self.seen.paragraph, "paragraph")
+            return _down_to(self._seen.paragraph.last(self._at), "paragraph")
         if word and word != "各項":
             return self._near(word, outer, here, "paragraph")
         if not (citation.locator.item or citation.item_word):
             return outer
         if citation.locator.article or citation.article_word or citation.locator.division:
             return outer._replace(first=_at(outer.first, "1" if outer.first.article else ""))
-        if citation.item_word == "同号" and self.seen.item:
-            return _down_to(self.seen.item, "paragraph")
+        if citation.item_word == "同号" and (same := self._seen.item.last(self._at)):
+            return _down_to(same, "paragraph")
         if here is not None:
-            return outer._replace(first=_at(outer.first, here.paragraph))
-        return _down_to(self.seen.paragraph, "paragraph") or outer
+            # What is printed below all paragraphs of an article speaks of its only one.
+            paragraph = here.paragraph or ("1" if here.article else "")
+            return outer._replace(first=_at(outer.first, paragraph))
+        return _down_to(self._seen.paragraph.last(self._at), "paragraph") or outer
 
     def _item(
         self, citation: ProvisionCitation, outer: Place, here: Locator | None
@@ -164,7 +212,7 @@ class Placer:
         if written.item:
             return outer._replace(first=_at(first, first.paragraph, written.item, written.subitem))
         if word == "同号":
-            same = self.seen.item
+            same = self._seen.item.last(self._at)
             return same and Place(
                 same.law, _at(same.first, same.first.paragraph, same.first.item, written.subitem)
             )
@@ -253,13 +301,28 @@ def _spread(outer: Place, level: str, found: tuple[str, str]) -> Place:
 
 
 def _relative(word: str, here: str, numbers: Sequence[str]) -> tuple[str, str] | None:
-    """First and last of the numbers that 前条, 前二項, 前各号, 次号 … lead to from `here`."""
+    """First and last of the numbers that 前条, 前二項, 前各号, 次号 … lead to from `here`.
+
+    None where one of them is not printed, as in extracts of supplementary provisions.
+    """
     if not here or here not in numbers:
         return None
     at = numbers.index(here)
     if word.startswith("前各"):
         return (numbers[0], numbers[at - 1]) if at else None
     size = count(word)
-    if word[0] == "前":
-        return (numbers[at - size], numbers[at - 1]) if at >= size else None
-    return (numbers[at + 1], numbers[at + size]) if at + size < len(numbers) else None
+    first, last = (at - size, at) if word[0] == "前" else (at, at + size)
+    row = numbers[first : last + 1] if first >= 0 else ()
+    if len(row) <= size or not all(starmap(_is_next, pairwise(row))):
+        return None
+    return (row[0], row[-2]) if word[0] == "前" else (row[1], row[-1])
+
+
+def _is_next(number: str, other: str) -> bool:
+    """Whether nothing can stand between two numbers: 三 and 四 or 三の二, 三の二 and 四."""
+    before = [int(part) for part in number.rpartition(":")[2].split("_")]
+    after = [int(part) for part in other.partition(":")[0].split("_")]
+    if len(after) > len(before):
+        return after[:-1] == before and after[-1] <= 2
+    depth = len(after) - 1
+    return after[:depth] == before[:depth] and after[depth] == before[depth] + 1

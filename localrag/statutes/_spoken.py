@@ -26,6 +26,8 @@ class SpokenLaws:
     def law_of(self, citation: ProvisionCitation) -> Law:
         """Return the law of a citation that begins a list."""
         part = citation.law
+        if part.kind is LawKind.TABLE:
+            return Law((), part.text)
         if law_id := self._definitions.get(part.text):
             return self._law((law_id,))
         if part.kind is LawKind.NONE:

@@ -11,13 +11,14 @@ from localrag.corpus.model import Locator
 from localrag.statutes._grammar import (
     BEFORE_BARE_NUMBER,
     CHAIN,
+    DEEPER,
     START,
     SUBITEM,
     Chain,
     read_chain,
     read_subitem,
 )
-from localrag.statutes._lawpart import NO_LAW, LawKind, LawPart, law_part_before
+from localrag.statutes._lawpart import NO_LAW, LawKind, LawPart, law_part_before, table_before
 
 __all__ = ["LawKind", "LawPart", "ProvisionCitation", "find_citations"]
 
@@ -26,17 +27,23 @@ _AND = (
     r"|及ビ|又ハ|若ハ|若クハ|並ニ|[及又並、，,・と])"
 )
 _QUALIFIER = r"(?:各号列記以外の部分|柱書き?|本文|ただし書|但書|前段|後段|の規定)"
-_JOINED = re.compile(rf"{_QUALIFIER}?(?:まで)?(?:の規定)?[ 　]?{_AND}{{1,2}}[ 　]?")
+# 会社法第五条、第七編第二章及び第九百条
+_HEADING = r"(?:第[〇一二三四五六七八九十百]+[編章節款目](?:の[一二三四五六七八九十]+)*)+"
+_JOINED = re.compile(
+    rf"{_QUALIFIER}?(?:まで)?(?:の規定)?[ 　]?{_AND}{{1,2}}[ 　]?(?:{_HEADING}{_AND}{{1,2}})*"
+)
 _TO = re.compile(rf"{_QUALIFIER}?[ 　]?(?:から|乃至|ないし|[～〜~―－—-])[ 　]?")
 _UNTIL = re.compile("まで")
 _BRACKETS = re.compile(r"[（）()]")
-_MORE_SUBITEMS = re.compile(rf"(から|{_AND})({SUBITEM})")
+_MORE_SUBITEMS = re.compile(rf"(から|{_AND})(?:({SUBITEM})|({DEEPER}))")
+_ASIDE_FOLLOWS = re.compile(rf"{_QUALIFIER}?")
 # 第四十五条（第三号及び第四号を除く。）
 _PART_OF_OUTER = re.compile(
     r"(?:[第〇一二三四五六七八九十百千0-9０-９条項号のイ-ヲ及び又は若しくは並びに、からまで各列記以外本文ただし書前後段]"
-    r"|（[^（）\n]{0,100}）){0,120}(?:の[^。（）、\n]{1,20}に係る部分|に係る|を除[くきい]|に限る)"
+    r"|（[^（）\n]{0,100}）){0,120}"
+    r"(?:の[^。（）、\n]{1,20}に係る部分|に係る|(?:の場合)?(?:を除[くきい]|に限る)|にあ[つっ]ては)"
 )
-_LONGEST_JOIN = 24
+_LONGEST_JOIN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +140,17 @@ class _Scan:
             ranged = _TO.fullmatch(frame.gap) is not None
             if ranged or _JOINED.fullmatch(frame.gap):
                 continued = chain.after(first)
+                if chain.depth == 0 and "の規定" in frame.gap:
+                    # 民法第五条の規定及び第七条の規定: the second is no more of the law named.
+                    continued = None
                 if continued is not None and ranged and self._range(frame, continued, end):
                     return
+        if continued is None and chain.depth and self._text[start].isdigit():
+            return
         law = self.found[frame.index].law if continued is not None else NO_LAW
-        if continued is None:
+        if continued is None and chain.depth == 2:
+            law = table_before(self._text, start)
+        elif continued is None:
             law = law_part_before(self._text, start, frame.end)
             start = law.start if law.text else start
         list_index = -1 if continued is None else frame.index
@@ -149,9 +163,8 @@ class _Scan:
         outer = frame.outer
         if outer is None or outer.chain is None or frame.gap:
             return None
-        narrower = chain.depth > outer.chain.lowest or (
-            outer.chain.item_word == "各号" and chain.depth == outer.chain.lowest
-        )
+        several = outer.chain.item_word == "各号" or self.found[outer.index].last is not None
+        narrower = chain.depth + several > outer.chain.lowest
         if not narrower:
             return None
         if _PART_OF_OUTER.match(self._text, end) is None:
@@ -186,7 +199,8 @@ class _Scan:
                 if bracket[0] in "（(":
                     around = self._frames[-1]
                     opening = self._end + bracket.end()
-                    self._frames.append(_Frame(opening, None if around.gap else around))
+                    follows = _ASIDE_FOLLOWS.fullmatch(around.gap) is not None
+                    self._frames.append(_Frame(opening, around if follows else None))
                 elif len(self._frames) > 1:
                     self._frames.pop()
             self._frames[-1].pass_over(gap[at:])
@@ -243,13 +257,16 @@ class _Scan:
         """Subitems listed after the first: イ又はロ, イからハまで."""
         while more := _MORE_SUBITEMS.match(self._text, self._end):
             assert frame.chain is not None
-            chain = frame.chain._replace(subitem=read_subitem(more[2]))
+            subitem = read_subitem(more[2] or more[3])
+            if more[3]:
+                subitem = f"{frame.chain.subitem.rpartition('.')[0]}.{subitem}"
+            chain = frame.chain._replace(subitem=subitem)
             if more[1] == "から":
                 if not self._range(frame, chain, more.end()):
                     break
             else:
                 law = self.found[frame.index].law
-                self._add(frame, chain, law, more.start(2), more.end(), frame.index)
+                self._add(frame, chain, law, more.end(1), more.end(), frame.index)
 
 
 def _last_words(chain: Chain, first: ProvisionCitation) -> tuple[str, ...]:

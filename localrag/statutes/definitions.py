@@ -2,15 +2,26 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from localrag.corpus.model import ITEMS, Document, Locator
+from localrag.corpus.model import ITEMS, PARAGRAPHS, Document, Locator
+from localrag.statutes._nesting import Nesting
+from localrag.statutes._tables import Tables
 from localrag.statutes.provisions import Innermost, outside_in
 
 _QUOTED = r"「[^「」\n]{1,60}」"
 _QUOTED_LIST = rf"{_QUOTED}(?:(?:、|又は|及び|若しくは|並びに){_QUOTED})*+"
 _MEANS = re.compile(rf"(?P<terms>{_QUOTED_LIST})とは")
-_SCOPE_BEFORE = re.compile(r"([^、。\n「」（）　]{1,40})において(?:使用する)?、?$")
+_SCOPE_BEFORE = re.compile(
+    r"([^、。\n「」（）　]{1,40})において(?:使用する)?、?$"
+    # 前項第一号の「支配株主等」とは
+    r"|((?:[前次同]|第[〇一二三四五六七八九十百]+)[条項号][^、。\n「」（）　]{0,30})の$"
+)
+# この条における用語のうち次の各号に掲げるものの意義は
+_SCOPE_OF_ITEMS = re.compile(
+    r"((?:この|[前次]|第[〇一二三四五六七八九十百]+)[編章節款目条項号][^、。\n「」（）　]{0,30}?)"
+    r"にお(?:いて|ける)"
+)
 _CALLED = re.compile(
     rf"以下(?P<scope>[^「」。（）\n]{{0,80}}?)(?P<terms>{_QUOTED_LIST})と(?:いう|総称する)"
 )
@@ -52,9 +63,15 @@ def extract_definitions(document: Document) -> list[Definition]:
         return []
     at = Innermost(outside_in(document)).at
     text = document.text
+    nesting, tables = Nesting(text), Tables(document)
     found = sorted({*_means(text), *_called(text), *_explained(text), *_items(document)})
     return [
-        Definition(text[start:end], at(start), start, end, scope) for start, end, scope in found
+        Definition(text[start:end], at(start), start, end, scope)
+        for start, end, scope in found
+        # What stands in quotation marks, or in a table of words to be replaced, is to be read in
+        # another provision and defines nothing here.
+        if not nesting.is_quoted(start - (text[start - 1] == "「"))
+        and not tables.replace_words(start)
     ]
 
 
@@ -62,7 +79,7 @@ def _means(text: str) -> Iterator[tuple[int, int, str]]:
     """この法律において「X」とは、…をいう."""
     for match in _MEANS.finditer(text):
         before = _SCOPE_BEFORE.search(text, max(0, match.start() - 50), match.start())
-        scope = before[1] if before else ""
+        scope = (before[1] or before[2]) if before else ""
         yield from _terms(match, "" if scope in _WHOLE_LAW else scope)
 
 
@@ -108,8 +125,15 @@ def _terms(match: re.Match[str], scope: str) -> Iterator[tuple[int, int, str]]:
 
 def _items(document: Document) -> Iterator[tuple[int, int, str]]:
     """一　X　…をいう."""
+    heads = {
+        passage.locator: passage.text.partition("\n")[0]
+        for passage in document.passages
+        if passage.layer == PARAGRAPHS
+    }
     for passage in document.passages:
         if passage.layer == ITEMS and (
             match := _ITEM.match(document.text, passage.start, passage.end)
         ):
-            yield match.start("term"), match.end("term"), ""
+            paragraph = replace(passage.locator, item="", subitem="")
+            stated = _SCOPE_OF_ITEMS.search(heads.get(paragraph, ""))
+            yield match.start("term"), match.end("term"), stated[1] if stated else ""

@@ -100,6 +100,12 @@ class LawNames:
         row = self.rows.get(law_id)
         return row.law_type if row else ""
 
+    def can_bear(self, law_id: str, number: str) -> bool:
+        """Whether this can be the number of the law, as far as both are known."""
+        cited = _LAW_NUMBER.fullmatch(number)
+        own = _LAW_NUMBER.fullmatch(self.rows[law_id].law_num)
+        return cited is None or own is None or _number_key(cited) == _number_key(own)
+
     def is_title(self, name: str) -> bool:
         """Whether this is the title of a law, not an abbreviation."""
         return any(_plain(self.title(law_id)) == name for law_id in self._ids.get(name, ()))

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from localrag.corpus.model import Document, Locator
+from localrag.statutes._grammar import SUPPLEMENT
 from localrag.statutes._laws import LawWords
+from localrag.statutes._nesting import Nesting
 from localrag.statutes._places import Law, Place, Placer
-from localrag.statutes.citations import ProvisionCitation, find_citations
+from localrag.statutes._tables import Tables
+from localrag.statutes.citations import LawKind, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import Innermost, Provisions, outside_in
 
@@ -17,7 +20,7 @@ DELEGATES = "delegates"
 DELEGATED_BY = "delegated-by"
 
 _INSTRUMENT = (
-    r"(?:政令|(?:[一-鿿]{2,6})?[府省]令|[一-鿿]{2,12}委員会規則"
+    r"(?:政令|(?:[一-鿿]{4}|[一-鿿]{2})?[府省]令|[一-鿿]{2,12}委員会規則"
     r"|人事院規則|最高裁判所規則|会計検査院規則)"
 )
 _LEFT_TO = re.compile(r"(?<=[令則])[での](?:定め|指定)")
@@ -27,14 +30,21 @@ _FILLS_IN = re.compile(
     rf"{_PART}(?:に規定する|の規定により|の規定による|の規定に基づき|に基づき|に掲げる|に定める|の)"
     rf"[^「」]{{0,80}}?({_INSTRUMENT}(?:で|の)(?:定め|指定))"
 )
+_OPENING = re.compile(r"[^　。、（）\n]{1,20}　[^。、（）\n]{0,40}(?:[は、]、?)?")
 _APPLIED = re.compile(rf"{_PART}(?:の規定)?(?:は|を)[^「」]*?準用")
 _APPLYING = re.compile(r"準用(?:する|される|し、?)(?:場合における)?$")
 _UNDER = re.compile(r"(?:の規定)?(?:において|により)(?:読み替えて)?準用する")
+_LEFT_BY = re.compile(r"(?:に規定する|の規定による|の規定により|に掲げる|の)$")
+_AMENDED = re.compile(
+    r"(?:の|を削る|(?:の次に|の前に|に)[^。、（）]{1,20}を加える|を[^。、（）]{1,30}とする)改正規定"
+)
 _QUOTED = re.compile(r"「[^「」\n]*+(?:「[^「」\n]*+」[^「」\n]*+)*+」")
 _BRACKETED = re.compile(r"（[^（）]*+）")
 _SENTENCE_END = re.compile(r"[。（）\n]")
 _LABEL_END = re.compile(r"[（(　 ]")
 _LONGEST_TAIL = 500
+# A 制定文 is never amended: it cites the numbers of its day.
+_ENACTMENT = "enact"
 _ORDER_TYPES = {"政令": "CabinetOrder"}
 _OWN_RANK = {"CabinetOrder": ("政令",), "MinisterialOrdinance": ("政令", "府令", "省令")}
 
@@ -69,8 +79,9 @@ class Reference:
 def extract_references(document: Document, names: LawNames) -> list[Reference]:
     """All references of a statute, in reading order; none for other documents.
 
-    References to the provision they stand in (この条において) and those inside quotation marks,
-    which cite the words of an amendment, are left out.
+    Left out are references to the provision they stand in (この条において), those of tables whose
+    rows speak of laws that only a reader can tell, and those in the words of an amendment or of an
+    enactment clause, which cite the numbers of their day.
     """
     if document.kind != "law":
         return []
@@ -87,46 +98,46 @@ class _Extraction:
         self._text = document.text
         self._names = names
         self._passages = outside_in(document)
-        self._words = LawWords(document, names)
-        self._order = names.law_type(document.id) not in ("", "Act", "Constitution")
+        self._nesting = Nesting(document.text)
+        self._tables = Tables(document)
+        self._words = LawWords(document, names, self._nesting, self._tables)
+        law_type = names.law_type(document.id)
+        self._order = law_type not in ("", "Act", "Constitution")
+        self._is_cabinet_order = law_type in ("CabinetOrder", "ImperialOrder")
         self._quoted = _Cursor([m.span() for m in _QUOTED.finditer(document.text)])
         self._filled: list[tuple[int, int]] = []
+        self._own_lists: set[int] = set()
 
     def citations(self) -> Iterator[Reference]:
         """Find the references that cite provisions."""
         document = self._document
         provisions = Provisions([document])
-        placer = Placer(provisions, self._words.own)
+        placer = Placer(provisions, self._words.own, self._text, self._nesting)
         self._appendices = {
             _LABEL_END.split(words)[0]: division
             for division, words in reversed(list(provisions.divisions(document.id).items()))
-            if division.startswith("appendix") and words
+            if division.startswith("appendix") and _LABEL_END.split(words)[0]
         }
         finder = Innermost(self._passages)
         citations = find_citations(self._text)
-        ends = _list_ends(citations)
+        lists = _lists(citations)
         laws: list[Law] = []
-        before: ProvisionCitation | None = None
-        for citation, end in zip(citations, ends, strict=True):
+        for index, (citation, (start, end)) in enumerate(zip(citations, lists, strict=True)):
             here = finder.at(citation.start)
-            if citation.continues >= 0:
-                law = laws[citation.continues]
-            else:
-                law = self._words.law_of(citation, here)
-                if before and law is self._words.own and self._is_under(before, citation):
-                    law = laws[-1]
+            law = self._law(citations, index, laws, here, provisions)
             laws.append(law)
-            before = citation
-            if self._is_no_reference(citation, end):
+            if here.division == _ENACTMENT or self._is_no_reference(citation, start, end):
                 continue
             place = placer.place(citation, law, here)
             if place is None:
                 continue
             laws[-1] = place.law
-            if _is_here(citation, place, here, self._words.own):
-                continue
             place = self._in_own_appendix(place)
-            yield self._reference(citation, place, here, self._kind(citation, place, end))
+            if self._leads_nowhere(citation, place, here, end, provisions):
+                continue
+            if place.law is self._words.own:
+                self._own_lists.add(end)
+            yield self._reference(citation, place, here, self._kind(citation, place, here, end))
 
     def delegations(self) -> Iterator[Reference]:
         """Where a provision leaves something to an order; known orders by their names."""
@@ -142,17 +153,75 @@ class _Extraction:
             start, instrument = written.start(), written[0]
             if instrument.endswith(_OWN_RANK.get(law_type, ())):
                 continue
-            if quoted.covers(start) or filled.covers(start):
+            if quoted.covers(start) or self._tables.replace_words(start):
                 continue
-            law_id = self._order_known_by_name(instrument)
+            if filled.covers(start) or self._is_left_elsewhere(start):
+                continue
             here = finder.at(start)
+            law_id = ""
+            if not self._is_left_to_another(here, match.end()):
+                law_id = self._order_known_by_name(instrument)
             yield Reference(here, start, match.end(), DELEGATES, law_id, instrument, Locator())
 
-    def _is_no_reference(self, citation: ProvisionCitation, end: int) -> bool:
+    def _law(
+        self,
+        citations: list[ProvisionCitation],
+        index: int,
+        laws: list[Law],
+        here: Locator,
+        provisions: Provisions,
+    ) -> Law:
+        """Tell the law of a citation, given those of the citations before it."""
+        citation, own = citations[index], self._words.own
+        if citation.continues >= 0:
+            law = laws[citation.continues]
+            if citation.locator.division == SUPPLEMENT and self._words.is_amending(law):
+                return own
+            article = Locator(article=citation.locator.article)
+            if law.is_told and self._is_applied_under(citations, index):
+                return own if provisions.exists(own.ids[0], article) else law
+            return law
+        law = self._words.law_of(citation, here)
+        if index and law is own and self._is_under(citations[index - 1], citation):
+            return laws[-1]
+        return law
+
+    def _leads_nowhere(
+        self,
+        citation: ProvisionCitation,
+        place: Place,
+        here: Locator,
+        end: int,
+        provisions: Provisions,
+    ) -> bool:
+        """Whether a reader gains nothing by it: この条, a law not told, words of an amendment."""
+        in_full = not place.first.division.startswith(SUPPLEMENT)
+        own = place.law.ids == self._words.own.ids
+        if own and in_full and not provisions.exists(self._document.id, place.first):
+            # All but supplements is printed in full: what it lacks is of another law or day.
+            return True
+        if not place.law.is_told or _is_here(citation, place, here, self._words.own):
+            return True
+        # 第九十五条の改正規定 is an article of the law that is amended, as it was then.
+        return self._words.is_amending(place.law) and _AMENDED.match(self._text, end) is not None
+
+    def _is_left_elsewhere(self, start: int) -> bool:
+        """Whether the order is named for what another provision leaves to it.
+
+        第三条第一項の政令で定める額: it is the cited provision that delegates.
+        """
+        between = _LEFT_BY.search(self._text, max(0, start - 16), start)
+        return between is not None and between.start() in self._own_lists
+
+    def _is_left_to_another(self, here: Locator, end: int) -> bool:
+        """Whether an order of its own fills it in: a day, or what a later amendment leaves."""
+        if not here.division.startswith(SUPPLEMENT):
+            return False
+        return self._words.amends(here.division) or self._text.startswith("る日", end)
+
+    def _is_no_reference(self, citation: ProvisionCitation, start: int, end: int) -> bool:
         text = self._text
-        is_label = text[end : end + 1] in ("　", "\n", "") and (
-            citation.start == 0 or text[citation.start - 1] == "\n"
-        )
+        is_label = text[end : end + 1] in ("　", "\n", "") and text[start - 1 : start] in ("\n", "")
         return (
             is_label
             or self._quoted.covers(citation.start)
@@ -163,7 +232,16 @@ class _Extraction:
         """Whether its law is that of the citation before: 民法第三条において準用する第五条."""
         return _UNDER.fullmatch(self._text, before.end, citation.start) is not None
 
-    def _kind(self, citation: ProvisionCitation, place: Place, end: int) -> str:
+    def _is_applied_under(self, citations: list[ProvisionCitation], index: int) -> bool:
+        """Whether it applies the law named next: 第九条において準用する保険業法第五条."""
+        if index + 1 == len(citations):
+            return False
+        citation, following = citations[index : index + 2]
+        return following.law.kind in (LawKind.NAMED, LawKind.SAME) and self._is_under(
+            citation, following
+        )
+
+    def _kind(self, citation: ProvisionCitation, place: Place, here: Locator, end: int) -> str:
         text = self._text
         if _APPLYING.search(text, max(0, citation.start - 16), citation.start):
             return APPLIES
@@ -180,8 +258,16 @@ class _Extraction:
             # Not found where an aside that was left out parts the words.
             at = text.find(filled[1], end, end + _LONGEST_TAIL)
             self._filled.append((end, max(at, end) + len(filled[1])))
-            return DELEGATED_BY
+            # A cabinet order does not fill in what the act leaves to an ordinance, though it may
+            # itself leave to one a part of what it fills in.
+            own_rank = filled[1].startswith("政令") == self._is_cabinet_order
+            return DELEGATED_BY if own_rank or self._opens(citation, here) else REFERS
         return APPLIES if _APPLIED.match(tail) else REFERS
+
+    def _opens(self, citation: ProvisionCitation, here: Locator) -> bool:
+        """Whether a paragraph begins with it: 第四条　法第四条第二項の規定による承諾は、…."""
+        start = self._text.rfind("\n", 0, citation.start) + 1
+        return not here.item and _OPENING.fullmatch(self._text, start, citation.start) is not None
 
     def _reference(
         self, citation: ProvisionCitation, place: Place, here: Locator, kind: str
@@ -240,13 +326,17 @@ def _rest_of_sentence(tail: str) -> str:
     return tail[: end.start()] if end else tail
 
 
-def _list_ends(citations: list[ProvisionCitation]) -> list[int]:
-    """For each citation, where the list that it belongs to ends."""
+def _lists(citations: list[ProvisionCitation]) -> list[tuple[int, int]]:
+    """For each citation, where the list begins that it belongs to, and where its rest ends."""
+    starts = [citation.start for citation in citations]
     ends = [citation.end for citation in citations]
+    for index, citation in enumerate(citations):
+        if citation.continues >= 0:
+            starts[index] = starts[citation.continues]
     for index in range(len(citations) - 1, -1, -1):
         if (before := citations[index].continues) >= 0:
             ends[before] = max(ends[before], ends[index])
-    return ends
+    return list(zip(starts, ends, strict=True))
 
 
 def _is_here(citation: ProvisionCitation, place: Place, here: Locator, own: Law) -> bool:

@@ -1,10 +1,12 @@
 """From the words of a question or a provision to the exact provisions they cite."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from localrag.corpus.model import Locator
 from localrag.statutes._grammar import SUPPLEMENT
+from localrag.statutes._nesting import Nesting
 from localrag.statutes._places import Law, Place, Placer
 from localrag.statutes._spoken import SpokenLaws
 from localrag.statutes.citations import ProvisionCitation, find_citations
@@ -13,6 +15,11 @@ from localrag.statutes.provisions import ProvisionLookup, container
 
 __all__ = ["ProvisionLookup", "Resolution", "Resolver", "Target", "parse_target"]
 
+_DIGITS = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+")
+_BARE_NUMBER = re.compile(rf"(?:{_DIGITS.pattern})(?:[のノ](?:{_DIGITS.pattern}))*")
+_NUMBER = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+(?=[条項号のノ]|$)")
+_LONGEST_TARGET = 2000
+_LONGEST_NAME = 120
 _LONGEST_RANGE = 100
 _FEW_LAWS = 20
 
@@ -82,7 +89,7 @@ class Resolver:
             text = text.replace("　", " ")
         own = Law((law_id,), self._names.title(law_id)) if law_id else None
         laws = SpokenLaws(text, self._names, own, definitions or {})
-        placer = Placer(self._provisions, own)
+        placer = Placer(self._provisions, own, text, Nesting(text))
         found: list[Resolution] = []
         citing: list[Law] = []
         for citation in find_citations(text):
@@ -182,26 +189,81 @@ class Resolver:
 def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tuple[Resolution, ...]:
     """Read what a user types to see a provision, or a law as a whole.
 
-    Takes 金商法27条の36, 薬機法施行規則 附則第3条, a law id with a path (323AC0000000025 27_36.1,
-    323AC0000000025#27_36.1), a title, an abbreviation, a law number.
+    Takes 金商法27条の36, 民法 709, 薬機法施行規則 附則第3条, 憲法前文, a law id with a path
+    (323AC0000000025 27_36.1, 323AC0000000025#27_36.1), a title, an abbreviation, a law number.
+    Where a number in it belongs to no citation the last resolution says so: what was not read may
+    be what matters.
     """
     text = text.strip()
+    if len(text) > _LONGEST_TARGET:
+        return ()
     law_id, _, path = text.replace("#", " ", 1).partition(" ")
     if law_id in names.rows:
-        locator = Locator.parse(path.strip())
-        if not path.strip() or provisions.exists(law_id, locator):
-            return (Resolution(0, len(text), text, (Target(law_id, locator),)),)
-        resolved = Resolver(names, provisions).resolve(path, law_id=law_id)
-        if resolved:
-            return tuple(resolved)
-        problem = "the law has no such provision"
-        nearest = (Target(law_id, Locator()),)
-        cited = (Target(law_id, locator),)
-        return (Resolution(0, len(text), text, (), cited, nearest, problem),)
+        return _in_law(text, law_id, path.strip(), names, provisions)
     if whole := names.lookup(text):
-        targets = tuple(Target(id_, Locator()) for id_ in whole)
-        return (Resolution(0, len(text), text, targets),)
-    return tuple(Resolver(names, provisions).resolve(text))
+        return (_found(text, (Target(id_, Locator()) for id_ in whole)),)
+    law_ids, rest = _law_and_rest(text, names)
+    if divisions := tuple(_of_division(law_ids, rest, provisions)):
+        return (_found(text, divisions),)
+    if bare := _BARE_NUMBER.fullmatch(rest):
+        main, *branches = _DIGITS.findall(bare[0])
+        text = text[: len(text) - len(rest)] + f"第{main}条" + "".join(f"の{b}" for b in branches)
+    resolved = tuple(Resolver(names, provisions).resolve(text))
+    unread = _unread(text, resolved, names)
+    if resolved and unread:
+        problem = f"{unread!r} in it belongs to no provision"
+        return (*resolved, Resolution(0, len(text), text, (), problem=problem))
+    return resolved
+
+
+def _in_law(
+    text: str, law_id: str, path: str, names: LawNames, provisions: ProvisionLookup
+) -> tuple[Resolution, ...]:
+    locator = Locator.parse(path)
+    if not path or provisions.exists(law_id, locator):
+        return (_found(text, (Target(law_id, locator),)),)
+    resolved = Resolver(names, provisions).resolve(path, law_id=law_id)
+    if resolved:
+        return tuple(resolved)
+    problem = "the law has no such provision"
+    nearest = (Target(law_id, Locator()),)
+    return (Resolution(0, len(text), text, (), (Target(law_id, locator),), nearest, problem),)
+
+
+def _law_and_rest(text: str, names: LawNames) -> tuple[tuple[str, ...], str]:
+    """Split off the longest name of a law that a text begins with."""
+    for end in range(min(len(text), _LONGEST_NAME) - 1, 0, -1):
+        if law_ids := names.lookup(text[:end]):
+            return law_ids, text[end:].strip()
+    return (), text
+
+
+def _of_division(
+    law_ids: Sequence[str], label: str, provisions: ProvisionLookup
+) -> Iterator[Target]:
+    """Yield what stands in the divisions called so: 前文, 附則, 別表第一."""
+    for law_id in law_ids:
+        for division, words in provisions.divisions(law_id).items():
+            if label and (words == label or words.startswith(f"{label}（")):
+                if provisions.exists(law_id, Locator(division)):
+                    yield Target(law_id, Locator(division))
+                for article in provisions.articles(law_id, division):
+                    yield Target(law_id, Locator(division, article))
+
+
+def _unread(text: str, resolved: Sequence[Resolution], names: LawNames) -> str:
+    """Return the first number of a text that is part of no citation and no law's name."""
+    spans = [(citation.start, citation.end) for citation in resolved]
+    spans += [(name.start, name.end) for name in names.find_names(text)]
+    read = bytearray(len(text))
+    for start, end in spans:
+        read[start:end] = b"x" * (end - start)
+    numbers = _NUMBER.finditer(text)
+    return next((number[0] for number in numbers if 0 in read[slice(*number.span())]), "")
+
+
+def _found(text: str, targets: Iterable[Target]) -> Resolution:
+    return Resolution(0, len(text), text, tuple(targets))
 
 
 def _columns(members: Sequence[Sequence[Target]]) -> Iterator[list[Target]]:

@@ -41,6 +41,35 @@ def test_every_way_to_define(statute: Callable[..., Document]) -> None:
     ]
 
 
+def test_words_to_be_read_elsewhere_define_nothing(statute: Callable[..., Document]) -> None:
+    lines = [
+        (
+            "1.1",
+            "第一条　第九条中「灯台」とあるのは、「灯台（以下「灯標」という。）及び灯船"
+            "（光る船をいう。以下同じ。）」と読み替える。",
+        ),
+        ("2.1", "第二条　次の表のとおり読み替える。"),
+        ("2.1", "第三条\t灯台\t灯台（以下「灯光」という。）"),
+        ("3.1", "第三条　灯台（以下「灯火」という。）"),
+    ]
+    assert terms(statute("509AC0000000093", "灯火法", lines)) == [("灯火", "3.1", "")]
+
+
+def test_how_far_a_definition_reaches(statute: Callable[..., Document]) -> None:
+    lines = [
+        ("1.1", "第一条　前項第一号の「灯守」とは、灯台を守る者をいう。"),
+        ("2.1", "第二条　前項における用語のうち次の各号に掲げるものの意義は、次のとおりとする。"),
+        ("2.1.1", "一　灯質　光の色をいう。"),
+        ("3.1", "第三条　次に掲げる用語の意義は、次のとおりとする。"),
+        ("3.1.1", "一　灯油　燃える油をいう。"),
+    ]
+    assert terms(statute("509AC0000000092", "灯火法", lines)) == [
+        ("灯守", "1.1", "前項第一号"),
+        ("灯質", "2.1.1", "前項"),
+        ("灯油", "3.1.1", ""),
+    ]
+
+
 def test_spans_hold_the_term(act: Document) -> None:
     for definition in extract_definitions(act):
         assert act.text[definition.start : definition.end] == definition.term

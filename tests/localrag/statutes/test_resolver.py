@@ -131,6 +131,15 @@ def test_definitions_of_the_text_come_first(resolver: Resolver) -> None:
         ("灯台管理法", ["法"]),
         ("灯管法施行規則 第5条", ["則5"]),
         ("令和元年法律第1号", ["法"]),
+        ("令和元年法律第1号3条", ["法3"]),
+        ("灯台管理法 3", ["法3"]),
+        ("灯管法３の２", ["法3_2"]),
+        ("灯管法 三条の二", ["法3_2"]),
+        ("灯管法3条1項から3項", ["法3.1", "法3.2", "法3.3"]),
+        ("灯管法3条1項・3項", ["法3.1", "法3.3"]),
+        ("灯管法2条2項1号及び2号", ["法2.2.1", "法2.2.2"]),
+        ("灯管法別表", ["法appendix1/"]),
+        ("灯管法 附則", ["法suppl1/1|法suppl1/2|法suppl2/1"]),
         ("何か", []),
     ],
 )
@@ -138,3 +147,10 @@ def test_targets_of_the_command_line(
     names: LawNames, provisions: Provisions, text: str, expected: list[str]
 ) -> None:
     assert places(parse_target(text, names, provisions)) == expected
+
+
+@pytest.mark.parametrize("text", ["灯管法3条2", "灯管法3条の2-1", "灯管法2条2項1の2号"])
+def test_what_is_not_read_is_told(names: LawNames, provisions: Provisions, text: str) -> None:
+    *_, last = parse_target(text, names, provisions)
+    assert last.candidates == ()
+    assert "belongs to no provision" in last.problem

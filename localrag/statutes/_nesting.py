@@ -1,0 +1,171 @@
+"""Brackets hold asides: who reads on after them takes up what stands before them."""
+
+import re
+from bisect import bisect_left
+from typing import Generic, NamedTuple, TypeVar
+
+_MARK = re.compile(r"[（）()「」\n]")
+# 第三条第一項（第五条において準用する場合を含む。）
+_ALTERNATIVE = re.compile(r"(?:を含む|を除く|に限る|除く|限る)。?$")
+# Laws nest five deep; a hostile text may nest without end.
+_DEEPEST = 32
+_BLOT = "\0"
+
+T = TypeVar("T")
+
+
+class Spot(NamedTuple):
+    """Where something stands.
+
+    Attributes:
+        line: where its line begins.
+        open: where the brackets and quotation marks open that stand around it, outermost first.
+    """
+
+    line: int
+    open: tuple[int, ...]
+
+
+class Nesting:
+    """The brackets that are open at any position of a text; a line ends them all."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._marks: list[int] = []
+        self._spots = [Spot(0, ())]
+        self._alternatives: set[int] = set()
+        line = 0
+        brackets = _Brackets(text)
+        for mark in _MARK.finditer(text):
+            start = mark.start()
+            opening = brackets.read(start)
+            if opening and _ALTERNATIVE.search(text, max(opening, start - 4), start):
+                self._alternatives.add(opening)
+            if mark[0] == "\n":
+                line = mark.end()
+            self._marks.append(start)
+            self._spots.append(Spot(line, tuple(brackets.open)))
+
+    def at(self, position: int) -> Spot:
+        """Where a position stands; a bracket right before it is open."""
+        return self._spots[bisect_left(self._marks, position)]
+
+    def is_quoted(self, position: int) -> bool:
+        """Whether quotation marks stand around a position."""
+        return any(self._text[opening] == "「" for opening in self.at(position).open)
+
+    def is_alternative(self, spot: Spot) -> bool:
+        """Whether its bracket says what else counts or does not: を含む, を除く, に限る."""
+        return bool(spot.open) and spot.open[-1] in self._alternatives
+
+
+class Recent(Generic[T]):
+    """What a text named last, as one reads on.
+
+    What stands in brackets is in sight as long as they are open, and from other brackets beside
+    them where it explains a word: A（第三条のAをいう。）及びB（同条のBをいう。）. What is out of
+    sight counts only where its line names nothing else.
+    """
+
+    def __init__(self, nesting: Nesting) -> None:
+        self._nesting = nesting
+        self._named: dict[tuple[tuple[int, ...], int, bool], tuple[Spot, T]] = {}
+        self._latest: tuple[Spot, T] | None = None
+
+    def enter(self, value: T, at: Spot, *, in_passing: bool = False) -> None:
+        """Take `value` as the one named last.
+
+        Args:
+            value: what is named.
+            at: where.
+            in_passing: it is out of sight at once.
+        """
+        self._latest = at, value
+        if in_passing:
+            return
+        self._named = {key: named for key, named in self._named.items() if _around(key[0], at.open)}
+        key = at.open[:-1], len(at.open), self._nesting.is_alternative(at)
+        self._named.pop(key, None)
+        self._named[key] = at, value
+
+    def on_line(self, at: Spot) -> T | None:
+        """What the line named last in sight of a place."""
+        return self._in_sight(at, at.line)
+
+    def last(self, at: Spot) -> T | None:
+        """What was named last, in sight if its line names anything that is."""
+        if (value := self._in_sight(at, at.line)) is not None:
+            return value
+        if self._latest and self._latest[0].line == at.line:
+            return self._latest[1]
+        if (value := self._in_sight(at)) is not None:
+            return value
+        return self._latest[1] if self._latest else None
+
+    def _in_sight(self, at: Spot, line: int = -1) -> T | None:
+        for spot, value in reversed(self._named.values()):
+            if line in (-1, spot.line) and self._sees(at, spot):
+                return value
+        return None
+
+    def _sees(self, at: Spot, spot: Spot) -> bool:
+        if _around(spot.open, at.open):
+            return True
+        beside = len(at.open) >= len(spot.open) and _around(spot.open[:-1], at.open)
+        return beside and at.line == spot.line and not self._nesting.is_alternative(spot)
+
+
+def without_asides(text: str, start: int, end: int) -> str:
+    """Return ``text[start:end]`` with the brackets blotted out that have closed before `end`.
+
+    Every character keeps its place.
+    """
+    part = text[start:end]
+    brackets = _Brackets(part)
+    for mark in _MARK.finditer(part):
+        opening = brackets.read(mark.start())
+        if opening is not None:
+            closing = mark.end()
+            part = part[:opening] + _BLOT * (closing - opening) + part[closing:]
+    return part
+
+
+class _Brackets:
+    """Reads the marks of a text one by one."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.open: list[int] = []
+        """Where the open ones stand."""
+
+    def read(self, position: int) -> int | None:
+        """Read a mark; where it closes a bracket, return where that opened.
+
+        That is 0 for one that opened before the text begins.
+        """
+        mark = self._text[position]
+        if mark == "\n":
+            self.open.clear()
+        elif mark in "（(「":
+            if len(self.open) < _DEEPEST:
+                self.open.append(position)
+        elif not self.open:
+            return 0
+        elif mark == "」":
+            return self._end_quote()
+        elif self._text[self.open[-1]] != "「":
+            return self.open.pop()
+        return None
+
+    def _end_quote(self) -> int | None:
+        """Close a quotation; the words quoted may open brackets that they do not close."""
+        for depth in range(len(self.open) - 1, -1, -1):
+            opening = self.open[depth]
+            if self._text[opening] == "「":
+                del self.open[depth:]
+                return opening
+        return None
+
+
+def _around(outer: tuple[int, ...], inner: tuple[int, ...]) -> bool:
+    return inner[: len(outer)] == outer
