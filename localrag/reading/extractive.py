@@ -17,6 +17,8 @@ QUOTES = 3
 # Below this share of the question nothing is said to support an answer. Chosen so that of the right
 # JSQuAD answers about one in a hundred is lost.
 _SUPPORTED = 0.4
+# What a piece gains, as a share of the question, because the question names its very place.
+_NAMED = 0.4
 # A further quotation must come this near to the best one's coverage.
 _WORTH_QUOTING = 0.6
 
@@ -43,6 +45,9 @@ def answer(
     """
     retrieval = retriever.search(query, k)
     chosen = _choose(_candidates(retriever, query, retrieval), quotes)
+    if retrieval.missing and not retrieval.named:
+        # Whatever else was found is not the provision that was asked about.
+        chosen = []
     citations = tuple(verify(retriever.store, _citation(piece)) for piece in _with_context(chosen))
     if not citations:
         return Answer("", (), Status.NOT_FOUND, retrieval.trace)
@@ -58,12 +63,28 @@ def answer(
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
     scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
-    candidates: list[_Candidate] = []
+    candidates = []
     for hit in retrieval.hits:
         pieces = pieces_of(retriever.store, hit.passage)
         supports = scorer.score(pieces, hit.passage.header, hit.score / best)
-        candidates += map(_Candidate, pieces, supports)
+        for piece, support in zip(pieces, supports, strict=True):
+            named = _is_named(piece, retrieval)
+            candidates.append(_Candidate(piece, _raised(support) if named else support))
     return candidates
+
+
+def _is_named(piece: Piece, retrieval: Retrieval) -> bool:
+    return any(
+        target.law_id == piece.passage.document_id
+        and target.locator.contains(piece.passage.locator)
+        for target in retrieval.named
+    )
+
+
+def _raised(support: Support) -> Support:
+    """What the question names is evidence by that alone."""
+    coverage = min(1.0, support.coverage + _NAMED)
+    return Support(coverage, support.score + _NAMED)
 
 
 def _choose(candidates: Sequence[_Candidate], quotes: int) -> list[Piece]:
@@ -93,5 +114,5 @@ def _with_context(pieces: Sequence[Piece]) -> list[Piece]:
 
 def _citation(piece: Piece) -> Citation:
     return Citation(
-        piece.passage.id, piece.text, start=piece.start, end=piece.end, label=piece.passage.header
+        piece.passage.id, piece.text, start=piece.start, end=piece.end, label=piece.label
     )

@@ -8,7 +8,9 @@ from localrag.corpus.store import CorpusStore
 from localrag_indexes.analysis.sentences import split_sentences
 
 # A provision of at most so many characters is quoted with its items, as one reads it.
-_SHORT = 300
+_SHORT = 800
+# What lawyers call the part of a provision before its items.
+_STEM = "各号列記以外の部分"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class Piece:
             passage; for an item of a statute, the provisions it stands under.
         above: the pieces an item completes, the outermost first; a quote of the item alone would
             not be understood.
+        is_stem: whether items follow it in the provision that are no part of it.
     """
 
     passage: Passage
@@ -31,6 +34,12 @@ class Piece:
     end: int
     before: tuple[str, ...] = ()
     above: "tuple[Piece, ...]" = ()
+    is_stem: bool = False
+
+    @property
+    def label(self) -> str:
+        """Where it stands, in words."""
+        return f"{self.passage.header} {_STEM}" if self.is_stem else self.passage.header
 
 
 def pieces_of(store: CorpusStore, unit: Passage) -> list[Piece]:
@@ -87,6 +96,7 @@ def _provisions(passages: Sequence[Passage]) -> list[Piece]:
             passage.start + len(text),
             before=tuple(parent.text for parent in parents),
             above=tuple(parents),
+            is_stem=has_children,
         )
         pieces.append(piece)
         if has_children:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from localrag.corpus.model import Passage
+from localrag.statutes.resolver import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,14 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The outcome of one query: the final hits and the trace of how they came about."""
+    """The outcome of one query: the final hits and the trace of how they came about.
+
+    Attributes:
+        named: the provisions that the question itself names, or whose term it asks the meaning of.
+        missing: provisions the question names that the corpus does not hold, as written.
+    """
 
     hits: tuple[Hit, ...]
     trace: Trace
+    named: tuple[Target, ...] = ()
+    missing: tuple[str, ...] = ()

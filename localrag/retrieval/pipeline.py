@@ -111,7 +111,9 @@ class Retriever:
         laws_apply = not asked.filters.layers or ARTICLES in asked.filters.layers
         admission = Admission(self.store, asked.filters)
 
-        resolved = resolve.resolve(self._resolver, asked, admission) if laws_apply else Resolved()
+        resolved = Resolved()
+        if laws_apply:
+            resolved = resolve.resolve(self._resolver, self.store, asked, admission)
         named = resolved.units
         reasons = {unit: Reason("named:", words) for unit, words in resolved.words.items()}
         trail.record(resolve.STAGE, named, reasons, resolved.events)
@@ -131,7 +133,7 @@ class Retriever:
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
         hits = trail.record(expand.STAGE, add(fused, gained), reasons)
-        return Retrieval(hits, trail.trace)
+        return Retrieval(hits, trail.trace, tuple(resolved.asked_for), tuple(resolved.missing))
 
     @cached_property
     def _names(self) -> LawNames:

@@ -1,7 +1,10 @@
 """Stage `resolve`: the provisions a question names, exactly."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Locator
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.model import Query
@@ -16,6 +19,15 @@ IN_OPTION = 0.8
 """Score of a provision that one of the options names: one suggestion among several."""
 
 
+# A question for the meaning of a term: 要配慮個人情報とは何か, 「有価証券」とは、…どういうものか.
+_MEANING = re.compile(
+    r"(?:^|[、。における]|定義する)「?(?P<term>[^「」、。\s]{2,40}?)」?とは、?"
+    r"(?:何|なん|なに|どう|どの|いかなる|[?？]|$)"
+)
+# More laws than this define a term for themselves: which one is meant is not said.
+_FEW_DEFINITIONS = 8
+
+
 @dataclass(slots=True)
 class Resolved:
     """What a question names.
@@ -23,11 +35,15 @@ class Resolved:
     Attributes:
         targets: score of every provision named, most exact place kept.
         named: for each of them, the words that name it.
+        asked_for: those that the question itself names, or whose term it asks the meaning of.
+        missing: what the question names and the corpus does not hold, as written.
         events: citations that led nowhere or to several provisions, a sentence each.
     """
 
     targets: dict[Target, float] = field(default_factory=dict)
     named: dict[Target, str] = field(default_factory=dict)
+    asked_for: list[Target] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
 
     @property
@@ -49,15 +65,23 @@ class Resolved:
         }
 
 
-def resolve(resolver: Resolver, query: Query, admission: Admission) -> Resolved:
+def resolve(resolver: Resolver, store: Lookups, query: Query, admission: Admission) -> Resolved:
     """Resolve the citations of a question and its options, as far as the filters admit them.
 
     An option is read after the question, so that its bare 第三条 is of the law that the question
-    speaks of.
+    speaks of. Asking what a term means names the provisions that define it.
     """
     resolved = Resolved()
     for resolution in resolver.resolve(query.text):
         _enter(resolved, resolution, IN_QUESTION, admission)
+        if not (resolution.candidates or _articles(resolution)):
+            resolved.missing.append(resolution.text)
+    resolved.asked_for += resolved.targets
+    for target, term in _defining(store, query.text):
+        if admission.admits(target.law_id):
+            resolved.targets.setdefault(target, IN_QUESTION)
+            resolved.named.setdefault(target, f"defines {term}")
+            resolved.asked_for.append(target)
     for option in query.options:
         prefix = f"{query.text}\n"
         for resolution in resolver.resolve(prefix + option):
@@ -66,15 +90,29 @@ def resolve(resolver: Resolver, query: Query, admission: Admission) -> Resolved:
     return resolved
 
 
+def _articles(resolution: Resolution) -> list[Target]:
+    """The articles around what a law turned out not to have."""
+    return [target for target in resolution.nearest if target.locator != Locator()]
+
+
+def _defining(store: Lookups, question: str) -> Iterator[tuple[Target, str]]:
+    asked = _MEANING.search(question)
+    definitions = store.definitions_of(asked["term"]) if asked else []
+    main = [one for one in definitions if not one.locator.division and not one.scope]
+    if asked and len(main) <= _FEW_DEFINITIONS:
+        for definition in main:
+            yield Target(definition.document_id, definition.locator), asked["term"]
+
+
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:
     if resolution.problem:
         resolved.events.append(f"{resolution.text}: {resolution.problem}")
     elif len(resolution.candidates) > 1:
         count = len(resolution.candidates)
         resolved.events.append(f"{resolution.text} can mean {count} provisions")
-    # What is cited but does not exist stands in the text of another year, or is a slip: what is
-    # around it is as good as suggested.
-    targets = resolution.candidates or resolution.nearest
+    # What is cited but does not exist stands in the text of another year, or is a slip: the
+    # article around it is as good as suggested.
+    targets = resolution.candidates or _articles(resolution)
     score = score if resolution.candidates else score * IN_OPTION
     for target in targets:
         share = score / len(targets)

@@ -39,7 +39,7 @@ def test_a_rule_is_never_quoted_without_its_proviso(retriever: Retriever) -> Non
 
 
 def test_an_item_of_a_long_provision_comes_after_what_it_stands_under(home: Path) -> None:
-    items = "\n".join(f"{n}　{'甲' * 60}{n}の書類" for n in "一二三四五六七八")
+    items = "\n".join(f"{n}　{'甲' * 150}{n}の書類" for n in "一二三四五六七八")
     law = {
         "law_id": "599AC0000000009",
         "date": "",
@@ -55,9 +55,38 @@ def test_an_item_of_a_long_provision_comes_after_what_it_stands_under(home: Path
         ],
     }
     reply = _answer_from(home, "laws.jsonl", _line(law), "備える五の書類とは何か。")
-    quotes = [citation.quote for citation in reply.citations]
-    assert quotes[0].endswith("次に掲げる書類を備える。")
-    assert any(quote.startswith("五") for quote in quotes[1:])
+    stem, *items = reply.citations
+    assert stem.quote == "第一条　次に掲げる書類を備える。"
+    assert stem.label == "書類法 第一条 各号列記以外の部分"
+    assert any(item.quote.startswith("五") for item in items)
+
+
+def test_a_provision_of_usual_length_is_quoted_with_its_items(retriever: Retriever) -> None:
+    reply = answer(retriever, Query(QUESTION))
+    order = next(c for c in reply.citations if c.passage_id == f"{ORDER}#4.1")
+    assert "一　水位" in order.quote
+    assert "二　風速" in order.quote
+
+
+def test_every_provision_that_the_question_names_is_quoted(retriever: Retriever) -> None:
+    law = retriever.store.document(ACT).title
+    reply = answer(retriever, Query(f"{law}第三条と第十条の違いは何か。"))
+    assert {"599AC0000000001#3", "599AC0000000001#10"} <= {
+        citation.passage_id.partition(".")[0] for citation in reply.citations
+    }
+
+
+def test_asking_what_a_term_means_quotes_its_definition_first(retriever: Retriever) -> None:
+    for question in ("渡し守とは何か。", "「渡し守」とはどういう者ですか。"):
+        assert answer(retriever, Query(question)).citations[0].passage_id == f"{ACT}#2.4"
+
+
+def test_nothing_stands_in_for_a_provision_that_is_missing(retriever: Retriever) -> None:
+    law = retriever.store.document(ACT).title
+    reply = answer(retriever, Query(f"{law}第九百条は登録について何を定めるか。"))
+    assert reply.status is Status.NOT_FOUND
+    assert reply.citations == ()
+    assert any("第九百条" in event for event in reply.trace.events)
 
 
 @pytest.mark.parametrize(
