@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -65,6 +66,8 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
             text=True,
             encoding="utf-8",
             start_new_session=True,
+            # Started in the background, a shell and all its children are deaf to Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             env=environment,
         )
         started.append(process)
