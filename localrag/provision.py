@@ -11,12 +11,12 @@ from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.errors import NotFoundError, UsageError
 from localrag.statutes.format import cite
 from localrag.statutes.names import LawNames
+from localrag.statutes.references import DELEGATED_BY
 from localrag.statutes.resolver import Resolution, Target, parse_target
 from localrag.statutes.stored import StoredProvisions
 
 # Candidates of an ambiguous citation that are named.
 _LISTED = 10
-_DELEGATED = "delegated-by"
 _HERE = re.compile("この([編章節款目条項号])")
 # 前項第一号の「支配株主等」とは
 _NEAR = re.compile("[前次同][条項号]|第[〇一二三四五六七八九十百]+[項号]")
@@ -102,11 +102,11 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         referred_by=_distinct(
             _source(store, reference)
             for reference in incoming
-            if reference.kind != _DELEGATED
+            if reference.kind != DELEGATED_BY
             and not _holds(passage, reference.document_id, reference.source)
         ),
         filled_in_by=_distinct(
-            _source(store, reference) for reference in incoming if reference.kind == _DELEGATED
+            _source(store, reference) for reference in incoming if reference.kind == DELEGATED_BY
         ),
         terms=tuple(_terms(store, passage, outgoing)),
     )
@@ -242,7 +242,7 @@ def _terms(
     store: CorpusStore, passage: Passage, outgoing: Iterable[StoredReference]
 ) -> Iterator[Term]:
     # An order uses the terms of the act it is made under without defining them again.
-    parents = [r.law_id for r in outgoing if r.kind == _DELEGATED and r.law_id]
+    parents = [r.law_id for r in outgoing if r.kind == DELEGATED_BY and r.law_id]
     sections = store.sections(passage.document_id)
     known = [
         definition

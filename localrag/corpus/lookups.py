@@ -9,7 +9,7 @@ from localrag.corpus import links
 from localrag.corpus.database import Database, Row
 from localrag.corpus.links import Connection, StoredDefinition, StoredReference
 from localrag.corpus.model import ARTICLES, Document, Locator, Passage, Section
-from localrag.corpus.rows import BLOCK, PassageRow, block_range, passage_of
+from localrag.corpus.rows import BLOCK, PassageRow, block_range, passage_id, passage_of
 from localrag.errors import NotFoundError
 
 
@@ -157,7 +157,7 @@ class Lookups:
     def headings(self, keys: Collection[int]) -> dict[int, tuple[str, str]]:
         """Find ids and headers of passages, without their texts: for ranking many of them."""
         return {
-            key: (f"{document_id}#{path if place is None else place}", header)
+            key: (passage_id(document_id, path, place), header)
             for key, document_id, path, place, header in self._rows_by_key(
                 "SELECT passages.key, documents.id, locator, place, header FROM passages"
                 " JOIN documents ON documents.key = document",

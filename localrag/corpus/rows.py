@@ -80,12 +80,17 @@ def block_range(document_key: int, start: int, end: int | None) -> range:
     return range(first + start // BLOCK, first + stop)
 
 
+def passage_id(document_id: str, path: str, place: str | None) -> str:
+    """The id of a passage; `place` is stored only where it differs from the locator's path."""
+    return f"{document_id}#{path if place is None else place}"
+
+
 def passage_of(document_id: str, row: PassageRow, span: str) -> Passage:
     """Make the passage of a row; `span` is its piece of the document's text."""
     layer, path, place, section, page, header, start, end, text, source = row
     locator = Locator(section=section, page=page) if section or page else Locator.parse(path)
     return Passage(
-        id=f"{document_id}#{path if place is None else place}",
+        id=passage_id(document_id, path, place),
         document_id=document_id,
         layer=layer,
         text=span if text is None else text,

@@ -44,10 +44,9 @@ def answer(
         quotation, where the best evidence covers too little of the question.
     """
     retrieval = retriever.search(query, k)
-    chosen = _choose(_candidates(retriever, query, retrieval), quotes)
-    if retrieval.missing and not retrieval.named:
-        # Whatever else was found is not the provision that was asked about.
-        chosen = []
+    # Where all that the question names is missing, nothing found is what was asked about.
+    missing = retrieval.missing and not retrieval.named
+    chosen = [] if missing else _choose(_candidates(retriever, query, retrieval), quotes)
     citations = tuple(verify(retriever.store, _citation(piece)) for piece in _with_context(chosen))
     if not citations:
         return Answer("", (), Status.NOT_FOUND, retrieval.trace)

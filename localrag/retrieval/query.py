@@ -1,4 +1,4 @@
-"""What a question becomes before it is looked up: checked, then reduced to weighted terms."""
+"""What a question becomes before it is looked up: checked, then weighed word by word."""
 
 import math
 from functools import cache
@@ -9,7 +9,6 @@ from localrag_indexes.analysis import Analyzer
 
 MAX_CHARACTERS = 10_000
 """Longest question with its options, in characters; a longer text is a document, not a question."""
-
 
 _LEAST_COUNT = 1000
 
