@@ -17,6 +17,12 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in $(CANDIDATES); do \
 	$$p -c $(NEW_ENOUGH) 2>/dev/null && echo $$p && break; done)
 
+# llama-cpp-python has to be compiled (two minutes): its wheel is kept outside the working tree, for
+# every checkout of this user, beside the vocabulary and the template that its source holds.
+LLAMA := $(shell sed -n 's/^llama_cpp_python==/llama_cpp_python-/p' constraints.txt)
+WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/localrag/$(LLAMA)
+export LOCALRAG_TEST_VOCABULARY ?= $(WHEELS)/vocabulary
+
 # Twice quiet: warnings are left out, errors are not.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PINNED := --constraint constraints.txt --build-constraint constraints.txt
@@ -37,12 +43,33 @@ $(VENV)/base: $(VENV)/made pyproject.toml constraints.txt
 	@$(PIP) install $(PINNED) --editable .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/base
-	@echo "installing the tools of the tests"
-	@$(PIP) install $(PINNED) --editable '.[docs]' --group dev
+# Without the parts nobody loads (vision, command-line tools), and without instructions that
+# another processor may lack.
+$(WHEELS)/made: | $(VENV)/base
+	@command -v c++ >/dev/null || { echo "make test needs a C++ compiler, for llama.cpp" >&2; exit 1; }
+	@echo "compiling $(LLAMA) into $(WHEELS), once"
+	@rm -rf $(WHEELS) $(WHEELS).new && mkdir -p $(WHEELS).new
+	@$(PIP) download $(PINNED) --no-deps --no-binary llama-cpp-python \
+		--dest $(WHEELS).new llama-cpp-python
+	@cd $(WHEELS).new && tar --extract --gzip --file $(LLAMA).tar.gz --one-top-level=vocabulary \
+		--strip-components=4 --wildcards '*/vendor/llama.cpp/models/ggml-vocab-qwen2.gguf' && \
+		tar --extract --gzip --file $(LLAMA).tar.gz --one-top-level=vocabulary --strip-components=5 \
+		--wildcards '*/vendor/llama.cpp/models/templates/Qwen-Qwen3-0.6B.jinja'
+	@echo 'set(LLAMA_BUILD_COMMON OFF)' > $(WHEELS).new/without-common.cmake
+	@CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF \
+		-DCMAKE_PROJECT_llama_cpp_INCLUDE=$(WHEELS).new/without-common.cmake" \
+		$(PIP) wheel $(PINNED) --no-deps --wheel-dir $(WHEELS).new $(WHEELS).new/$(LLAMA).tar.gz
+	@rm $(WHEELS).new/$(LLAMA).tar.gz && mv $(WHEELS).new $(WHEELS)
 	@touch $@
 
-$(VENV)/bench: $(VENV)/base
+EXTRAS := dense,docs,hub,llama-cpp,sentence-transformers
+
+$(VENV)/dev: $(VENV)/base $(WHEELS)/made
+	@echo "installing the tools of the tests"
+	@$(PIP) install $(PINNED) --find-links $(WHEELS) --editable '.[$(EXTRAS)]' --group dev
+	@touch $@
+
+$(VENV)/bench: $(VENV)/dev
 	@echo "installing the tools of the benchmarks"
 	@$(PIP) install $(PINNED) --group bench
 	@touch $@

@@ -13,11 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
+from pytest_socket import enable_socket, socket_allow_hosts
 
 if TYPE_CHECKING:
+    from tiny_models.encoder import TinyEncoder
+
     from localrag.retrieval.pipeline import Retriever
 
 REPOSITORY = Path(__file__).parent.parent
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Outcome:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The workspace folder of this test, which does not exist yet; nobody's real one is touched."""
     for name in [name for name in os.environ if name.startswith("LOCALRAG_")]:
-        if name != "LOCALRAG_SHARED_DATA":
+        if name not in ("LOCALRAG_SHARED_DATA", "LOCALRAG_TEST_VOCABULARY"):
             monkeypatch.delenv(name)
     folder = tmp_path / "home"
     monkeypatch.setenv("LOCALRAG_HOME", str(folder))
@@ -120,3 +128,38 @@ def retriever(sample_home: Path) -> "Iterator[Retriever]":
     workspace = Workspace.locate(sample_home)
     with Retriever.open(workspace, "main", load(workspace)) as retriever:
         yield retriever
+
+
+@pytest.fixture(scope="session")
+def tiny_chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A GGUF chat model of architecture qwen3 with a few thousand random weights."""
+    from tiny_models.chat import write_chat_gguf
+
+    path = tmp_path_factory.mktemp("tiny_chat") / "tiny-qwen3.gguf"
+    write_chat_gguf(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> "TinyEncoder":
+    """An embedder and a reranker with random weights, each in both formats."""
+    from tiny_models.encoder import write_encoder
+
+    return write_encoder(tmp_path_factory.mktemp("tiny_encoder"))
+
+
+@pytest.fixture(scope="session")
+def allow_loopback() -> Callable[[], None]:
+    """Lets the running test reach servers on this machine, and nothing else."""
+
+    def allow() -> None:
+        enable_socket()
+        socket_allow_hosts(["127.0.0.1"], allow_unix_socket=True)
+
+    return allow
+
+
+@pytest.fixture
+def loopback(allow_loopback: Callable[[], None]) -> None:
+    """This test may reach servers on this machine."""
+    allow_loopback()

@@ -1,0 +1,1 @@
+"""Models in GGUF files, run in this process by llama.cpp."""

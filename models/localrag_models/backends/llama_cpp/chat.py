@@ -1,0 +1,206 @@
+"""Chat with a GGUF model in this process."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Self
+
+from localrag_models.backends.llama_cpp.constraint import GrammarConstraint
+from localrag_models.backends.llama_cpp.evaluation import Evaluation
+from localrag_models.backends.llama_cpp.native import Model
+from localrag_models.backends.llama_cpp.replies import Answer
+from localrag_models.backends.llama_cpp.sampling import Sampler
+from localrag_models.backends.llama_cpp.template import ChatTemplate
+from localrag_models.backends.llama_cpp.vocabulary import Vocabulary
+from localrag_models.chat import ChatRequest, Finish, Message, Reply, Usage, ignore, never
+from localrag_models.errors import ContextExceeded, ModelError
+from localrag_models.grammar import grammar_of
+
+_DEFAULT_CONTEXT = 8192
+_PATIENCE = 0.02
+"""Seconds between two looks at `cancelled` while another call is running."""
+
+
+class LlamaCppChat:
+    """A `ChatModel` on llama.cpp. What a prompt shares with the one before is not evaluated again.
+
+    Args:
+        path: a GGUF file that holds its chat template.
+        id: names it in traces; empty for the name of the file.
+        context: tokens for prompt and reply; 0 for what the model was trained with, at most 8,192.
+        threads: 0 for as many as there are physical cores.
+        gpu_layers: layers on a graphics processor where there is one; -1 for all.
+
+    Raises:
+        ModelError: as `Model`, `Model.context` and `ChatTemplate` say.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        id: str = "",  # noqa: A002 - the name of the contract
+        context: int = 0,
+        threads: int = 0,
+        gpu_layers: int = -1,
+    ) -> None:
+        self._id = id or f"{path.stem} (llama.cpp)"
+        self._model = Model(path, "chat", gpu_layers=gpu_layers)
+        header = self._model.header
+        self._context = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
+        self._vocabulary = Vocabulary(self._model)
+        self._template = ChatTemplate(
+            header.chat_template,
+            name=header.name,
+            begin=self._vocabulary.begin_text,
+            end=self._vocabulary.end_text,
+            control=self._vocabulary.control,
+        )
+        self._evaluation = Evaluation(self._model, self._context, threads=threads)
+        self._busy = Lock()
+        self._closed = False
+
+    @property
+    def id(self) -> str:
+        """Names the model and its back end."""
+        return self._id
+
+    @property
+    def context(self) -> int:
+        """Tokens that prompt and reply may have together."""
+        return self._context
+
+    @property
+    def parallel(self) -> int:
+        """One call at a time; others queue."""
+        return 1
+
+    def count(self, messages: Sequence[Message]) -> int:
+        """Tokens of the prompt, exactly."""
+        self._check_open()
+        return len(self._prompt(messages))
+
+    def chat(
+        self,
+        request: ChatRequest,
+        on_text: Callable[[str], None] = ignore,
+        cancelled: Callable[[], bool] = never,
+    ) -> Reply:
+        """Answer a request, as `ChatModel.chat` says."""
+        started = time.perf_counter()
+        grammar = None if request.schema is None else grammar_of(request.schema)
+        answer = Answer(on_text, request.stop, thinks=grammar is None)
+        with self._turn(cancelled) as mine:
+            if mine:
+                finish, usage = self._reply(request, grammar, answer, cancelled)
+            else:
+                finish, usage = Finish.CANCELLED, Usage(0, 0, 0)
+        return Reply(
+            text=answer.text,
+            usage=usage,
+            finish=finish,
+            seconds=time.perf_counter() - started,
+            thinking=answer.thinking,
+        )
+
+    def close(self) -> None:
+        """Free the memory, as soon as a running call has ended."""
+        with self._busy:
+            self._closed = True
+            self._evaluation.close()
+            self._model.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _turn(self, cancelled: Callable[[], bool]) -> Iterator[bool]:
+        """Wait for the calls before this one; false where it is cancelled meanwhile."""
+        while not (mine := self._busy.acquire(timeout=_PATIENCE)) and not cancelled():
+            pass
+        try:
+            yield mine
+        finally:
+            if mine:
+                self._busy.release()
+
+    def _reply(
+        self,
+        request: ChatRequest,
+        grammar: str | None,
+        answer: Answer,
+        cancelled: Callable[[], bool],
+    ) -> tuple[Finish, Usage]:
+        self._check_open()
+        prompt = self._prompt(request.messages)
+        self._check_room(len(prompt), request.max_tokens)
+        with self._constraint(grammar) as constraint:
+            cached = self._evaluation.keep(prompt)
+            finish, completion = Finish.CANCELLED, 0
+            if self._evaluation.extend(prompt[cached:], cancelled):
+                finish, completion = self._generate(request, constraint, answer, cancelled)
+        answer.end()
+        if answer.stopped:
+            finish = Finish.STOP
+        return finish, Usage(len(prompt), cached, completion)
+
+    def _generate(
+        self,
+        request: ChatRequest,
+        constraint: GrammarConstraint | None,
+        answer: Answer,
+        cancelled: Callable[[], bool],
+    ) -> tuple[Finish, int]:
+        """Why the reply ended, and the number of its tokens."""
+        sampler = Sampler(request.temperature, request.top_p, request.seed)
+        for completion in range(request.max_tokens):
+            if cancelled():
+                return Finish.CANCELLED, completion
+            token = sampler.next(self._evaluation.logits(), constraint)
+            if self._vocabulary.ends(token):
+                return Finish.STOP, completion
+            if constraint:
+                constraint.accept(token)
+            answer.take(self._model.piece(token))
+            if answer.stopped:
+                return Finish.STOP, completion + 1
+            if completion + 1 < request.max_tokens:
+                self._evaluation.extend([token])
+        whole = constraint is not None and constraint.complete
+        return Finish.STOP if whole else Finish.LENGTH, request.max_tokens
+
+    @contextmanager
+    def _constraint(self, grammar: str | None) -> Iterator[GrammarConstraint | None]:
+        if grammar is None:
+            yield None
+            return
+        constraint = GrammarConstraint(self._model, grammar, self._vocabulary)
+        try:
+            yield constraint
+        finally:
+            constraint.close()
+
+    def _prompt(self, messages: Sequence[Message]) -> list[int]:
+        tokens = self._model.tokenize(self._template.render(messages), control=True)
+        begin = self._vocabulary.begin
+        # Some templates write the first token themselves.
+        return tokens if begin is None or tokens[:1] == [begin] else [begin, *tokens]
+
+    def _check_room(self, prompt: int, reply: int) -> None:
+        if prompt + reply > self._context:
+            raise ContextExceeded(
+                f"The prompt has {prompt:,} tokens and the reply may have {reply:,}; "
+                f"{self._id} has a context of {self._context:,}.",
+                "Ask with less evidence or a shorter reply, or set a larger context.",
+                needed=prompt + reply,
+                available=self._context,
+            )
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ModelError(f"{self._id} was closed.", "Open it again.")

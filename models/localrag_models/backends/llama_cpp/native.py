@@ -1,0 +1,281 @@
+"""The native side of llama.cpp: its library, and models and contexts that it holds in memory.
+
+What could take the process down is checked before the native code sees it: the header of the file
+(`localrag_models.gguf`), the kind of the model, the memory its context needs.
+"""
+
+import ctypes
+import os
+import weakref
+from collections import deque
+from collections.abc import Callable
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from localrag_models.errors import (
+    BackendMissing,
+    ContextExceeded,
+    ModelDamaged,
+    OutOfMemory,
+    WrongKind,
+)
+from localrag_models.gguf import Header, Kind, read_header
+
+_ALL_LAYERS = 2**31 - 1
+_ERROR = 4
+_BATCH = 512
+"""llama.cpp's own, of tokens evaluated together."""
+_NAMES: dict[Kind, str] = {
+    "chat": "a chat model",
+    "embedder": "an embedder",
+    "reranker": "a reranker",
+    "other": "no language model",
+}
+
+
+class Model:
+    """A model whose weights are mapped into memory.
+
+    Args:
+        path: a GGUF file.
+        kind: what it has to be.
+        gpu_layers: layers to put on a graphics processor where there is one; -1 for all.
+
+    Attributes:
+        header: what the file says about the model.
+        handle: ``llama_model *``.
+        vocabulary: ``llama_vocab *``.
+
+    Raises:
+        BackendMissing: llama-cpp-python is not installed.
+        ModelMissing, ModelDamaged: as `read_header` says; ModelDamaged also for a file that
+            llama.cpp refuses.
+        WrongKind: a model of another kind.
+        OutOfMemory: its weights do not fit.
+    """
+
+    def __init__(self, path: Path, kind: Kind, *, gpu_layers: int = -1) -> None:
+        self.header = require(path, kind)
+        self._llama = llama = runtime()
+        parameters = llama.llama_model_default_params()
+        parameters.n_gpu_layers = _ALL_LAYERS if gpu_layers < 0 else gpu_layers
+        _errors.clear()
+        self.handle = llama.llama_model_load_from_file(os.fsencode(path), parameters)
+        if not self.handle:
+            raise _refused(self.header)
+        self.vocabulary = llama.llama_model_get_vocab(self.handle)
+        self._free = weakref.finalize(self, llama.llama_model_free, self.handle)
+
+    @property
+    def tokens(self) -> int:
+        """Size of the vocabulary."""
+        return int(self._llama.llama_vocab_n_tokens(self.vocabulary))
+
+    def tokenize(self, text: str, *, control: bool = False) -> list[int]:
+        """Tokens of a text, none added; lone surrogates become question marks.
+
+        Args:
+            text: any text.
+            control: whether spellings of control tokens become control tokens.
+        """
+        data = text.encode("utf-8", "replace")
+        room = len(data) + 8
+        buffer = (ctypes.c_int32 * room)()
+        count = self._llama.llama_tokenize(
+            self.vocabulary, data, len(data), buffer, room, False, control
+        )
+        return list(buffer[:count])
+
+    def piece(self, token: int) -> bytes:
+        """Bytes that a token stands for, perhaps a part of a character; none for control tokens."""
+        size = 64
+        while True:
+            buffer = ctypes.create_string_buffer(size)
+            length = self._llama.llama_token_to_piece(
+                self.vocabulary, token, buffer, size, 0, False
+            )
+            if length >= 0:
+                return buffer.raw[:length]
+            size = -length
+
+    def context(self, tokens: int, *, threads: int = 0, **parameters: Any) -> "Context":
+        """Make room to evaluate tokens in.
+
+        Args:
+            tokens: that it holds, all sequences together; llama.cpp may round it up.
+            threads: 0 for as many as there are physical cores.
+            parameters: further fields of ``llama_context_params``.
+
+        Raises:
+            ContextExceeded: more than the model was trained with.
+            OutOfMemory: it does not fit.
+        """
+        return Context(self, tokens, threads or physical_cores(), parameters)
+
+    def close(self) -> None:
+        """Free the weights; its contexts have to be closed before."""
+        self._free()
+
+
+class Context:
+    """Working memory of a model: the keys and values of the tokens evaluated so far.
+
+    Attributes:
+        handle: ``llama_context *``.
+    """
+
+    def __init__(self, model: Model, tokens: int, threads: int, parameters: dict[str, Any]) -> None:
+        llama, header = runtime(), model.header
+        if header.context and tokens > header.context:
+            raise ContextExceeded(
+                f"{header.name} was trained with a context of {header.context:,} tokens; "
+                f"{tokens:,} are asked for.",
+                f"Set a context of at most {header.context:,}.",
+                needed=tokens,
+                available=header.context,
+            )
+        settings = llama.llama_context_default_params()
+        if not llama.llama_supports_gpu_offload():
+            _check_memory(header, tokens)
+            # On a CPU it takes 1.4 times as long for a prompt, and more than twice for a reply.
+            settings.flash_attn_type = llama.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        settings.n_ctx = tokens
+        settings.n_threads = settings.n_threads_batch = threads
+        for name, value in parameters.items():
+            setattr(settings, name, value)
+        _errors.clear()
+        self.handle = llama.llama_init_from_model(model.handle, settings)
+        if not self.handle:
+            raise OutOfMemory(
+                f"There is no memory for a context of {tokens:,} tokens of {header.name}"
+                f"{_reason()}.",
+                "Set a smaller context, or close other programs.",
+            )
+        self._model = model
+        self._free = weakref.finalize(self, llama.llama_free, self.handle)
+
+    def close(self) -> None:
+        """Free the memory."""
+        self._free()
+
+
+def require(path: Path, kind: Kind) -> Header:
+    """Read the header of a model file and make sure that it holds a model of this kind.
+
+    Raises:
+        ModelMissing, ModelDamaged: as `read_header` says.
+        WrongKind: a model of another kind.
+    """
+    header = read_header(path)
+    if header.kind != kind:
+        raise WrongKind(
+            f"{header.name} ({path}) is {_NAMES[header.kind]}, not {_NAMES[kind]}.",
+            "`localrag models list` shows the kind of each model.",
+        )
+    return header
+
+
+@cache
+def runtime() -> Any:
+    """The module ``llama_cpp``, with its log kept off the terminal.
+
+    Raises:
+        BackendMissing: it is not installed, or does not load here.
+    """
+    try:
+        import llama_cpp
+    except (ImportError, OSError, RuntimeError) as error:
+        raise BackendMissing(
+            f"GGUF models need llama-cpp-python, which does not load here: {error}.",
+            "Install it: pip install 'localrag[llama-cpp]'",
+        ) from error
+    llama_cpp.llama_log_set(_listener(llama_cpp.llama_log_callback), ctypes.c_void_p(0))
+    llama_cpp.llama_backend_init()
+    return llama_cpp
+
+
+_errors: deque[str] = deque(maxlen=3)
+
+
+@cache
+def _listener(callback: Callable[..., Any]) -> Any:
+    """Keeps the errors that the native library writes to its log, for the causes of our own.
+
+    Cached, since the native side goes on calling it for as long as the process lives.
+    """
+
+    def listen(level: int, text: bytes, _: object) -> None:
+        if level == _ERROR:
+            _errors.append(text.decode("utf-8", "replace").strip())
+
+    return callback(listen)
+
+
+def _reason() -> str:
+    return f" (llama.cpp: {_errors[0].rstrip('.')})" if _errors else ""
+
+
+def _refused(header: Header) -> Exception:
+    said = " ".join(_errors)
+    cause = f"llama.cpp cannot load {header.path}{_reason()}."
+    if "alloc" in said:
+        return OutOfMemory(cause, "Choose a smaller model, or put fewer layers on the GPU.")
+    if "unknown model architecture" in said:
+        return WrongKind(cause, "Update llama-cpp-python, or choose another model.")
+    return ModelDamaged(cause, "Get it again: `localrag models pull NAME`.")
+
+
+def _check_memory(header: Header, tokens: int) -> None:
+    """Refuse a context that takes more memory than is free.
+
+    The kernel hands out memory that it does not have, and kills the process when it is used.
+    """
+    needed, available = _bytes_per_token(header) * tokens, _available_memory()
+    if available and needed > available:
+        raise OutOfMemory(
+            f"A context of {tokens:,} tokens of {header.name} needs {needed / 2**30:.1f} GiB of "
+            f"memory; {available / 2**30:.1f} GiB are free.",
+            "Set a smaller context, or close other programs.",
+        )
+
+
+def _bytes_per_token(header: Header) -> int:
+    """Bytes that a token of context takes: 16-bit keys and values of every layer, and its scores.
+
+    Its scores are 32-bit numbers, one for each head and each token of a batch.
+    """
+    heads, width = header.number("attention.head_count", 1), header.number("embedding_length")
+    head_width = width // heads if heads else 0
+    keys = header.number("attention.key_length", head_width)
+    values = header.number("attention.value_length", head_width)
+    kv_heads = header.number("attention.head_count_kv", heads)
+    kept = 2 * header.number("block_count") * kv_heads * (keys + values)
+    return kept + 4 * heads * _BATCH
+
+
+def _available_memory() -> int:
+    """Bytes of memory that can be had without swapping; 0 where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+    except OSError:
+        return 0
+    fields = dict(line.split(":", 1) for line in lines)
+    return int(fields.get("MemAvailable", "0 kB").split()[0]) * 1024
+
+
+@cache
+def physical_cores() -> int:
+    """Cores this process may run on, a core with two hardware threads counted once."""
+    allowed = sorted(os.sched_getaffinity(0))
+    siblings = sorted(_siblings(cpu) for cpu in allowed)
+    return max(1, sum(1 for _ in groupby(siblings)))
+
+
+def _siblings(cpu: int) -> str:
+    topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    try:
+        return topology.read_text("ascii").strip()
+    except OSError:
+        return str(cpu)

@@ -1,0 +1,88 @@
+"""The chat template of a model: from messages to the text of a prompt."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, cast
+
+from jinja2 import TemplateError
+
+from localrag_models.backends.llama_cpp.native import runtime
+from localrag_models.chat import Message
+from localrag_models.control_tokens import neutralise
+from localrag_models.errors import ModelDamaged, WrongKind
+
+_NO_REASONING = "\n</think>\n\n"
+
+
+class ChatTemplate:
+    """The template that a model file brings along, rendered in a sandbox.
+
+    Args:
+        source: Jinja.
+        name: of the model, for errors.
+        begin: spelling of the token that begins a text; empty where there is none.
+        end: spelling of the token that ends a turn.
+        control: spellings of the control tokens of the vocabulary.
+
+    Raises:
+        WrongKind: the model has no template.
+        ModelDamaged: its template is no Jinja.
+    """
+
+    def __init__(
+        self, source: str, *, name: str, begin: str, end: str, control: Collection[str]
+    ) -> None:
+        runtime()
+        from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+        if not source:
+            raise WrongKind(
+                f"{name} has no chat template: nobody knows how to talk to it.",
+                "Choose an instruction-tuned model whose file holds its template.",
+            )
+        self._name = name
+        self._control = frozenset(control)
+        try:
+            self._format = Jinja2ChatFormatter(source, eos_token=end, bos_token=begin)
+        except TemplateError as error:
+            raise ModelDamaged(
+                f"The chat template of {name} is no Jinja template: {error}.",
+                "Choose another conversion of the model.",
+            ) from error
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The text of a prompt that ends where the answer begins; reasoning is switched off.
+
+        Raises:
+            WrongKind: the template does not take these messages, or leaves some of them out.
+        """
+        turns: list[dict[str, str]] = [
+            {"role": message.role, "content": neutralise(message.content, self._control)}
+            for message in messages
+        ]
+        prompt = self._attempt(turns)
+        if prompt is None and turns[0]["role"] == "system":
+            prompt = self._attempt(_without_system(turns))
+        if prompt is None:
+            roles = ", ".join(turn["role"] for turn in turns)
+            raise WrongKind(
+                f"The chat template of {self._name} cannot put these turns into a prompt: {roles}.",
+                "Choose another model, or another conversion of it.",
+            )
+        # A template may open the reasoning itself, for models that always think.
+        return prompt + _NO_REASONING if prompt.rstrip().endswith("<think>") else prompt
+
+    def _attempt(self, turns: list[dict[str, str]]) -> str | None:
+        """The prompt; None where the template refuses the turns or drops what they say."""
+        try:
+            prompt: str = self._format(messages=cast(Any, turns), enable_thinking=False).prompt
+        except Exception:  # noqa: BLE001 - templates raise whatever they like
+            return None
+        whole = all(turn["content"].strip() in prompt for turn in turns)
+        return prompt if whole else None
+
+
+def _without_system(turns: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The same turns, with the text of the system put before that of the first user."""
+    system, first, *others = [*turns, {"role": "user", "content": ""}][: max(2, len(turns))]
+    content = f"{system['content']}\n\n{first['content']}".strip()
+    return [{"role": "user", "content": content}, *others]

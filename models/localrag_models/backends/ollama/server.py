@@ -1,0 +1,137 @@
+"""An Ollama server: its address, its errors, and what it says about a model."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+
+from localrag_models.backends.servers.http import Server, excerpt
+from localrag_models.errors import ModelError, ModelMissing, WrongKind
+from localrag_models.windows import well_formed
+
+if TYPE_CHECKING:
+    from ollama import Client, ShowResponse
+
+ADDRESS = "http://127.0.0.1:11434"
+
+
+class OllamaServer(Server):
+    """An Ollama server.
+
+    Args:
+        address: of the server.
+        timeout: seconds without a byte after which it counts as stuck.
+        model: the one to be asked about, where it is about one.
+
+    Raises:
+        ServerRefused: `address` is none.
+        ModelMissing: `model` is empty.
+        ModelError: the environment keeps the client of Ollama from being loaded.
+
+    Attributes:
+        model: as it is sent.
+    """
+
+    def __init__(self, address: str, *, timeout: float, model: str | None = None) -> None:
+        if model == "":
+            raise ModelMissing(
+                "No model of Ollama is named.", "Write ollama:NAME; the names: ollama list"
+            )
+        super().__init__(address, name="Ollama", cure="Start it: ollama serve", timeout=timeout)
+        self.model = well_formed(model or "")
+        with self._failures():
+            self._ollama = _client_class()(
+                self.address,
+                follow_redirects=False,
+                # Its own error loses the status where the body is JSON, but no object.
+                event_hooks={"request": [_drop_key], "response": [self._demand_ok]},
+                **self._options,
+            )
+
+    def refusal(self, status: int, message: str) -> ModelError:
+        """The error that an HTTP status and the server's words stand for."""
+        if status == 404 and "model" in message:
+            return missing(self.model, self.address)
+        if "does not support" in message:
+            return WrongKind(
+                f"Ollama at {self.address} cannot use {self.model!r} so: {message}",
+                "See what it can do: ollama show NAME",
+            )
+        return super().refusal(status, message)
+
+    @contextmanager
+    def client(self) -> Iterator["Client"]:
+        """The client that Ollama publishes; nothing but calls of it may stand in the block.
+
+        Raises:
+            ModelError: by the status; `ServerBroke` for an answer that is not what it should be.
+        """
+        with self._failures():
+            try:
+                yield self._ollama
+            except ConnectionError as error:
+                raise self._unreachable(error.__context__) from error
+            except (ValueError, TypeError, AttributeError, RecursionError) as error:
+                # The client lets through whatever json and pydantic make of an answer.
+                sent = getattr(error, "doc", "") or " ".join(str(error).splitlines()[:3])
+                raise self.broke(f"sent what is no answer of Ollama: {excerpt(sent)!r}") from error
+
+    def show(self) -> "ModelCard":
+        """What the server says about the model.
+
+        Raises:
+            ModelMissing: it has none of this name.
+        """
+        with self.client() as client:
+            return ModelCard(client.show(self.model))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._ollama.close()  # type: ignore[no-untyped-call]
+        super().close()
+
+
+def missing(model: str, address: str) -> ModelMissing:
+    """The error for a model that the server does not have."""
+    return ModelMissing(
+        f"Ollama at {address} has no model {model!r}.", f"Get it: ollama pull {model}"
+    )
+
+
+class ModelCard:
+    """What a server says about a model.
+
+    Attributes:
+        capabilities: what the model can do; None where the server is too old to tell.
+        context: tokens the model was trained to take; 0 where nobody says.
+        dimension: length of its vectors; 0 where nobody says.
+    """
+
+    def __init__(self, shown: "ShowResponse") -> None:
+        self.capabilities = shown.capabilities
+        info = shown.modelinfo or {}
+
+        def size(what: str) -> int:
+            value = info.get(f"{info.get('general.architecture')}.{what}")
+            return value if isinstance(value, int) and value > 0 else 0
+
+        self.context = size("context_length")
+        self.dimension = size("embedding_length")
+
+
+def _client_class() -> "type[Client]":
+    try:
+        # Its package makes a client while it is imported, by what the environment says.
+        from ollama import Client
+    except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
+        raise ModelError(
+            f"The client of Ollama cannot be loaded: {error}",
+            "Unset what is wrong in the environment: OLLAMA_HOST, a proxy or SSL_CERT_FILE.",
+        ) from error
+    return Client
+
+
+def _drop_key(request: httpx.Request) -> None:
+    # The client takes it from OLLAMA_API_KEY, which may be meant for another server.
+    request.headers.pop("Authorization", None)

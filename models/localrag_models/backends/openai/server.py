@@ -1,0 +1,130 @@
+"""A server that speaks OpenAI's protocol, and what the different ones tell beyond it."""
+
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlsplit
+
+from localrag_models.backends.servers.http import Json, Server, checked
+from localrag_models.errors import (
+    ModelError,
+    ModelMissing,
+    ServerRefused,
+    ServerTimeout,
+    ServerUnreachable,
+)
+
+THINKING_OFF: Json = {"chat_template_kwargs": {"enable_thinking": False}}
+"""Tells the template of a model that can think not to; llama-server and vLLM pass it on."""
+
+Counter = Callable[[list[Json]], int | None]
+"""Tokens of the prompt that a server would make of messages; None where it does not say."""
+
+
+class OpenAIServer(Server):
+    """A server that speaks OpenAI's protocol.
+
+    Args:
+        address: of its API, ``http://HOST:PORT/v1``; without a path, ``/v1`` is added.
+        timeout: seconds without a byte after which it counts as stuck.
+        api_key: sent as bearer token, unless empty.
+    """
+
+    def __init__(self, address: str, *, timeout: float, api_key: str = "") -> None:
+        address = checked(address)
+        if not urlsplit(address).path:
+            address += "/v1"
+        super().__init__(
+            address,
+            name="Model server",
+            cure="Start the server, or change chat.server.",
+            timeout=timeout,
+            api_key=api_key,
+        )
+        self._root = address.removesuffix("/v1")
+
+    def refusal(self, status: int, message: str) -> ModelError:
+        """The error that an HTTP status and the server's words stand for."""
+        if status in (401, 403):
+            return ServerRefused(
+                f"The model server at {self.address} wants another key: {message}",
+                "Give the key the server was started with, or start it without one.",
+            )
+        if status == 404 and "model" in message.lower():
+            return ModelMissing(
+                f"The model server at {self.address} answered: {message}",
+                "Set chat.model to openai:NAME with a name the server knows.",
+            )
+        return super().refusal(status, message)
+
+    def context_of(self, model: str) -> int:
+        """Tokens that prompt and reply may have together; 0 where the server does not tell.
+
+        Raises:
+            ModelMissing: the server lists its models, and this is none of them.
+            ServerUnreachable: nobody answers.
+        """
+        listed = self._asked("/models").get("data")
+        cards = (
+            [card for card in listed if isinstance(card, dict)] if isinstance(listed, list) else []
+        )
+        card = next((card for card in cards if card.get("id") == model), None)
+        if card is None and cards:
+            names = ", ".join(str(card.get("id")) for card in cards[:20])
+            raise ModelMissing(
+                f"The model server at {self.address} has no model {model!r}; it has: {names}.",
+                f"Set chat.model to openai:{cards[0].get('id')}.",
+            )
+        settings = self._asked(f"{self._root}/props").get("default_generation_settings")
+        lm_studio = self._asked(f"{self._root}/api/v0/models/{model}")
+        told = (
+            (card or {}).get("max_model_len"),  # vLLM
+            settings.get("n_ctx") if isinstance(settings, dict) else None,  # llama-server
+            lm_studio.get("loaded_context_length"),
+        )
+        return next((size for size in told if isinstance(size, int) and size > 0), 0)
+
+    def counter_of(self, model: str) -> Counter | None:
+        """What counts the tokens of a conversation; None where the server cannot."""
+        sample: list[Json] = [{"role": "user", "content": "a"}]
+        for counter in (
+            self._llama_server_count,
+            self._vllm_count,
+            self._llama_cpp_python_count,
+        ):
+            if counter(model, sample) is not None:
+                return partial(counter, model)
+        return None
+
+    def _llama_server_count(self, model: str, messages: list[Json]) -> int | None:
+        body = {"model": model, "messages": messages, **THINKING_OFF}
+        prompt = self._asked(f"{self._root}/apply-template", body).get("prompt")
+        if not isinstance(prompt, str):
+            return None
+        body = {"model": model, "content": prompt, "add_special": True, "parse_special": True}
+        tokens = self._asked(f"{self._root}/tokenize", body).get("tokens")
+        return len(tokens) if isinstance(tokens, list) else None
+
+    def _vllm_count(self, model: str, messages: list[Json]) -> int | None:
+        body = {"model": model, "messages": messages, **THINKING_OFF}
+        return _number(self._asked(f"{self._root}/tokenize", body).get("count"))
+
+    def _llama_cpp_python_count(self, model: str, messages: list[Json]) -> int | None:
+        # It counts texts only. A template puts a role and a few control tokens around each.
+        around = sum(8 + len(message["role"]) for message in messages) + 16
+        text = "".join(message["content"] for message in messages)
+        body = {"model": model, "input": text}
+        counted = _number(self._asked(f"{self._root}/extras/tokenize/count", body).get("count"))
+        return None if counted is None else counted + around
+
+    def _asked(self, path: str, body: Json | None = None) -> Json:
+        """What the server answers, nothing where it does not know the question."""
+        try:
+            return self.get(path) if body is None else self.post(path, body)
+        except (ServerUnreachable, ServerTimeout):
+            raise
+        except ModelError:
+            return {}
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None

@@ -1,0 +1,1 @@
+"""Models in the sentence-transformers format, run in this process by PyTorch."""

@@ -1,0 +1,267 @@
+"""Speaking HTTP with a model server: JSON in, JSON or lines of it out, failures typed.
+
+httpx is used bare for chat, and for all else with servers of OpenAI's protocol: the client that
+OpenAI publishes reads keys, organisations and addresses from the environment. Ollama's own client
+(`backends.ollama.server`) lists, shows and pulls models, and embeds. It does not chat: it sends
+neither ``truncate`` nor ``shift``, without which a long prompt is cut in silence, drops the count
+of cached tokens, splits its stream at U+0085, which may stand in a text, and cannot be left while
+the server is silent.
+"""
+
+import json
+import re
+import ssl
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from localrag_models.backends.servers.streaming import pumped
+from localrag_models.errors import (
+    ContextExceeded,
+    ModelError,
+    OutOfMemory,
+    ServerBroke,
+    ServerBusy,
+    ServerRefused,
+    ServerTimeout,
+    ServerUnreachable,
+)
+
+Json = dict[str, Any]
+
+_CONNECT_SECONDS = 5.0
+_LONGEST_LINE = 8 * 2**20
+_LONGEST_MESSAGE = 400
+_TOO_LONG = re.compile(
+    r"exceed\w* .{0,40}context|context (?:size|length|window).{0,40}exceed|maximum context length"
+    r"|greater than the context|context.{0,20}overflow",
+    re.I | re.S,
+)
+_NO_MEMORY = re.compile(r"more system memory|out of memory|unable to allocate", re.I)
+
+
+class Server:
+    """A model server. No proxy, no environment and no redirect stands between.
+
+    Args:
+        address: ``http://HOST:PORT``, with a path where the server wants one.
+        name: of the kind of server, for messages.
+        cure: what to do where nobody answers.
+        timeout: seconds without a byte after which the server counts as stuck.
+        api_key: sent as bearer token, unless empty.
+
+    Raises:
+        ServerRefused: `address` is none.
+    """
+
+    def __init__(
+        self, address: str, *, name: str, cure: str, timeout: float, api_key: str = ""
+    ) -> None:
+        self.address = checked(address)
+        self.name = name
+        self._cure = cure
+        self._timeout = timeout
+        secure = self.address.startswith("https:")
+        self._options: dict[str, Any] = {
+            # A context for TLS takes 30 ms to make and every stream has a client of its own.
+            "verify": ssl.create_default_context() if secure else False,
+            "trust_env": False,
+            "timeout": httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
+            "headers": {
+                "Content-Type": "application/json",
+                **({"Authorization": f"Bearer {api_key}"} if api_key else {}),
+            },
+        }
+        with self._failures():
+            self._client = httpx.Client(**self._options)
+
+    def get(self, path: str) -> Json:
+        """Answer of a GET request; `path` follows the address, or is a whole URL.
+
+        Raises:
+            ModelError: by the status; `ServerBroke` for an answer that is no JSON object.
+        """
+        return self._plain("GET", path, None)
+
+    def post(self, path: str, body: Json) -> Json:
+        """Answer of a POST request; raises as `get` does."""
+        return self._plain("POST", path, body)
+
+    def lines(
+        self, path: str, body: Json, cancelled: Callable[[], bool]
+    ) -> Generator[str, None, None]:
+        """Lines of the answer to a POST request, as they come; empty ones are left out.
+
+        Raises:
+            Cancelled: `cancelled` said so; the connection is closed, so that the server stops.
+            ModelError: as `get` does, at any line.
+        """
+        with self._failures():
+            yield from pumped(lambda: self._lines(path, body), cancelled)
+
+    def refusal(self, status: int, message: str) -> ModelError:
+        """The error that an HTTP status and the server's words stand for."""
+        told = f"{self.name} at {self.address} answered {status}: {message}"
+        if _TOO_LONG.search(message):
+            return too_long(told, message)
+        if _NO_MEMORY.search(message):
+            return OutOfMemory(told, "Use a smaller model, or a smaller chat.context.")
+        if 300 <= status < 400:
+            return ServerRefused(told, "Redirects are not followed: name the final address.")
+        if status in (408, 429) or status >= 500:
+            return ServerBusy(told, "Try again a little later; the log of the server says more.")
+        return ServerRefused(told, "See which model and settings the server accepts.")
+
+    def broke(self, what: str) -> ServerBroke:
+        """The error for an answer that ended early or makes no sense."""
+        return ServerBroke(
+            f"{self.name} at {self.address} {what}.",
+            "Try again; the log of the server may say why.",
+        )
+
+    def parsed(self, text: str | bytes) -> Json:
+        """A JSON object from the server.
+
+        Raises:
+            ServerBroke: it is none.
+        """
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise self.broke(f"sent what is no JSON object: {excerpt(text)!r}")
+        return value
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _plain(self, method: str, path: str, body: Json | None) -> Json:
+        with self._failures():
+            content = None if body is None else _encoded(body)
+            response = self._client.request(method, self._url(path), content=content)
+            self._demand_ok(response)
+            return self.parsed(response.content)
+
+    def _demand_ok(self, response: httpx.Response) -> None:
+        if response.status_code != httpx.codes.OK:
+            raise self.refusal(response.status_code, _words(response.read()))
+
+    async def _lines(self, path: str, body: Json) -> AsyncIterator[str]:
+        async with (
+            httpx.AsyncClient(**self._options) as client,
+            client.stream("POST", self._url(path), content=_encoded(body)) as response,
+        ):
+            if response.status_code != httpx.codes.OK:
+                raise self.refusal(response.status_code, _words(await response.aread()))
+            rest = b""
+            async for chunk in response.aiter_bytes():
+                *whole, rest = (rest + chunk).split(b"\n")
+                for line in whole:
+                    if line.strip():
+                        yield self._decoded(line)
+                if len(rest) > _LONGEST_LINE:
+                    raise self.broke("sent a line without end")
+            if rest.strip():
+                yield self._decoded(rest)
+
+    def _url(self, path: str) -> str:
+        return path if path.startswith("http") else self.address + path
+
+    def _decoded(self, line: bytes) -> str:
+        try:
+            return line.decode()
+        except UnicodeDecodeError:
+            raise self.broke("sent bytes that are no UTF-8") from None
+
+    def _unreachable(self, error: BaseException | None) -> ServerUnreachable:
+        why = str(error or "") or "no answer in time"
+        return ServerUnreachable(f"Nobody answers at {self.address} ({why}).", self._cure)
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise self._unreachable(error) from error
+        except httpx.TimeoutException as error:
+            raise ServerTimeout(
+                f"{self.name} at {self.address} sent nothing for {self._timeout:g} s.",
+                "Raise chat.timeout, or see what the server is busy with.",
+            ) from error
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            raise self.broke(f"broke off ({error or type(error).__name__})") from error
+        except httpx.InvalidURL as error:
+            raise no_address(self.address) from error
+
+
+def checked(address: str) -> str:
+    """`address` without a closing slash.
+
+    Raises:
+        ServerRefused: it has no scheme, another than HTTP, or no host; or it has more than host,
+            port and path: a password in it would stand in every message.
+    """
+    stripped = address.strip()
+    try:
+        parts = urlsplit(stripped)
+        host = (parts.hostname or "").encode("idna")
+        good = parts.scheme in ("http", "https") and host and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or not stripped.isprintable() or set(" @?#") & set(stripped):
+        raise no_address(address)
+    return stripped.rstrip("/")
+
+
+def no_address(address: str) -> ServerRefused:
+    """The error for what is not the address of a server."""
+    return ServerRefused(
+        f"{address!r} is not the address of a model server.",
+        "Set chat.server (or embedding.server) to http://HOST:PORT.",
+    )
+
+
+def too_long(told: str, message: str = "") -> ContextExceeded:
+    """The error for a prompt that a server found too long, with the figures of its message."""
+    figures = sorted({int(digits) for digits in re.findall(r"\d+", message)}, reverse=True)
+    needed, available = [*figures, 0, 0][:2]
+    return ContextExceeded(
+        told,
+        "Use fewer or shorter passages, or raise chat.context.",
+        needed=needed,
+        available=available,
+    )
+
+
+def excerpt(text: str | bytes) -> str:
+    """The beginning of what a server said, fit for a message."""
+    whole = text if isinstance(text, str) else text.decode(errors="replace")
+    whole = whole.strip()
+    return whole if len(whole) <= _LONGEST_MESSAGE else whole[:_LONGEST_MESSAGE] + "…"
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    # Half a surrogate pair has no UTF-8; a question mark takes its place.
+    return json.dumps(body, ensure_ascii=False).encode(errors="replace")
+
+
+def _words(content: bytes) -> str:
+    """What an error body says: servers wrap it as error, message or detail, once or twice."""
+    said: Any = content.decode(errors="replace")
+    for _ in range(4):
+        if isinstance(said, str):
+            try:
+                said = json.loads(said)
+            except (ValueError, RecursionError):
+                break
+        if not isinstance(said, dict):
+            break
+        said = next((said[key] for key in ("error", "message", "detail") if key in said), said)
+        if isinstance(said, dict) and not {"error", "message", "detail"} & said.keys():
+            break
+    return excerpt(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))

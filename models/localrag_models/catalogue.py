@@ -1,0 +1,80 @@
+"""The models that are known to suit localrag, and where they are published."""
+
+import difflib
+import functools
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from localrag_models.embedding import Prefixes
+from localrag_models.errors import ModelMissing
+from localrag_models.store.manifest import Format, Kind, ModelName, ModelPath, Sampling
+
+_FILE = Path(__file__).with_name("catalogue.toml")
+
+
+class CatalogueEntry(BaseModel):
+    """A model that can be pulled.
+
+    Attributes:
+        name: what it is installed as.
+        repository: where the hub keeps it, "owner/name".
+        file: the file of the repository that is the model; empty: the whole folder is.
+        size: bytes to download; rounded where the publisher shows it so.
+        licence: by its usual short name.
+        context: tokens it was trained for; None where that is not certain.
+        quantisation: how the weights of a GGUF are packed.
+        cache_per_token: bytes of key-value cache per token of context, with 16-bit entries.
+        prefixes: put before a query and before a passage (embedders).
+        sampling: what its makers recommend.
+        good_for: one line.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: ModelName
+    kind: Kind
+    format: Format
+    repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    file: ModelPath | None = None
+    size: int = Field(gt=0)
+    licence: str
+    context: int | None = Field(None, gt=0)
+    quantisation: str = ""
+    cache_per_token: int = 0
+    prefixes: Prefixes = Prefixes()
+    sampling: Sampling = Sampling()
+    good_for: str
+
+    def memory(self, context: int) -> int:
+        """Bytes of memory: the weights and, for a chat model, the cache for `context` tokens.
+
+        What the runtime itself takes (some hundred megabytes) comes on top.
+        """
+        return self.size + self.cache_per_token * min(context, self.context or context)
+
+
+@functools.cache
+def catalogue() -> Mapping[str, CatalogueEntry]:
+    """Every model of the catalogue, by name."""
+    with _FILE.open("rb") as file:
+        tables = tomllib.load(file)
+    return {name: CatalogueEntry(name=name, **table) for name, table in tables.items()}
+
+
+def entry(name: str) -> CatalogueEntry:
+    """Look a model up.
+
+    Raises:
+        ModelMissing: the catalogue has no such model; names the nearest.
+    """
+    if name in catalogue():
+        return catalogue()[name]
+    near = difflib.get_close_matches(name.lower(), catalogue(), n=1, cutoff=0.5)
+    raise ModelMissing(
+        f"The catalogue has no model {name!r}.",
+        (f"Did you mean {near[0]}? " if near else "")
+        + "localrag models list shows what it has; OWNER/REPOSITORY/FILE.gguf names any other.",
+    )

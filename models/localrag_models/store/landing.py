@@ -1,0 +1,226 @@
+"""How a model gets into the store: prepared aside, flushed, and put in its place by one rename.
+
+::
+
+    models/<name>/             a model, whole and checked
+    models/.partial/<name>/    one on its way: ``files/``, and ``source``, which says of what
+    models/.partial/<name>.lock
+
+The system frees a lock when its process ends, however it ends. What a killed process left is
+swept, or gone on with, by the next one that installs a model of that name.
+"""
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from localrag_models.errors import TransferFailed
+from localrag_models.store.manifest import MANIFEST, FileRecord, Manifest, checked_path
+
+PARTIAL = ".partial"
+_CHUNK = 1 << 20
+
+OnBytes = Callable[[int], None]
+"""Called with the number of bytes handled since the last call."""
+
+
+@contextmanager
+def landing(root: Path, name: str, *, resume: str = "") -> Iterator[Path]:
+    """Hold the right to install `name`, and a folder to prepare its files in.
+
+    Args:
+        root: folder of the models.
+        name: what the model will be called.
+        resume: says what is being fetched. Files that an earlier attempt at the same thing left
+            are still in the folder, and stay there when this one fails. Empty: the folder is
+            empty, and is removed when this attempt fails.
+
+    Raises:
+        TransferFailed: there is a model of that name, or another process is installing one, or
+            the folder cannot be written.
+    """
+    with writing(root), _locked(root, name):
+        _refuse_existing(root, name)
+        place = root / PARTIAL / name
+        files, note = place / "files", place / "source"
+        if not (resume and note.is_file() and note.read_text(encoding="utf-8") == resume):
+            shutil.rmtree(place, ignore_errors=True)
+        files.mkdir(parents=True, exist_ok=True)
+        note.write_text(resume, encoding="utf-8")
+        try:
+            yield files
+        except BaseException:
+            if not resume:
+                shutil.rmtree(place, ignore_errors=True)
+            raise
+
+
+def land(files: Path, root: Path, manifest: Manifest) -> Path:
+    """Put a prepared model in its place, and give back its folder.
+
+    Args:
+        files: the folder that `landing` gave; removed.
+        root: folder of the models.
+        manifest: written beside the files.
+    """
+    _drop_unlisted(files, manifest)
+    (files / MANIFEST).write_bytes(manifest.dump())
+    flush(files)
+    target = root / manifest.name
+    files.rename(target)
+    _flush_one(root)
+    shutil.rmtree(files.parent, ignore_errors=True)
+    return target
+
+
+def discard(root: Path, name: str) -> None:
+    """Remove an installed model, and what is left of an attempt to install it, for good."""
+    with writing(root), _locked(root, name):
+        place = root / PARTIAL / name
+        shutil.rmtree(place, ignore_errors=True)
+        if (root / name).is_dir():
+            # Gone at once for everybody who looks, however long the removal takes.
+            place.mkdir()
+            (root / name).rename(place / "files")
+            shutil.rmtree(place)
+
+
+def partial(root: Path) -> dict[str, int]:
+    """Bytes that unfinished attempts have left, by the name of the model."""
+    left = {
+        files.parent.name: sum(path.stat().st_size for path in files.rglob("*") if path.is_file())
+        for files in sorted(root.glob(f"{PARTIAL}/*/files"))
+    }
+    return {name: size for name, size in left.items() if size}
+
+
+def require_space(folder: Path, needed: int, what: str) -> None:
+    """Make sure that `needed` bytes can be written.
+
+    Raises:
+        TransferFailed: they cannot.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise TransferFailed(
+            f"{what} needs {gigabytes(needed)} on the disk, and {gigabytes(free)} are free.",
+            "Free some space, or choose another workspace with --home.",
+        )
+
+
+def copy(source: Path, target: Path, path: str, on_bytes: OnBytes, *, link: bool) -> FileRecord:
+    """Copy, or hard-link, a file to ``target/path``; its hash is taken on the way.
+
+    Raises:
+        TransferFailed: the name cannot be that of a file of a model, or, with `link`, the file
+            lies on another file system.
+    """
+    goal = target / checked_path(path)
+    goal.parent.mkdir(parents=True, exist_ok=True)
+    if not link:
+        with source.open("rb") as reader, goal.open("wb") as writer:
+            return hashed(path, reader.read, on_bytes, writer.write)
+    try:
+        os.link(source.resolve(), goal)
+    except OSError as error:
+        raise TransferFailed(
+            f"{source} cannot be linked into the store ({error.strerror}).",
+            "Leave out --link: the file is copied then.",
+        ) from error
+    return record(target, path, on_bytes)
+
+
+def record(folder: Path, path: str, on_bytes: OnBytes) -> FileRecord:
+    """Read a file through, for its size and hash."""
+    with (folder / path).open("rb") as reader:
+        return hashed(path, reader.read, on_bytes)
+
+
+def hashed(
+    path: str,
+    read: Callable[[int], bytes],
+    on_bytes: OnBytes,
+    write: Callable[[bytes], object] = len,
+) -> FileRecord:
+    """Record what `read` gives, and pass it on to `write`."""
+    import hashlib
+
+    digest, size = hashlib.sha256(), 0
+    while chunk := read(_CHUNK):
+        write(chunk)
+        digest.update(chunk)
+        size += len(chunk)
+        on_bytes(len(chunk))
+    return FileRecord(path=path, size=size, sha256=digest.hexdigest())
+
+
+def flush(place: Path) -> None:
+    """Have the system write a file, or everything in a folder, to the disk."""
+    for path in place.rglob("*"):
+        _flush_one(path)
+    _flush_one(place)
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Turn what the system says about a full disk or a forbidden folder into `TransferFailed`."""
+    try:
+        yield
+    except OSError as error:
+        cures = {
+            errno.ENOSPC: "The disk is full: free some space, or choose another with --home.",
+            errno.EDQUOT: "The quota is used up: free some space.",
+            errno.EFBIG: "This file system takes no file of that size; exFAT and ext4 do, "
+            "FAT32 ends at 4 GB.",
+        }
+        raise TransferFailed(
+            f"{error.filename or place} cannot be read or written ({error.strerror or error}).",
+            cures.get(error.errno or 0, "Check its permissions and the disk."),
+        ) from error
+
+
+def gigabytes(size: int) -> str:
+    """Write a number of bytes as people compare it with their disk."""
+    return f"{size / 1e9:,.2f} GB" if size >= 10_000_000 else f"{size / 1e6:,.2f} MB"
+
+
+@contextmanager
+def _locked(root: Path, name: str) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    (root / PARTIAL).mkdir(parents=True, exist_ok=True)
+    try:
+        lock = FileLock(root / PARTIAL / f"{name}.lock", timeout=0).acquire()
+    except Timeout:
+        raise TransferFailed(
+            f"Another process is installing or removing the model {name!r}.",
+            "Wait until it has finished, then try again.",
+        ) from None
+    with lock:
+        yield
+
+
+def _refuse_existing(root: Path, name: str) -> None:
+    if (root / name).exists():
+        raise TransferFailed(
+            f"There is already a model {name!r}.",
+            f"Give the new one another name with --name, or first: localrag models remove {name}",
+        )
+
+
+def _drop_unlisted(files: Path, manifest: Manifest) -> None:
+    listed = {files / file.path for file in manifest.files}
+    for path in files.rglob("*"):
+        if path.is_file() and path not in listed:
+            path.unlink()
+
+
+def _flush_one(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

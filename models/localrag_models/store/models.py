@@ -1,0 +1,256 @@
+"""The models of a workspace."""
+
+import difflib
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from localrag_models.embedding import Prefixes
+from localrag_models.errors import ModelDamaged, ModelError, ModelMissing
+from localrag_models.store.archive import read_archive, write_archive
+from localrag_models.store.landing import (
+    PARTIAL,
+    copy,
+    discard,
+    land,
+    landing,
+    partial,
+    record,
+    require_space,
+    writing,
+)
+from localrag_models.store.manifest import (
+    LARGEST_MANIFEST,
+    MANIFEST,
+    InstalledModel,
+    Kind,
+    Manifest,
+    Source,
+    checked_name,
+)
+from localrag_models.store.progress import Progress, Tally, silent
+from localrag_models.store.recognition import recognise
+
+
+class ModelStore:
+    """The folder of the models of a workspace; it need not exist yet.
+
+    A model is there as a whole or not at all: it is prepared aside and put in its place by one
+    rename. No method opens a socket.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def installed(self) -> list[InstalledModel]:
+        """List the models that can be used, by name."""
+        return [found for found in self._scan() if isinstance(found, InstalledModel)]
+
+    def problems(self) -> list[ModelError]:
+        """Tell what in the folder cannot be used as a model, and what to do about it."""
+        return [found for found in self._scan() if isinstance(found, ModelError)]
+
+    def unfinished(self) -> dict[str, int]:
+        """Bytes that interrupted pulls have left, by the name of the model."""
+        return partial(self.folder)
+
+    def find(self, name: str) -> InstalledModel:
+        """Find a model.
+
+        Raises:
+            ModelMissing: it is not installed; names the command that pulls it, or the nearest name.
+            ModelDamaged: a file of it is missing or of another size.
+        """
+        if name in self._names():
+            return self._load(self.folder / name)
+        raise ModelMissing(f"The model {name!r} is not installed.", self._cure(name))
+
+    def add(
+        self,
+        path: Path,
+        *,
+        name: str = "",
+        kind: Kind | None = None,
+        prefixes: Prefixes | None = None,
+        licence: str = "",
+        link: bool = False,
+        on_progress: Progress = silent,
+    ) -> InstalledModel:
+        """Install a model from a GGUF file or a folder of sentence-transformers.
+
+        Args:
+            path: the file or folder; it stays as it is.
+            name: what to call the model; empty, after the file.
+            kind: what it has to be; None takes any.
+            prefixes: of an embedder; None takes what the folder says, else what its family needs.
+            licence: noted in the manifest.
+            link: hard-link the files instead of copying them. It takes no space, but whatever
+                changes the files then damages the model.
+            on_progress: see `Progress`.
+
+        Raises:
+            ModelError: as `recognise` and `landing` say; what was there before is untouched.
+        """
+        with writing(path):
+            found = recognise(path, kind)
+            sizes = [(found.folder / file).stat().st_size for file in found.files]
+            name = checked_name(
+                name or name_for(path.stem if path.is_file() else path.resolve().name)
+            )
+            with landing(self.folder, name) as files:
+                if not link:
+                    require_space(files, sum(sizes), f"The model {name!r}")
+                tally = Tally("copying", sum(sizes), on_progress)
+                records = tuple(
+                    copy(found.folder / file, files, file, tally, link=link) for file in found.files
+                )
+                manifest = Manifest(
+                    name=name,
+                    kind=found.kind,
+                    format=found.format,
+                    licence=licence[:200],
+                    context=found.context,
+                    added=datetime.now(UTC).replace(microsecond=0),
+                    source=Source(file=path.name[:1000]),
+                    prefixes=found.prefixes if prefixes is None else prefixes,
+                    files=records,
+                )
+                land(files, self.folder, manifest)
+        return self.find(name)
+
+    def verify(self, name: str, on_progress: Progress = silent) -> InstalledModel:
+        """Read every file of a model and compare it with its hash.
+
+        Raises:
+            ModelMissing: it is not installed.
+            ModelDamaged: a file has changed, is missing, or does not belong to it.
+        """
+        model = self.find(name)
+        tally = Tally(f"checking {name}", model.size, on_progress)
+        for file in model.manifest.files:
+            with writing(model.folder):
+                found = record(model.folder, file.path, tally)
+            if found != file:
+                raise _damaged(model.folder, file.path, "has changed since it was installed")
+        expected = {MANIFEST, *(file.path for file in model.manifest.files)}
+        for path in sorted(model.folder.rglob("*")):
+            relative = path.relative_to(model.folder).as_posix()
+            if path.is_file() and relative not in expected:
+                raise _damaged(model.folder, relative, "does not belong to it")
+        return model
+
+    def remove(self, name: str) -> None:
+        """Remove a model, or what an interrupted pull has left of one.
+
+        Raises:
+            ModelMissing: there is nothing of that name.
+            TransferFailed: another process is installing it, or the folder cannot be written.
+        """
+        if name not in self._names() and name not in self.unfinished():
+            raise ModelMissing(f"The model {name!r} is not installed.", "See: localrag models list")
+        discard(self.folder, name)
+
+    def export(self, name: str, archive: Path, on_progress: Progress = silent) -> Path:
+        """Write a model to one file that `import_` reads on another machine.
+
+        Args:
+            name: of the model.
+            archive: the file to write, or a folder to write ``NAME.tar`` into.
+            on_progress: see `Progress`.
+
+        Returns:
+            The file written.
+
+        Raises:
+            ModelMissing: it is not installed.
+            ModelDamaged: a file of it has changed; nothing is written.
+            TransferFailed: the archive exists already, or cannot be written.
+        """
+        model = self.find(name)
+        target = archive / f"{name}.tar" if archive.is_dir() else archive
+        write_archive(model, target, Tally(f"exporting {name}", model.size, on_progress))
+        return target
+
+    def import_(
+        self, archive: Path, *, name: str = "", on_progress: Progress = silent
+    ) -> InstalledModel:
+        """Install a model from a file that `export` wrote.
+
+        Args:
+            archive: the file.
+            name: what to call the model; empty, as where it was exported.
+            on_progress: see `Progress`.
+
+        Raises:
+            ModelMissing: there is no such file.
+            ModelDamaged: it is no such archive, cut short, or not what its manifest says.
+            TransferFailed: there is a model of that name, or no space.
+        """
+        with writing(archive), read_archive(archive) as (manifest, extract):
+            manifest = manifest.model_copy(update={"name": checked_name(name or manifest.name)})
+            with landing(self.folder, manifest.name) as files:
+                require_space(files, manifest.size, f"The model {manifest.name!r}")
+                extract(files, Tally(f"importing {manifest.name}", manifest.size, on_progress))
+                land(files, self.folder, manifest)
+        return self.find(manifest.name)
+
+    def _scan(self) -> list[InstalledModel | ModelError]:
+        found: list[InstalledModel | ModelError] = []
+        for name in self._names():
+            try:
+                found.append(self._load(self.folder / name))
+            except ModelDamaged as error:
+                found.append(error)
+        found += [
+            ModelMissing(
+                f"{path} is in the folder of the models, but not installed.",
+                f"Install it: localrag models add {path}",
+            )
+            for path in sorted(self.folder.glob("*.gguf"))
+            if path.is_file()
+        ]
+        return found
+
+    def _names(self) -> list[str]:
+        folders = (path.parent for path in self.folder.glob(f"*/{MANIFEST}"))
+        return sorted(folder.name for folder in folders if folder.name != PARTIAL)
+
+    def _load(self, folder: Path) -> InstalledModel:
+        with writing(folder), (folder / MANIFEST).open("rb") as text:
+            manifest = Manifest.parse(text.read(LARGEST_MANIFEST), str(folder / MANIFEST))
+        if manifest.name != folder.name:
+            raise ModelDamaged(
+                f"The folder {folder} holds the model {manifest.name!r}.",
+                f"Rename the folder to {manifest.name}.",
+            )
+        for file in manifest.files:
+            path = folder / file.path
+            if not path.is_file():
+                raise _damaged(folder, file.path, "is missing")
+            if path.stat().st_size != file.size:
+                raise _damaged(folder, file.path, "is not of the size it was installed with")
+        return InstalledModel(folder, manifest)
+
+    def _cure(self, name: str) -> str:
+        # The catalogue is read only to name a cure.
+        from localrag_models.catalogue import catalogue
+
+        if name in catalogue():
+            return f"Get it: localrag models pull {name}"
+        known = [*self._names(), *catalogue()]
+        near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        return f"{hint}See what is there: localrag models list"
+
+
+def _damaged(folder: Path, file: str, what: str) -> ModelDamaged:
+    return ModelDamaged(
+        f"The model {folder.name!r} is damaged: its file {file} {what}.",
+        f"Remove it (localrag models remove {folder.name}), then pull, add or import it again.",
+    )
+
+
+def name_for(stem: str) -> str:
+    """What to call a model whose file or folder has this name."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._").lower()
+    return re.sub(r"\.\.+", ".", plain)[:64].rstrip("-._")

@@ -1,0 +1,178 @@
+"""Servers that speak OpenAI's protocol: a double in several dialects, and a real one."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+from urllib.error import URLError
+from urllib.request import ProxyHandler, build_opener
+
+from localrag_models.chat import ChatModel, ChatRequest, Finish
+from localrag_models.errors import ModelError
+from tiny_models.servers.http import Answer, Double, Json
+from tiny_models.servers.streams import Piece, messages_of, stream
+
+Dialect = Literal["llama-server", "vllm", "lm-studio", "strict"]
+Spelling = Literal["json_schema", "json_object", "structured_outputs", "guided_json", "none"]
+
+_START_SECONDS = 60.0
+
+
+class OpenAIDouble(Double):
+    """A server that speaks OpenAI's protocol, with the model ``tiny``.
+
+    Args:
+        chat: answers.
+        dialect: which server it is like. ``llama-server`` tells its context in ``/props``, counts
+            tokens and applies templates; ``vllm`` tells its context with the model and counts;
+            ``lm-studio`` tells its context in an API of its own and counts nothing; ``strict``
+            tells nothing and refuses fields that OpenAI does not know.
+        binds: the only spelling of a schema that it obeys; it ignores the others.
+        context: tokens it says it has.
+    """
+
+    def __init__(
+        self,
+        chat: ChatModel | None = None,
+        dialect: Dialect = "llama-server",
+        *,
+        binds: Spelling = "json_schema",
+        context: int = 4096,
+    ) -> None:
+        self._chat = chat
+        self._dialect = dialect
+        self._binds = binds
+        self._context = context
+        super().__init__()
+
+    def answer(self, path: str, body: Json) -> Answer:
+        """What the server answers when it behaves."""
+        if path == "/v1/models":
+            more = {"max_model_len": self._context} if self._dialect == "vllm" else {}
+            return Answer.json({"data": [{"id": "tiny", "object": "model", **more}]})
+        if path == "/v1/chat/completions" and self._chat:
+            return self._complete(self._chat, body)
+        told = self._tell(path, body)
+        return Answer.error("Not Found", 404) if told is None else Answer.json(told)
+
+    def _tell(self, path: str, body: Json) -> Json | None:
+        match self._dialect:
+            case "llama-server":
+                return self._llama_server(path, body)
+            case "vllm" if self._chat and path == "/tokenize" and "messages" in body:
+                return {"count": self._chat.count(messages_of(body))}
+            case "lm-studio" if path == "/api/v0/models/tiny":
+                return {"loaded_context_length": self._context}
+        return None
+
+    def _llama_server(self, path: str, body: Json) -> Json | None:
+        if path == "/props":
+            return {"default_generation_settings": {"n_ctx": self._context}}
+        if path == "/apply-template":
+            return {"prompt": json.dumps(body["messages"])}
+        if path == "/tokenize" and self._chat:
+            messages = messages_of({"messages": json.loads(body["content"])})
+            return {"tokens": [0] * self._chat.count(messages)}
+        return None
+
+    def _complete(self, chat: ChatModel, body: Json) -> Answer:
+        foreign = sorted({"chat_template_kwargs", "repeat_penalty", "grammar"} & body.keys())
+        if self._dialect == "strict" and foreign:
+            message = f"Unrecognized request argument supplied: {foreign[0]}"
+            return Answer.json({"error": {"message": message, "type": "invalid_request"}}, 400)
+        request = ChatRequest(
+            messages=messages_of(body),
+            schema=_schema(self._binds, body),
+            max_tokens=body["max_tokens"],
+            temperature=body["temperature"],
+            top_p=body.get("top_p", 1.0),
+            seed=body.get("seed", 0),
+            stop=tuple(body.get("stop", ())),
+        )
+        if body.get("stream"):
+            return Answer(stream(chat, request, _event))
+        try:
+            reply = chat.chat(request)
+        except ModelError as error:
+            return Answer.error(error.cause, 500)
+        return Answer.json({"choices": [{"message": {"content": reply.text}}]})
+
+
+@contextmanager
+def llama_cpp_server(model: Path, *, context: int = 4096) -> Iterator[str]:
+    """The server of llama-cpp-python in a process of its own; gives the address of its API.
+
+    The model is called ``tiny``.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        *(sys.executable, "-m", "llama_cpp.server", "--model", str(model)),
+        *("--model_alias", "tiny", "--host", "127.0.0.1", "--port", str(port)),
+        *("--n_ctx", str(context), "--n_threads", "1", "--n_threads_batch", "1"),
+        # Otherwise a request kills the one that is running.
+        *("--interrupt_requests", "false", "--verbose", "false"),
+    ]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    server = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+    )
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/v1/models", server)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def _wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
+    end = time.monotonic() + _START_SECONDS
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            with build_opener(ProxyHandler({})).open(url):
+                return
+        except (URLError, ConnectionError):
+            time.sleep(0.05)
+    raise RuntimeError(f"llama_cpp.server did not start (it ended with {server.poll()})")
+
+
+def _schema(binds: Spelling, body: Json) -> Any:
+    """The schema of a request, if it is spelled as the server understands it."""
+    wrapped = body.get("response_format", {})
+    match binds:
+        case "json_schema" | "json_object" if wrapped.get("type") == binds:
+            return wrapped.get("schema") or wrapped["json_schema"]["schema"]
+        case "structured_outputs":
+            return body.get(binds, {}).get("json")
+        case "guided_json":
+            return body.get(binds)
+    return None
+
+
+def _event(piece: Piece) -> bytes:
+    if isinstance(piece, ModelError):
+        return _data({"error": {"message": piece.cause, "code": 500}})
+    if isinstance(piece, str):
+        return _data({"choices": [{"delta": {"content": piece}, "finish_reason": None}]})
+    reason = "length" if piece.finish is Finish.LENGTH else "stop"
+    usage: Json = {
+        "prompt_tokens": piece.usage.prompt,
+        "completion_tokens": piece.usage.completion,
+        "prompt_tokens_details": {"cached_tokens": piece.usage.cached},
+    }
+    return (
+        _data({"choices": [{"delta": {}, "finish_reason": reason}]})
+        + _data({"choices": [], "usage": usage})
+        + b"data: [DONE]\n\n"
+    )
+
+
+def _data(value: Json) -> bytes:
+    return b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\n\n"

@@ -1,0 +1,62 @@
+"""The same weights give the same windows and vectors, whatever runs them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_models.encoder import NASTY_TEXTS, TinyEncoder, write_gguf
+
+from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+from localrag_models.embedding import Embedder
+
+TEXTS = [
+    *NASTY_TEXTS,
+    "個人情報取扱事業者は、利用目的をできる限り特定しなければならない。" * 40,
+    "The controller shall process personal data lawfully. " * 60,
+]
+
+
+@pytest.fixture(scope="module")
+def by_pytorch(sentence_transformers: Callable[..., Embedder]) -> Iterator[Embedder]:
+    with sentence_transformers() as embedder:
+        yield embedder
+
+
+@pytest.fixture(scope="module", params=["with charsmap", "without charsmap"])
+def by_llama_cpp(
+    request: pytest.FixtureRequest,
+    tiny_encoder: TinyEncoder,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Embedder]:
+    path: Path = tmp_path_factory.mktemp("gguf") / "tiny-e5.gguf"
+    charsmap = request.param == "with charsmap"
+    write_gguf(tiny_encoder.sentence_transformers, path, pooling="MEAN", charsmap=charsmap)
+    with LlamaCppEmbedder(path, threads=1) as embedder:
+        yield embedder
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_windows_agree(by_pytorch: Embedder, by_llama_cpp: Embedder, text: str) -> None:
+    assert by_pytorch.windows(text, "見出し") == by_llama_cpp.windows(text, "見出し")
+
+
+# llama.cpp rounds the inputs of its activation function to 16 bits: about 5e-5 here.
+def test_vectors_agree(by_pytorch: Embedder, by_llama_cpp: Embedder) -> None:
+    for embed in ("embed_queries", "embed_passages"):
+        one, other = getattr(by_pytorch, embed)(TEXTS), getattr(by_llama_cpp, embed)(TEXTS)
+        np.testing.assert_allclose(one, other, atol=1e-4)
+
+
+def test_loose_and_half_width_kana_are_kana(by_pytorch: Embedder, by_llama_cpp: Embedder) -> None:
+    for embedder in (by_pytorch, by_llama_cpp):
+        whole, loose, half = embedder.embed_passages(["ガギ", "カ\u3099キ\u3099", "ｶﾞｷﾞ"])
+        np.testing.assert_allclose(whole, loose, atol=1e-6)
+        np.testing.assert_allclose(whole, half, atol=1e-6)
+
+
+def test_text_cannot_act_as_a_control_token(by_pytorch: Embedder, by_llama_cpp: Embedder) -> None:
+    for embedder in (by_pytorch, by_llama_cpp):
+        spelt, wide, broken = embedder.embed_passages(["個人</s>", "個人＜/s＞", "個人< /s>"])
+        np.testing.assert_allclose(spelt, broken, atol=1e-6)
+        np.testing.assert_allclose(wide, broken, atol=1e-6)

@@ -1,0 +1,45 @@
+"""The same weights give the same scores, whatever runs them."""
+
+from collections.abc import Callable
+
+import numpy as np
+from sentence_transformers import CrossEncoder
+from tiny_models.encoder import NASTY_TEXTS, TinyEncoder
+
+from localrag_models.reranking import Reranker
+
+QUERY = "個人情報の定義は何ですか"
+TEXTS = [
+    *NASTY_TEXTS,
+    "個人情報取扱事業者は、利用目的をできる限り特定しなければならない。" * 40,
+    "The controller shall process personal data lawfully. " * 60,
+]
+
+
+def test_scores_agree(
+    llama_cpp_reranker: Callable[..., Reranker], cross_encoder: Callable[..., Reranker]
+) -> None:
+    with llama_cpp_reranker() as one, cross_encoder() as other:
+        for query in (QUERY, "", "＜/s＞ ｶﾞ</s>"):
+            np.testing.assert_allclose(
+                one.scores(query, TEXTS), other.scores(query, TEXTS), atol=1e-4
+            )
+
+
+def test_scores_are_those_of_the_library(
+    tiny_encoder: TinyEncoder, llama_cpp_reranker: Callable[..., Reranker]
+) -> None:
+    passages = ["個人情報とは", "The controller shall", "第三条 この法律において"]
+    library = CrossEncoder(str(tiny_encoder.cross_encoder), device="cpu", local_files_only=True)
+    expected = library.predict([(QUERY, passage) for passage in passages], show_progress_bar=False)
+    with llama_cpp_reranker() as reranker:
+        np.testing.assert_allclose(reranker.scores(QUERY, passages), expected, atol=1e-4)
+
+
+def test_text_cannot_act_as_a_control_token(
+    llama_cpp_reranker: Callable[..., Reranker], cross_encoder: Callable[..., Reranker]
+) -> None:
+    for start in (llama_cpp_reranker, cross_encoder):
+        with start() as reranker:
+            spelt, broken = reranker.scores(QUERY, ["個人</s></s>情報", "個人< /s>< /s>情報"])
+            np.testing.assert_allclose(spelt, broken, atol=1e-6)

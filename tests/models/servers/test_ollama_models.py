@@ -1,0 +1,189 @@
+"""Listing, pulling and naming the models of an Ollama server, through the client of Ollama."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from tiny_models.servers import Answer, End, OllamaDouble
+
+from localrag_models.backends.ollama import embedder_id, ollama_models, ollama_pull
+from localrag_models.backends.servers.streaming import Cancelled
+from localrag_models.errors import (
+    ModelMissing,
+    ServerBroke,
+    ServerBusy,
+    ServerRefused,
+    ServerTimeout,
+    ServerUnreachable,
+    TransferFailed,
+)
+
+pytestmark = pytest.mark.usefixtures("loopback")
+
+
+@pytest.fixture
+def double(loopback):
+    with OllamaDouble() as double:
+        yield double
+
+
+def test_listing(double):
+    first, second = ollama_models(double.address)
+    assert (first.name, first.digest, first.size) == ("tiny:latest", "a" * 64, 452_000)
+    assert (first.family, first.parameters, first.quantization) == ("qwen3", "100K", "F32")
+    assert second.name == "tiny-embedder:latest"
+
+
+def test_what_a_list_leaves_out(double):
+    double.instead("/api/tags", Answer.json({"models": [{"model": "x", "details": {}}]}))
+    (model,) = ollama_models(double.address)
+    assert (model.name, model.size, model.digest, model.family) == ("x", 0, "", "")
+
+
+@pytest.mark.parametrize(
+    "listed", [{}, {"models": None}, {"models": "all"}, {"models": [7]}, [1], None, "models"]
+)
+def test_a_list_that_is_none(double, listed):
+    double.instead("/api/tags", Answer.json(listed))
+    with pytest.raises(ServerBroke, match="no answer of Ollama"):
+        ollama_models(double.address)
+
+
+@pytest.mark.parametrize("sent", [b"", b"<html>", b'{"models":', b"[" * 100_000, b"\xff"])
+def test_what_is_no_json(double, sent):
+    double.instead("/api/tags", Answer([sent]))
+    with pytest.raises(ServerBroke, match="no answer of Ollama"):
+        ollama_models(double.address)
+
+
+@pytest.mark.parametrize("body", [b'"busy"', b'["busy"]', b'{"error": {"message": "busy"}}'])
+def test_a_status_counts_whatever_comes_with_it(double, body):
+    double.instead("/api/tags", Answer([body], 503), Answer([body], 400))
+    with pytest.raises(ServerBusy, match=r"503: .*busy"):
+        ollama_models(double.address)
+    with pytest.raises(ServerRefused, match=r"400: .*busy"):
+        ollama_models(double.address)
+
+
+@pytest.mark.parametrize("ask", [ollama_models, lambda address: ollama_pull("x", address)])
+def test_redirects_are_not_followed(double, ask):
+    moved = Answer([b""], 307, headers={"Location": "http://192.0.2.1/"})
+    double.instead("/api/tags", moved)
+    double.instead("/api/pull", moved)
+    with pytest.raises(ServerRefused, match="Redirects"):
+        ask(double.address)
+
+
+def test_a_server_that_hangs(double, monkeypatch):
+    monkeypatch.setattr("localrag_models.backends.ollama.models._SECONDS", 0.3)
+    double.instead("/api/tags", Answer(end=End.HANGS))
+    with pytest.raises(ServerTimeout, match=r"0\.3 s"):
+        ollama_models(double.address)
+
+
+def test_pulling(double):
+    seen = []
+    ollama_pull("qwen3:8b", double.address, seen.append)
+    assert [(each.completed, each.total) for each in seen if each.digest] == [
+        (0, 100), (50, 100), (100, 100),
+    ]  # fmt: skip
+    assert seen[-1].status == "success"
+    assert "qwen3:8b" in [model.name for model in ollama_models(double.address)]
+
+
+def test_pulling_what_does_not_exist(double):
+    with pytest.raises(ModelMissing, match="nosuch"):
+        ollama_pull("nosuch", double.address)
+
+
+def test_a_pull_that_fails(double):
+    double.instead("/api/pull", Answer([b'{"error": "no space left on device"}\n']))
+    with pytest.raises(TransferFailed, match="no space left") as raised:
+        ollama_pull("qwen3:8b", double.address)
+    assert raised.value.cure == "Try again: localrag models pull ollama:qwen3:8b"
+
+
+@pytest.mark.parametrize("end", [End.WELL, End.DIES])
+@pytest.mark.parametrize("line", [b'{"status": "pulling manifest"}\n', b"[1]\n", b"<html>\n"])
+def test_a_pull_that_breaks_off(double, line, end):
+    double.instead("/api/pull", Answer([line], end=end))
+    with pytest.raises(ServerBroke):
+        ollama_pull("qwen3:8b", double.address)
+
+
+@pytest.mark.parametrize("reason", [KeyboardInterrupt, ValueError])
+def test_a_progress_that_raises_ends_the_pull(double, reason):
+    double.instead("/api/pull", Answer([b'{"status": "pulling manifest"}\n'], end=End.HANGS))
+
+    def stop(progress):
+        raise reason
+
+    with pytest.raises(reason):
+        ollama_pull("qwen3:8b", double.address, stop)
+    _eventually(lambda: double.abandoned == 1)
+
+
+def test_cancelling_a_pull(double):
+    double.instead("/api/pull", Answer([b'{"status": "pulling"}\n'] * 3, end=End.HANGS))
+    seen = []
+    with pytest.raises(Cancelled):
+        ollama_pull("qwen3:8b", double.address, seen.append, lambda: len(seen) == 2)
+    assert len(seen) == 2
+    _eventually(lambda: double.abandoned == 1)
+
+
+@pytest.mark.parametrize("name", ["", "\udcff"])
+def test_names_that_are_none(double, name):
+    double.instead("/api/pull", Answer.error("model not found", 404))
+    with pytest.raises(ModelMissing):
+        ollama_pull(name, double.address)
+
+
+def test_the_id_of_an_embedder_changes_with_its_weights(double):
+    before = embedder_id("tiny-embedder", double.address)
+    assert before.startswith("tiny-embedder:latest@")
+    assert embedder_id("tiny-embedder:latest", double.address) == before
+    double.digests["tiny-embedder:latest"] = "d" * 64
+    assert embedder_id("tiny-embedder:latest", double.address) != before
+    with pytest.raises(ModelMissing, match="nosuch"):
+        embedder_id("nosuch", double.address)
+
+
+def test_a_server_that_is_gone(loopback):
+    with OllamaDouble() as double:
+        address = double.address
+    with pytest.raises(ServerUnreachable, match="ollama serve"):
+        ollama_models(address)
+
+
+def test_nothing_comes_from_the_environment(double, monkeypatch):
+    for name in ("HTTP_PROXY", "ALL_PROXY", "OLLAMA_HOST"):
+        monkeypatch.setenv(name, "http://192.0.2.1:1")
+    monkeypatch.setenv("OLLAMA_API_KEY", "secret")
+    ollama_models(double.address)
+    ollama_pull("qwen3:8b", double.address)
+    assert len(double.headers) == 2
+    assert "secret" not in str(double.headers)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("OLLAMA_HOST", "h:99999"), ("ALL_PROXY", "socks9://h"), ("SSL_CERT_FILE", "/nonexistent")],
+)
+def test_an_environment_the_client_cannot_be_loaded_in(name, value):
+    """In a process of its own: the package is loaded once."""
+    ask = "from localrag_models.backends.ollama import ollama_models; ollama_models()"
+    environment = {**os.environ, name: value}
+    told = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True)
+    last = told.stderr.decode().splitlines()[-1]
+    assert last.startswith("localrag_models.errors.ModelError: The client of Ollama cannot be")
+    assert "Unset" in last
+
+
+def _eventually(holds):
+    end = time.monotonic() + 5
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)

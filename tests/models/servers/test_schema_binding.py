@@ -1,0 +1,68 @@
+"""Finding the spelling in which a server binds a reply to a schema."""
+
+import json
+
+import pytest
+from tiny_models.servers import Answer, OpenAIDouble
+
+from localrag_models.backends.openai import OpenAIChat
+from localrag_models.errors import SchemaUnsupported, ServerBusy
+
+pytestmark = pytest.mark.usefixtures("loopback", "quick_retries")
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"n": {"type": "integer", "minimum": 300, "maximum": 320}},
+    "required": ["n"],
+}
+
+
+@pytest.mark.parametrize(
+    "binds", ["json_schema", "json_object", "structured_outputs", "guided_json"]
+)
+def test_the_spelling_that_binds_is_found_once(tiny, ask, binds):
+    with (
+        OpenAIDouble(tiny, binds=binds) as double,
+        OpenAIChat("tiny", server=double.address) as model,
+    ):
+        for seed in range(3):
+            reply = model.chat(ask(schema=SCHEMA, seed=seed, temperature=1.0))
+            assert 300 <= json.loads(reply.text)["n"] <= 320
+        probes = [body for _, body in double.requests if body.get("max_tokens") == 48]
+        assert 1 <= len(probes) <= 5
+
+
+def test_a_server_that_binds_nothing(tiny, ask):
+    with (
+        OpenAIDouble(tiny, binds="none") as double,
+        OpenAIChat("tiny", server=double.address) as model,
+        pytest.raises(SchemaUnsupported, match=double.address),
+    ):
+        model.chat(ask(schema=SCHEMA))
+
+
+def test_a_server_that_refuses_foreign_fields(tiny, ask):
+    with (
+        OpenAIDouble(tiny, "strict") as double,
+        OpenAIChat("tiny", server=double.address) as model,
+    ):
+        assert 300 <= json.loads(model.chat(ask(schema=SCHEMA)).text)["n"] <= 320
+
+
+def test_trouble_while_probing_is_no_verdict(tiny, ask):
+    busy = [Answer.error("overloaded", 503)] * 20
+    with (
+        OpenAIDouble(tiny, "strict") as double,
+        OpenAIChat("tiny", server=double.address, on_retry=lambda retry: None) as model,
+    ):
+        model.chat(ask())
+        double.instead("/v1/chat/completions", *busy)
+        with pytest.raises(ServerBusy):
+            model.chat(ask(schema=SCHEMA))
+        assert 300 <= json.loads(model.chat(ask(schema=SCHEMA)).text)["n"] <= 320
+
+
+def test_a_schema_without_bounds_is_refused_before_anything_is_sent(served, ask):
+    with served.model() as model, pytest.raises(SchemaUnsupported):
+        model.chat(ask(schema={"type": "string"}))
+    assert not served.asked
