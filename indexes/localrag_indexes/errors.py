@@ -4,7 +4,9 @@ IndexingError          an index cannot be built or used
 ├── IndexNotWritten    the files cannot be written: a full disk, a folder without permission
 ├── IndexMissing       there is none in the folder
 ├── IndexDamaged       a file of it is missing, cut short or changed; names the file
-└── IndexVersionError  it was written by another version or with another analyzer
+├── IndexVersionError  it was written by another version, or with another analyzer or model
+├── IndexTooLarge      building it, or loading it, takes more memory than there is
+└── PackageMissing     a package that this kind of index needs is not installed
 """
 
 from pathlib import Path
@@ -53,10 +55,10 @@ class IndexDamaged(IndexingError):  # noqa: N818 - the name says the state
 
 
 class IndexVersionError(IndexingError):
-    """The index was written by another version, or with another analyzer.
+    """The index was written by another version, or with another analyzer or model.
 
     Attributes:
-        what: which property differs ("format", "analyzer" …).
+        what: which property differs ("format", "analyzer", "model" …).
         found: its value in the index.
         expected: the value this version works with.
     """
@@ -69,3 +71,34 @@ class IndexVersionError(IndexingError):
         self.what = what
         self.found = found
         self.expected = expected
+
+
+class IndexTooLarge(IndexingError):  # noqa: N818 - the name says the state
+    """Building the index, or loading it, takes more memory than there is.
+
+    Attributes:
+        needed: bytes it takes.
+        free: bytes there are.
+    """
+
+    def __init__(self, needed: int, free: int) -> None:
+        super().__init__(
+            f"the index takes {needed / 1e6:,.0f} MB of memory, and {free / 1e6:,.0f} MB are free: "
+            "close other programs, or use a model with shorter vectors"
+        )
+        self.needed = needed
+        self.free = free
+
+
+class PackageMissing(IndexingError):  # noqa: N818 - the name says the state
+    """A package that this kind of index needs is not installed.
+
+    Attributes:
+        package: its name.
+        cure: the command that installs it.
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        self.package = package
+        self.cure = f"pip install 'localrag[{extra}]'"
+        super().__init__(f"{package} is not installed: {self.cure}")

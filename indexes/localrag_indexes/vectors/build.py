@@ -1,0 +1,204 @@
+"""Building an index of vectors."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from localrag_indexes.errors import IndexingError
+from localrag_indexes.manifest import Manifest, describe_files
+from localrag_indexes.vectors import layout
+from localrag_indexes.vectors.graph import Graph
+from localrag_indexes.vectors.index import VectorIndex
+from localrag_indexes.vectors.memory import check
+from localrag_indexes.vectors.table import TableWriter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# A graph is built anew when more than this share of its vectors is of no use any more: they cost
+# every search its time. What is added costs the same in an old graph and in a new one.
+_MOST_TAKEN_OUT = 0.2
+# How far the square of a length may be from 1: what float32 leaves of it, and float16 models do.
+_LENGTH_TOLERANCE = 1e-2
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is indexed: one text of a passage, embedded.
+
+    Attributes:
+        key: the caller's number for the passage, any 64-bit signed integer; a long passage has an
+            entry for each of its windows.
+        digest: tells texts apart that were embedded; of the same length for all of them. Entries
+            with the same digest share the vector of the first.
+        vector: float32, shape ``(d,)``, of length 1.
+        attributes: values to filter by, compared exactly as strings; write dates as ISO dates.
+    """
+
+    key: int
+    digest: bytes
+    vector: "NDArray[np.float32]"
+    attributes: Mapping[str, str | int]
+
+
+def build(
+    folder: Path,
+    entries: Iterable[Entry],
+    *,
+    model: str,
+    dimension: int,
+    attributes: Sequence[str],
+    previous: Path | None = None,
+    threads: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+    extra: Mapping[str, Any] | None = None,
+) -> Manifest:
+    """Build an index of `entries` in `folder`, which must be empty.
+
+    Entries are read as a stream; the vectors go to disk as they come. An interrupted build leaves
+    a folder without a manifest, which no one takes for an index.
+
+    Args:
+        folder: an existing empty folder, e.g. from `generations.new_generation`.
+        entries: what to index; attributes an entry lacks are simply not set on it.
+        model: id of the embedder; queries must be embedded by the same.
+        dimension: numbers in a vector.
+        attributes: names of the attributes to filter by; others are ignored.
+        previous: folder of an index whose graph is carried on where that is cheaper: only what is
+            new is added to a copy of it. It is not used if it is damaged or of another model.
+        threads: of the graph; with 1 the same entries make the same graph.
+        on_progress: called with the vectors that are in the graph and those that will be; not at
+            all where no graph is built.
+        extra: kept in the manifest, beside ``model``, ``dimension`` and ``vectors`` (how many).
+
+    Raises:
+        IndexNotWritten: the files cannot be written.
+        IndexTooLarge: the graph takes more memory than there is.
+        PackageMissing: numpy or hnswlib is not installed.
+        ValueError: a vector is not of this dimension or not of length 1.
+    """
+    layout.require("numpy")
+    table = TableWriter(attributes)
+    with layout.writing(folder):
+        digests = _write_vectors(folder / layout.VECTORS, entries, dimension, table)
+        layout.save(folder / layout.DIGESTS, _digest_array(digests))
+        table.write(folder, len(digests))
+    if len(digests) * dimension > layout.EXACT_NUMBERS:
+        check(len(digests), dimension)
+        with layout.writing(folder):
+            _make_graph(folder, digests, model, dimension, previous, threads, on_progress)
+    with layout.writing(folder):
+        manifest = Manifest(
+            kind=layout.KIND,
+            count=len(table),
+            attributes=tuple(attributes),
+            files=describe_files(folder),
+            extra={
+                **(extra or {}),
+                "model": model,
+                "dimension": dimension,
+                "vectors": len(digests),
+            },
+        )
+        manifest.write(folder)
+    return manifest
+
+
+def _write_vectors(
+    path: Path, entries: Iterable[Entry], dimension: int, table: TableWriter
+) -> list[bytes]:
+    """Write the vector of each distinct text, and enter every row; returns the digests."""
+    import numpy as np
+
+    places: dict[bytes, int] = {}
+    kind = np.dtype("<f4")
+    with path.open("wb") as file:
+        layout.write_header(file, (0, dimension), kind)
+        for entry in entries:
+            place = places.get(entry.digest)
+            if place is None:
+                place = places[entry.digest] = len(places)
+                file.write(_checked(entry, dimension).tobytes())
+            table.add(place, entry.key, entry.attributes)
+        file.seek(0)
+        layout.write_header(file, (len(places), dimension), kind)
+    return list(places)
+
+
+def _checked(entry: Entry, dimension: int) -> "NDArray[np.float32]":
+    import numpy as np
+
+    vector = np.asarray(entry.vector, "<f4")
+    if vector.shape != (dimension,):
+        raise ValueError(f"the vector of {entry.key} has shape {vector.shape}, not ({dimension},)")
+    length = float(vector @ vector)
+    if not abs(length - 1) <= _LENGTH_TOLERANCE:  # Holds for a NaN too.
+        raise ValueError(f"the vector of {entry.key} is not of length 1 ({length**0.5})")
+    return vector
+
+
+def _digest_array(digests: list[bytes]) -> "NDArray[np.uint8]":
+    import numpy as np
+
+    width = len(digests[0]) if digests else 1
+    if any(len(digest) != width for digest in digests):
+        raise ValueError("digests are not of one length")
+    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, width)
+
+
+def _make_graph(
+    folder: Path,
+    digests: list[bytes],
+    model: str,
+    dimension: int,
+    previous: Path | None,
+    threads: int,
+    on_progress: Callable[[int, int], None] | None,
+) -> None:
+    import numpy as np
+
+    vectors = layout.load(folder / layout.VECTORS, "<f4", (len(digests), dimension))
+    carried = _carried_on(previous, digests, model, dimension) if previous else None
+    graph, labels = carried or (Graph.empty(dimension), np.full(len(digests), -1, np.int64))
+    new = np.flatnonzero(labels < 0)
+    labels[new] = np.arange(graph.count, graph.count + len(new))
+
+    def tell(done: int) -> None:
+        if on_progress is not None:
+            on_progress(done, len(new))
+
+    tell(0)
+    graph.add(vectors, new, threads, tell)
+    graph.save(folder / layout.GRAPH)
+    layout.save(folder / layout.LABELS, labels)
+
+
+def _carried_on(
+    previous: Path, digests: list[bytes], model: str, dimension: int
+) -> "tuple[Graph, NDArray[np.int64]] | None":
+    """Take from the graph of an older index what has vanished.
+
+    Returns:
+        The graph and, for each digest, the label of its vector there, or -1. None where there is
+        no such graph, or it would hold too much that is of no use.
+    """
+    import numpy as np
+
+    try:
+        with VectorIndex.open(previous, model=model, dimension=dimension) as old:
+            found, texts = old.graph(), old.digests()
+    except IndexingError:
+        return None
+    if found is None:
+        return None
+    graph, old_labels = found
+    known = dict(zip(texts, old_labels.tolist(), strict=True))
+    labels = np.array([known.pop(digest, -1) for digest in digests], np.int64)
+    # What is left in `known` has vanished now, the rest of the old labels before.
+    taken_out = graph.count - np.count_nonzero(labels >= 0)
+    if taken_out > _MOST_TAKEN_OUT * len(digests):
+        return None
+    graph.take_out(np.fromiter(known.values(), np.int64, len(known)))
+    return graph, labels
