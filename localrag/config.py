@@ -1,7 +1,9 @@
 """Settings: one typed tree, filled from defaults, localrag.toml, environment and flags.
 
-Later sources win over earlier ones. Keys are written with dots (``retrieval.k``), in the
-environment in capitals with two underscores in the place of the dot (``LOCALRAG_RETRIEVAL__K``).
+A corpus can have settings of its own for retrieval, which stand between localrag.toml and the
+environment. Later sources win over earlier ones. Keys are written with dots (``retrieval.k``), in
+the environment in capitals with two underscores in the place of the dot
+(``LOCALRAG_RETRIEVAL__K``).
 """
 
 import difflib
@@ -10,7 +12,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -18,7 +20,16 @@ from localrag.errors import ConfigError
 
 _PREFIX = "LOCALRAG_"
 # Variables that begin with the prefix and are no settings.
-_OTHER_VARIABLES = {"LOCALRAG_HOME", "LOCALRAG_DEBUG", "LOCALRAG_SHARED_DATA"}
+_OTHER_VARIABLES = {
+    "LOCALRAG_HOME",
+    "LOCALRAG_DEBUG",
+    "LOCALRAG_SHARED_DATA",
+    "LOCALRAG_TEST_VOCABULARY",
+}
+
+
+Switch = Literal["auto", "on", "off"]
+"""Whether something takes part; auto: wherever it can."""
 
 
 class _Section(BaseModel):
@@ -41,6 +52,46 @@ class RetrievalConfig(_Section):
     """Finding passages."""
 
     k: int = Field(10, ge=1, le=1000, description="passages given back for a question")
+    lexical: bool = Field(True, description="search by words (BM25)")
+    dense: Switch = Field("auto", description="search by meaning; auto: if there are vectors")
+    rerank: Switch = Field("auto", description="rerank the best; auto: if reranking.model is set")
+    lexical_weight: float = Field(1.0, ge=0, description="weight of the words when fused")
+    dense_weight: float = Field(1.0, ge=0, description="weight of the meaning when fused")
+    fusion_k: int = Field(60, ge=1, description="k of reciprocal rank fusion")
+    rerank_depth: int = Field(30, ge=1, le=1000, description="hits a reranker reads")
+
+
+class ChatConfig(_Section):
+    """The model that writes answers."""
+
+    model: str = Field("", description="installed model, ollama:NAME or openai:NAME; empty: none")
+    server: str = Field("", description="address of the model server")
+    context: int = Field(0, ge=0, description="tokens of prompt and reply; 0: what the model has")
+    max_tokens: int = Field(1024, ge=1, description="tokens of a reply at most")
+    temperature: float = Field(0.0, ge=0, le=2, description="0 takes the likeliest token")
+    seed: int = Field(0, ge=0, description="of the sampling")
+    timeout: float = Field(300.0, gt=0, description="seconds without a sign of life of a server")
+    parallel: int = Field(1, ge=1, le=256, description="requests a server gets at the same time")
+
+
+class EmbeddingConfig(_Section):
+    """The model behind search by meaning."""
+
+    model: str = Field("", description="installed model or ollama:NAME; empty: none")
+    server: str = Field("", description="address of the model server")
+
+
+class RerankingConfig(_Section):
+    """The model that rereads the best hits."""
+
+    model: str = Field("", description="installed model; empty: none")
+
+
+class RuntimeConfig(_Section):
+    """Models that run in this process."""
+
+    threads: int = Field(0, ge=0, le=256, description="threads of a model; 0: one for each core")
+    gpu_layers: int = Field(-1, ge=-1, description="layers on a GPU, if there is one; -1: all")
 
 
 class Config(_Section):
@@ -49,6 +100,10 @@ class Config(_Section):
     corpus: str = Field("main", min_length=1, description="corpus used where none is named")
     ingest: IngestConfig = IngestConfig()
     retrieval: RetrievalConfig = RetrievalConfig()
+    chat: ChatConfig = ChatConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    reranking: RerankingConfig = RerankingConfig()
+    runtime: RuntimeConfig = RuntimeConfig()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +123,38 @@ class Setting:
 
 
 class HasSettings(Protocol):
-    """What of a workspace is needed here."""
+    """What of a workspace, or of a corpus, is needed here."""
 
     @property
     def settings(self) -> Path:
         """The settings file, which need not exist."""
 
 
-def load(workspace: HasSettings, overrides: Mapping[str, object] | None = None) -> Config:
+def load(
+    workspace: HasSettings,
+    overrides: Mapping[str, object] | None = None,
+    corpus: HasSettings | None = None,
+) -> Config:
     """Read the settings.
 
     Args:
         workspace: whose ``localrag.toml`` to read, if it exists.
         overrides: flags, by dotted key; None stands for "not given".
+        corpus: whose own settings to read as well, if it has any.
 
     Raises:
         ConfigError: a key is unknown or a value invalid; names the source and the nearest key.
     """
-    return _load(_sources(workspace, overrides or {}))
+    return _load(_sources(workspace, overrides or {}, corpus))
 
 
-def explain(workspace: HasSettings, overrides: Mapping[str, object] | None = None) -> list[Setting]:
+def explain(
+    workspace: HasSettings,
+    overrides: Mapping[str, object] | None = None,
+    corpus: HasSettings | None = None,
+) -> list[Setting]:
     """List every setting with its value and source; arguments and errors as for `load`."""
-    sources = _sources(workspace, overrides or {})
+    sources = _sources(workspace, overrides or {}, corpus)
     config = _load(sources)
     return [
         Setting(
@@ -104,12 +168,14 @@ def explain(workspace: HasSettings, overrides: Mapping[str, object] | None = Non
 
 
 def _sources(
-    workspace: HasSettings, overrides: Mapping[str, object]
+    workspace: HasSettings, overrides: Mapping[str, object], corpus: HasSettings | None
 ) -> dict[str, tuple[object, str]]:
     """Collect values with their sources by dotted key; later sources replace earlier ones."""
     found: dict[str, tuple[object, str]] = {}
     for key, value in _flatten(_read(workspace.settings)):
         found[key] = (value, workspace.settings.name)
+    if corpus is not None:
+        found |= _of_corpus(corpus)
     for variable, text in os.environ.items():
         if variable.startswith(_PREFIX) and variable not in _OTHER_VARIABLES:
             key = variable.removeprefix(_PREFIX).lower().replace("__", ".")
@@ -117,6 +183,20 @@ def _sources(
     for key, given in overrides.items():
         if given is not None:
             found[key] = (given, "flag")
+    return found
+
+
+def _of_corpus(corpus: HasSettings) -> dict[str, tuple[object, str]]:
+    path = corpus.settings
+    name = f"{path.parent.name}/{path.name}"
+    found = {}
+    for key, value in _flatten(_read(path)):
+        if not key.startswith("retrieval."):
+            raise ConfigError(
+                f"{name}: a corpus can have settings of its own for retrieval only, not {key!r}.",
+                f"Move it to localrag.toml, or delete {path}.",
+            )
+        found[key] = (value, name)
     return found
 
 

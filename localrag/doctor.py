@@ -8,16 +8,22 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from localrag.config import load
+from localrag.config import Config, load
 from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
 from localrag.workspace import Workspace
 
+if TYPE_CHECKING:
+    from localrag.ingest.state import IndexState
+
 _EXTRAS = {
     "docs": ("pypdf", "docx"),
-    "dense": ("hnswlib", "sentence_transformers"),
+    "dense": ("hnswlib", "numpy"),
+    "hub": ("huggingface_hub",),
     "llama-cpp": ("llama_cpp",),
+    "sentence-transformers": ("sentence_transformers",),
 }
 _LITTLE_SPACE = 2 * 1024**3
 """Bytes below which indexing a large corpus may fill the disk."""
@@ -42,8 +48,11 @@ class Finding:
     cure: str = ""
 
 
-def examine(workspace: Workspace, overrides: Mapping[str, str]) -> Iterator[Finding]:
-    """Check everything, one finding at a time; reads every byte of stores and indexes."""
+def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[Finding]:
+    """Check everything, one finding at a time; reads every byte of stores and indexes.
+
+    Of models only sizes are compared: ``localrag models verify`` reads their bytes.
+    """
     yield Finding("python", Health.GOOD, sys.version.split()[0])
     yield _try("sqlite", _sqlite)
     yield _try("dictionary", _dictionary, "pip install --force-reinstall fugashi unidic-lite")
@@ -51,13 +60,18 @@ def examine(workspace: Workspace, overrides: Mapping[str, str]) -> Iterator[Find
     yield from _extras()
     home = _try("workspace", lambda: _workspace(workspace), "localrag init")
     yield home
-    yield _try("config", lambda: _config(workspace, overrides), "localrag config")
+    settings = _try("config", lambda: _config(workspace, overrides), "localrag config")
+    yield settings
     if home.health is Health.BROKEN:
         return
     yield _disk(workspace)
+    yield from _models(workspace)
+    if settings.health is Health.GOOD:
+        yield from _models_of_settings(workspace, load(workspace, overrides))
     for name in workspace.corpora():
         yield _try(f"store {name}", lambda name=name: _store(workspace, name))  # type: ignore[misc]
         yield _index(workspace, name)
+        yield from _vectors(workspace, name)
 
 
 def _try(check: str, look: Callable[[], str], cure: str = "") -> Finding:
@@ -109,7 +123,7 @@ def _workspace(workspace: Workspace) -> str:
     return str(workspace.home)
 
 
-def _config(workspace: Workspace, overrides: Mapping[str, str]) -> str:
+def _config(workspace: Workspace, overrides: Mapping[str, object]) -> str:
     load(workspace, overrides)
     return "valid"
 
@@ -133,13 +147,54 @@ def _store(workspace: Workspace, name: str) -> str:
         return f"sound, {sum(1 for _ in store.documents()):,} documents"
 
 
-def _index(workspace: Workspace, name: str) -> Finding:
-    from localrag.ingest.state import IndexState, index_state
+def _models(workspace: Workspace) -> Iterator[Finding]:
+    from localrag_models.store import ModelStore
 
-    check = f"index {name}"
-    cure = f"localrag index --corpus {name}"
+    store = ModelStore(workspace.models)
+    for model in store.installed():
+        yield Finding(
+            f"model {model.name}", Health.GOOD, f"{model.kind}, {model.size / 1e9:.1f} GB"
+        )
+    for problem in store.problems():
+        yield Finding("model", Health.BROKEN, problem.cause, problem.cure)
+
+
+def _models_of_settings(workspace: Workspace, config: Config) -> Iterator[Finding]:
+    from localrag.inference.opening import check_models
+
+    for setting, model, cause, cure in check_models(workspace, config):
+        health = Health.BROKEN if cause else Health.GOOD
+        yield Finding(setting, health, cause or model, cure)
+
+
+def _index(workspace: Workspace, name: str) -> Finding:
+    from localrag.ingest.state import index_state
+
+    return _state(f"index {name}", name, lambda: index_state(workspace, name, deep=True))
+
+
+def _vectors(workspace: Workspace, name: str) -> Iterator[Finding]:
+    """What is wrong with the vectors of a corpus; nothing is found where it has none."""
+    from localrag.ingest.state import vector_state
+    from localrag_indexes.generations import current
+
+    place = workspace.corpus(name)
+    if current(place.vectors) is not None:
+
+        def look() -> "IndexState":
+            with CorpusStore.open(place.store, read_only=True) as store:
+                return vector_state(place, store, deep=True)
+
+        yield _state(f"vectors {name}", name, look)
+
+
+def _state(check: str, corpus: str, look: "Callable[[], IndexState]") -> Finding:
+    """A finding on an index, from how it stands to its store."""
+    from localrag.ingest.state import IndexState
+
+    cure = f"localrag index --corpus {corpus}"
     try:
-        state = index_state(workspace, name, deep=True)
+        state = look()
     except LocalragError as error:
         return Finding(check, Health.BROKEN, error.cause, error.cure)
     if state is IndexState.FRESH:

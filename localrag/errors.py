@@ -9,7 +9,8 @@ LocalragError                 something the user can act on; carries a cure and 
 │   ├── StoreError       5    a corpus store is damaged or of another version
 │   └── IndexUnusable    5    an index is missing, damaged or of another version
 ├── BusyError            6    another process is writing; trying again later can succeed
-└── StorageError         7    the disk is full or the folder cannot be written
+├── StorageError         7    the disk is full or the folder cannot be written
+└── ModelUnusable        8    a model or its server cannot be used, or gave no valid reply
 
 Exit code 0 is success and 1 an error nobody foresaw (a bug). `ask` and `search` that ran well
 and found nothing leave with 3 as well, and an interrupt (Ctrl-C) leaves with 130.
@@ -83,3 +84,19 @@ class StorageError(LocalragError):
     """The disk is full or the folder cannot be written."""
 
     exit_code = 7
+
+
+class ModelUnusable(LocalragError):  # noqa: N818 - the name says the state, as the help texts do
+    """A model or its server cannot be used, or gave no valid reply.
+
+    Attributes:
+        kind: the name of the error of `localrag_models.errors` behind it.
+        transient: whether the same call can succeed when repeated a little later.
+    """
+
+    exit_code = 8
+
+    def __init__(self, cause: str, cure: str = "", *, kind: str, transient: bool) -> None:
+        super().__init__(cause, cure)
+        self.kind = kind
+        self.transient = transient

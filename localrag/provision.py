@@ -74,13 +74,18 @@ class Provision:
 
 
 def show(store: CorpusStore, target: str) -> Provision:
-    """Look up what a person wrote: a citation in any spelling, or the id of a passage.
+    """Find what a person wrote (see `find`), and gather what is tied to it."""
+    return describe(store, find(store, target))
+
+
+def find(store: CorpusStore, target: str) -> Passage:
+    """Find what a person wrote: a citation in any spelling, or the id of a passage.
 
     Raises:
         NotFoundError: the corpus has no such law or provision.
         UsageError: the citation can mean several provisions; the message lists them.
     """
-    return describe(store, store.by_id(target) or _cited(store, target))
+    return store.by_id(target) or _cited(store, target)
 
 
 def describe(store: CorpusStore, passage: Passage) -> Provision:

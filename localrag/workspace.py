@@ -5,6 +5,7 @@
     localrag.toml               settings
     models/                     weights of models
     corpora/<name>/corpus.sqlite
+    corpora/<name>/settings.toml  settings of this corpus alone, if any
     indexes/<name>/             derived from the corpus, disposable
     runs/                       batches and evaluations
 
@@ -38,9 +39,19 @@ class CorpusPaths:
     indexes: Path
 
     @property
+    def settings(self) -> Path:
+        """File of the settings of this corpus alone, which need not exist."""
+        return self.store.with_name("settings.toml")
+
+    @property
     def bm25(self) -> Path:
         """Folder of the generations of the BM25 index."""
         return self.indexes / "bm25"
+
+    @property
+    def vectors(self) -> Path:
+        """Folder of the generations of the vector index, and of what is embedded already."""
+        return self.indexes / "vectors"
 
     def require(self) -> None:
         """Make sure that the corpus exists, without touching it.

@@ -1,11 +1,22 @@
-"""``localrag ask``: an answer made of verbatim, checked quotations."""
+"""``localrag ask``: an answer that rests on verbatim, checked quotations."""
 
 from typing import Annotated
 
 import typer
 
 from localrag.cli import render
-from localrag.cli.questions import From, Law, Layer, Options, To, Type, read_query
+from localrag.cli.questions import (
+    Dense,
+    From,
+    Law,
+    Layer,
+    Lexical,
+    Options,
+    Rerank,
+    To,
+    Type,
+    read_query,
+)
 from localrag.cli.session import Corpus, Json, Session
 from localrag.cli.terminal import emit
 from localrag.cli.verbs import verb
@@ -20,8 +31,9 @@ def register(app: typer.Typer) -> None:
             "localrag ask 渡し舟を運航してはならない水位の基準は何か。",
             "localrag ask 'When was the Fennimore refractor finished?'",
             "localrag ask - --json < question.txt",
+            "localrag --set chat.model=qwen3-8b ask 渡し守になるには何が要るか。",
         ],
-        exit_codes=(0, 2, 3, 5),
+        exit_codes=(0, 2, 3, 5, 8),
     )(ask)
 
 
@@ -34,27 +46,39 @@ def ask(
     layer: Layer = None,
     date_from: From = "",
     date_to: To = "",
+    lexical: Lexical = None,
+    dense: Dense = None,
+    rerank: Rerank = None,
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Answer with quotations only, whatever chat.model.")
+    ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the evidence was found.")
     ] = False,
     corpus: Corpus = "",
     as_json: Json = False,
 ) -> None:
-    """Answer a question with verbatim, checked quotations.
+    """Answer a question from the corpus, with verbatim, checked quotations.
 
-    Each is numbered and was compared with its source letter by letter. No model takes part: the
-    answer consists of the sentences and provisions that answer best, with their places. Where
-    nothing supports an answer it says so and leaves with exit code 3.
+    Each is numbered and was compared with its source letter by letter. Without a model the answer
+    consists of the sentences and provisions that answer best. With one (chat.model) the model
+    writes claims, each with the numbers of the quotations it rests on; a quotation that is not in
+    its source is shown as rejected. Where nothing supports an answer, or a claim rests on none, it
+    says so and leaves with exit code 3.
     """
-    from localrag.reading.extractive import answer
+    from localrag.cli.draft import shown_draft
     from localrag.reading.model import Status
 
     session: Session = context.obj
-    with session.retriever(corpus) as retriever:
+    session = session.switched(lexical, dense, rerank)
+    if no_model:
+        session = session.with_settings({"chat.model": ""})
+    with session.answerer(corpus) as answerer:
         asked = read_query(
-            retriever.store, question, option, law, law_type, layer, date_from, date_to
+            answerer.retriever.store, question, option, law, law_type, layer, date_from, date_to
         )
-        reply = answer(retriever, asked)
+        with shown_draft() as draft:
+            reply = answerer.answer(asked, draft)
     if as_json:
         emit(render.answer_as_json(asked, reply))
     else:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.session import Json, Session
+from localrag.cli.session import Corpus, Json, Session
 from localrag.cli.terminal import emit, say, table
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
@@ -27,9 +27,13 @@ def register(app: typer.Typer) -> None:
 def config(
     context: typer.Context,
     key: Annotated[str, typer.Argument(help="Show only this setting.", show_default=False)] = "",
+    corpus: Corpus = "",
     as_json: Json = False,
 ) -> None:
     """Show the settings and where each value comes from.
+
+    A corpus can have settings of its own for retrieval (localrag tune-retrieval writes them); those
+    of the corpus in use are shown.
 
     Change one in localrag.toml in the workspace, in the environment (LOCALRAG_RETRIEVAL__K=5), or
     for one call with --set.
@@ -38,7 +42,7 @@ def config(
 
     session: Session = context.obj
     workspace = session.locate()
-    settings = explain(workspace, session.overrides)
+    settings = explain(workspace, session.overrides, workspace.corpus(session.corpus(corpus)))
     if key:
         settings = [setting for setting in settings if setting.key == key]
         if not settings:

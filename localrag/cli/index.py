@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
         app,
         "index",
         examples=["localrag index", "localrag index --corpus work --rebuild"],
-        exit_codes=(0, 3, 4, 5, 6, 7, 130),
+        exit_codes=(0, 3, 4, 5, 6, 7, 8, 130),
     )(index)
 
 
@@ -28,24 +28,20 @@ def index(
 ) -> None:
     """Make a corpus searchable.
 
-    Finds the references between provisions and builds the search index. The new index is
-    switched in when it is complete; until then searches use the old one.
+    Finds the references between provisions and builds the search index. Where the setting
+    embedding.model names a model, passages are embedded too, to be found by their meaning; what
+    was embedded before is not embedded again, also after an interruption. A new index is switched
+    in when it is complete; until then searches use the old one.
     """
     from localrag.cli.render_ingest import index_report_as_json, print_index_report, shown_events
     from localrag.cli.terminal import emit
-    from localrag.ingest import index as ingest
+    from localrag.ingest.index import index_as_set
 
     session: Session = context.obj
     workspace = session.workspace()
     name = session.existing(corpus)
     with shown_events() as listener:
-        report = ingest.index(
-            workspace,
-            name,
-            rebuild=rebuild,
-            workers=session.config().ingest.processes,
-            on_event=listener,
-        )
+        report = index_as_set(workspace, name, session.config(), rebuild=rebuild, on_event=listener)
     if as_json:
         emit(index_report_as_json(name, report))
     else:

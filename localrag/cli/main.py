@@ -13,15 +13,27 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli import add, ask, config, corpora, doctor, index, init, search, show
+from localrag.cli import (
+    add,
+    ask,
+    batch,
+    config,
+    corpora,
+    doctor,
+    index,
+    init,
+    models,
+    search,
+    show,
+    tune_retrieval,
+)
 from localrag.cli.session import Session, parse_overrides
-from localrag.cli.terminal import failure, tell
+from localrag.cli.terminal import failure, tell, tell_warnings
 from localrag.cli.verbs import codes_in_words
 from localrag.errors import LocalragError
 
 app = typer.Typer(
     name="localrag",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Plain help is drawn four times faster than the one with frames.
     rich_markup_mode=None,
@@ -38,7 +50,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _front_door(
     context: typer.Context,
     home: Annotated[
@@ -69,10 +81,25 @@ def _front_door(
 
     Every verb explains itself: localrag VERB --help.
     """  # noqa: D301 - the backspace itself keeps the formatter from joining the lines
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
     context.obj = Session(home=home, overrides=parse_overrides(assignments or []))
 
 
-for _verbs in (init, add, corpora, index, search, show, ask, config, doctor):
+for _verbs in (
+    init,
+    add,
+    corpora,
+    index,
+    search,
+    show,
+    ask,
+    batch,
+    tune_retrieval,
+    models,
+    config,
+    doctor,
+):
     _verbs.register(app)
 
 
@@ -90,6 +117,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     ):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)
+    tell_warnings()
     try:
         return _outcome(app(args=arguments, prog_name="localrag", standalone_mode=False))
     except SystemExit as leaving:

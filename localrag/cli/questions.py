@@ -46,6 +46,18 @@ To = Annotated[
     str, typer.Option("--to", metavar="DATE", help="Only texts of this date (ISO) or earlier.")
 ]
 
+Lexical = Annotated[
+    bool | None, typer.Option("--lexical/--no-lexical", help="Search by words, or do not.")
+]
+Dense = Annotated[
+    bool | None,
+    typer.Option("--dense/--no-dense", help="Search by meaning (embedding.model), or do not."),
+]
+Rerank = Annotated[
+    bool | None,
+    typer.Option("--rerank/--no-rerank", help="Reread the best (reranking.model), or do not."),
+]
+
 
 def read_query(
     store: "CorpusStore",

@@ -5,7 +5,8 @@ from typing import Any
 
 from localrag.cli.terminal import say, tell
 from localrag.corpus.model import Passage
-from localrag.reading.model import Answer, Citation, Status
+from localrag.reading.as_json import call_as_json, citation_as_json, claim_as_json
+from localrag.reading.model import Answer, Claim, Status
 from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
 from localrag.retrieval.snippet import Snippet, snippet
 
@@ -30,7 +31,7 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
 
 
 def print_trace(trace: Trace) -> None:
-    """Print every stage with its time, its hits and what it left out."""
+    """Print every stage with its time, its hits and what it left out, and every call of a model."""
     for record in trace.stages:
         say(
             (f"stage {record.stage}", "bold"),
@@ -45,24 +46,40 @@ def print_trace(trace: Trace) -> None:
             )
         for event in record.events:
             say(("note: ", "yellow"), event, indent=2)
+    for call in trace.calls:
+        cached = f" ({call.cached:,} reused)" if call.cached else ""
+        say(
+            (f"model {call.model}", "bold"),
+            f"  {call.prompt:,} tokens read{cached}, {call.completion:,} written, "
+            f"{call.seconds:.1f} s",
+        )
     say("")
 
 
 def print_answer(answer: Answer) -> None:
-    """Print the verdict, the quotations with their places, and what the verifier rejected."""
-    accepted = [citation for citation in answer.citations if citation.verified]
+    """Print the verdict, a model's claims, the quotations with their places, and the rejected."""
+    accepted = sum(citation.verified for citation in answer.citations)
     verdict, style = _VERDICTS[answer.status]
-    say((verdict, style), f": {_in_words(answer.status, len(accepted))}")
-    for number, citation in enumerate(accepted, 1):
+    say((verdict, style), f": {_in_words(answer, accepted)}")
+    if answer.claims:
         say("")
-        say((f"[{number}] ", "bold"), (citation.label, "bold cyan"))
-        say(citation.quote, indent=4)
-        place = f"{citation.passage_id}  characters {citation.start}-{citation.end}"
-        say((place, "dim"), indent=4)
-    for citation in answer.citations:
+    for claim in answer.claims:
+        say(claim.text, (f" {_marks(answer, claim)}", "bold"))
+    for number, citation in enumerate(answer.citations, 1):
+        if citation.verified:
+            say("")
+            say((f"[{number}] ", "bold"), (citation.label, "bold cyan"))
+            say(citation.quote, indent=4)
+            place = f"{citation.passage_id}  characters {citation.start}-{citation.end}"
+            say((place, "dim"), indent=4)
+    for number, citation in enumerate(answer.citations, 1):
         if not citation.verified:
             say("")
-            say(("rejected: ", "bold red"), citation.label, f" ({citation.problem})")
+            say(
+                (f"[{number}] ", "bold"),
+                ("rejected: ", "bold red"),
+                f"{citation.label or citation.passage_id} ({citation.problem})",
+            )
             say(citation.quote, indent=4)
 
 
@@ -87,8 +104,10 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
         "query": _query(query),
         "status": answer.status.value,
         "text": answer.text,
-        "citations": [_citation(citation) for citation in answer.citations],
+        "claims": [claim_as_json(claim) for claim in answer.claims],
+        "citations": [citation_as_json(citation) for citation in answer.citations],
         "trace": _trace(answer.trace),
+        "calls": [call_as_json(call) for call in answer.trace.calls],
     }
 
 
@@ -108,13 +127,21 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
     }
 
 
-def _in_words(status: Status, quotations: int) -> str:
-    if status is Status.NOT_FOUND:
+def _in_words(answer: Answer, quotations: int) -> str:
+    if answer.status is Status.NOT_FOUND:
         return "nothing in this corpus supports an answer"
-    if status is Status.UNSUPPORTED:
-        return "an answer was made, but not every quotation was found in its source"
+    if answer.status is Status.UNSUPPORTED:
+        return "an answer was made, but not all of it rests on quotations found in their source"
     noun = "quotation" if quotations == 1 else "quotations"
     return f"{quotations} {noun}, found word for word in the source"
+
+
+def _marks(answer: Answer, claim: Claim) -> str:
+    """The numbers of a claim's citations, the rejected ones struck out."""
+    return "".join(
+        f"[{number}]" if answer.citations[number - 1].verified else f"[{number} rejected]"
+        for number in claim.citations
+    )
 
 
 def _print_snippet(text: str, shown: Snippet) -> None:
@@ -177,15 +204,3 @@ def _trace(trace: Trace) -> list[dict[str, Any]]:
         }
         for record in trace.stages
     ]
-
-
-def _citation(citation: Citation) -> dict[str, Any]:
-    return {
-        "passage_id": citation.passage_id,
-        "quote": citation.quote,
-        "start": citation.start,
-        "end": citation.end,
-        "label": citation.label,
-        "verified": citation.verified,
-        "problem": citation.problem,
-    }

@@ -7,13 +7,24 @@ from typing import Any
 from localrag.cli.meter import Meter
 from localrag.cli.terminal import one_line, say, tell
 from localrag.ingest.add import AddReport
-from localrag.ingest.events import Duplicate, Event, FileFailed, FilesFound, Listener, Progress
+from localrag.ingest.events import (
+    Duplicate,
+    EmbeddingPlanned,
+    Event,
+    FileFailed,
+    FilesFound,
+    Listener,
+    Progress,
+)
 from localrag.ingest.index import IndexReport
 
 _STEPS = {
     "read": ("reading", "kB", 1000),
     "links": ("finding references", "documents", 1),
     "terms": ("indexing", "passages", 1),
+    "windows": ("splitting", "passages", 1),
+    "vectors": ("embedding", "passages", 1),
+    "graph": ("joining", "vectors", 1),
 }
 """For each stage of `Progress`: its name, its unit, and how many of its counts make one unit."""
 
@@ -28,6 +39,8 @@ def shown_events() -> Iterator[Listener]:
                 case Progress():
                     step, unit, size = _STEPS[event.stage]
                     meter.update(step, unit, event.done // size, max(event.total // size, 1))
+                case EmbeddingPlanned():
+                    _tell_plan(event)
                 case FilesFound(files=0):
                     tell(
                         ("note: ", "yellow"),
@@ -46,6 +59,17 @@ def shown_events() -> Iterator[Listener]:
                     pass
 
         yield listener
+
+
+def _tell_plan(planned: EmbeddingPlanned) -> None:
+    if planned.discarded:
+        tell(("note: ", "yellow"), f"everything is embedded anew: {planned.discarded}")
+    if planned.windows:
+        megabytes = max(planned.memory_bytes / 1e6, 1)
+        tell(
+            f"embedding {planned.windows:,} windows of {planned.passages:,} passages with "
+            f"{planned.model}; their index takes about {megabytes:,.0f} MB of memory to build"
+        )
 
 
 def print_add_report(corpus: str, report: AddReport) -> None:
@@ -91,13 +115,20 @@ def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:
 
 def print_index_report(corpus: str, report: IndexReport) -> None:
     """Print what was indexed, or that nothing had to be."""
+    lines = []
     if report.skipped:
-        say(f"corpus {corpus}: the index is up to date")
-    else:
-        say(
-            f"corpus {corpus}: {report.passages:,} passages indexed, {report.references:,} "
-            f"references and {report.definitions:,} definitions found ({report.seconds:.1f} s)"
+        lines.append("the index is up to date")
+    if report.passages or not (report.skipped or report.vectors):
+        lines.append(
+            f"{report.passages:,} passages indexed, {report.references:,} references and "
+            f"{report.definitions:,} definitions found"
         )
+    if report.vectors:
+        lines.append(f"{report.vectors:,} vectors, {report.embedded:,} windows newly embedded")
+    if not report.skipped:
+        lines[-1] += f" ({report.seconds:.1f} s)"
+    for line in lines:
+        say(f"corpus {corpus}: {line}")
     if report.failed:
         say(
             (f"{len(report.failed):,} laws were indexed without their references", "bold red"),
@@ -113,6 +144,8 @@ def index_report_as_json(corpus: str, report: IndexReport) -> dict[str, Any]:
         "passages": report.passages,
         "references": report.references,
         "definitions": report.definitions,
+        "embedded": report.embedded,
+        "vectors": report.vectors,
         "failed": [_failure(failed) for failed in report.failed],
         "generation": report.generation,
         "seconds": report.seconds,

@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 from localrag.cli import render
-from localrag.cli.questions import From, Law, Layer, Options, To, Type, read_query
+from localrag.cli.questions import (
+    Dense,
+    From,
+    Law,
+    Layer,
+    Lexical,
+    Options,
+    Rerank,
+    To,
+    Type,
+    read_query,
+)
 from localrag.cli.session import Corpus, Json, Session
 from localrag.cli.terminal import emit, tell
 from localrag.cli.verbs import verb
@@ -21,7 +32,7 @@ def register(app: typer.Typer) -> None:
             "localrag search 登録の取消し --type Act --explain",
             "localrag search 'founder of the observatory' -k 3 --json",
         ],
-        exit_codes=(0, 2, 3, 5),
+        exit_codes=(0, 2, 3, 5, 8),
     )(search)
 
 
@@ -38,6 +49,9 @@ def search(
     layer: Layer = None,
     date_from: From = "",
     date_to: To = "",
+    lexical: Lexical = None,
+    dense: Dense = None,
+    rerank: Rerank = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what every stage of the retrieval did.")
     ] = False,
@@ -47,10 +61,12 @@ def search(
     """Find the passages of a corpus that answer a query best.
 
     Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
-    themselves; the words are looked up in the index; both are fused, and the provisions that
-    fill a found one in are added.
+    themselves; the words are looked up in the index, and with a model for it the meaning too;
+    all are fused, reread by a reranker if there is one, and the provisions that fill a found one
+    in are added.
     """
     session: Session = context.obj
+    session = session.switched(lexical, dense, rerank)
     with session.retriever(corpus) as retriever:
         asked = read_query(retriever.store, query, option, law, law_type, layer, date_from, date_to)
         retrieval = retriever.search(asked, k)

@@ -1,8 +1,8 @@
 """What every verb shares: which workspace, which corpus, which settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,7 @@ from localrag.errors import LocalragError, NotFoundError, UsageError
 if TYPE_CHECKING:
     from localrag.config import Config
     from localrag.corpus.store import CorpusStore
+    from localrag.reading.answering import Answerer
     from localrag.retrieval.pipeline import Retriever
     from localrag.workspace import Workspace
 
@@ -23,7 +24,7 @@ class Session:
     """The global options of one call."""
 
     home: Path | None = None
-    overrides: dict[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, object] = field(default_factory=dict)
 
     def locate(self) -> "Workspace":
         """Find the workspace, which need not exist yet."""
@@ -37,11 +38,27 @@ class Session:
         workspace.require()
         return workspace
 
-    def config(self) -> "Config":
-        """Read the settings that hold for this call."""
+    def config(self, corpus: str = "") -> "Config":
+        """Read the settings that hold for this call, and for this corpus where one is named."""
         from localrag.config import load
 
-        return load(self.locate(), self.overrides)
+        workspace = self.locate()
+        return load(workspace, self.overrides, workspace.corpus(corpus) if corpus else None)
+
+    def switched(self, lexical: bool | None, dense: bool | None, rerank: bool | None) -> "Session":
+        """The session with stages switched on or off for this call; None leaves one as it is."""
+        switch = {None: None, True: "on", False: "off"}
+        chosen = {
+            "retrieval.lexical": lexical,
+            "retrieval.dense": switch[dense],
+            "retrieval.rerank": switch[rerank],
+        }
+        return self.with_settings(chosen)
+
+    def with_settings(self, given: Mapping[str, object]) -> "Session":
+        """The session with other settings for this call; None leaves one as it is."""
+        known = {key: value for key, value in given.items() if value is not None}
+        return replace(self, overrides={**self.overrides, **known})
 
     def corpus(self, named: str) -> str:
         """Name the corpus: the one given, else the one of the settings."""
@@ -71,18 +88,32 @@ class Session:
     @contextmanager
     def retriever(self, named: str) -> Iterator["Retriever"]:
         """Open what finds passages in a corpus; says so if its index is behind the store."""
-        from localrag.ingest.state import IndexState, state
         from localrag.retrieval.pipeline import Retriever
 
         workspace, name = self.workspace(), self.existing(named)
-        with Retriever.open(workspace, name, self.config()) as retriever:
-            if state(workspace.corpus(name), retriever.store) is not IndexState.FRESH:
-                tell(
-                    ("note: ", "yellow"),
-                    f"corpus {name} has changed since it was indexed; what is new in it is not "
-                    f"found until you run: localrag index --corpus {name}",
-                )
+        with Retriever.open(workspace, name, self.config(name)) as retriever:
+            self._tell_if_behind(name, retriever.store)
             yield retriever
+
+    @contextmanager
+    def answerer(self, named: str) -> Iterator["Answerer"]:
+        """Open what answers questions about a corpus; says so if its index is behind the store."""
+        from localrag.reading.answering import Answerer
+
+        workspace, name = self.workspace(), self.existing(named)
+        with Answerer.open(workspace, name, self.config(name)) as answerer:
+            self._tell_if_behind(name, answerer.retriever.store)
+            yield answerer
+
+    def _tell_if_behind(self, name: str, store: "CorpusStore") -> None:
+        from localrag.ingest.state import IndexState, state
+
+        if state(self.workspace().corpus(name), store) is not IndexState.FRESH:
+            tell(
+                ("note: ", "yellow"),
+                f"corpus {name} has changed since it was indexed; what is new in it is not "
+                f"found until you run: localrag index --corpus {name}",
+            )
 
 
 def parse_overrides(assignments: list[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ as plain text, so that neither Rich markup nor a terminal escape inside them can
 
 import functools
 import json
+import logging
 import os
 import re
 import sys
@@ -52,6 +53,19 @@ def _picture(match: re.Match[str]) -> str:
 def say(*parts: type_part, indent: int = 0) -> None:
     """Print one line of a result; a part is text, or text with a Rich style."""
     _print(_console(stderr=False), parts, indent)
+
+
+def tell_warnings() -> None:
+    """Show what our packages write to the log (a server asked again, say) as notes."""
+
+    class Notes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            tell(("note: ", "yellow"), record.getMessage())
+
+    for package in ("localrag", "localrag_models", "localrag_indexes"):
+        logger = logging.getLogger(package)
+        logger.handlers = [Notes()]
+        logger.propagate = False
 
 
 def tell(*parts: type_part) -> None:

@@ -10,10 +10,11 @@ EXIT_CODES = {
     1: "an error nobody foresaw (a bug)",
     2: "the request is malformed",
     3: "nothing was found",
-    4: "a file could not be read; the rest was done",
+    4: "a file or a question failed; the rest was done",
     5: "the workspace, a store or an index cannot be used as it is",
     6: "another process is writing; try again later",
     7: "the disk is full or the folder cannot be written",
+    8: "a model or its server cannot be used",
     130: "interrupted with Ctrl-C; what was finished is kept",
     141: "the reader of the output went away",
 }

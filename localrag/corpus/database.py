@@ -158,6 +158,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         uri=True,
         isolation_level=None,
         timeout=_PATIENCE,
+        # A batch reads from several threads; whoever shares a connection holds a lock meanwhile.
+        check_same_thread=False,
     )
 
 

@@ -73,11 +73,30 @@ class FileRemoved:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddingPlanned:
+    """Embedding is about to begin.
+
+    Attributes:
+        windows, passages: to embed; both 0 where all vectors are there already.
+        model: id of the embedder.
+        memory_bytes: what the index takes to build, at most, besides the model.
+        discarded: the damage for which vectors made before are not taken over.
+    """
+
+    windows: int
+    passages: int
+    model: str
+    memory_bytes: int
+    discarded: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far the work is.
 
     Attributes:
-        stage: ``read`` (bytes), ``links`` (documents), ``terms`` (passages).
+        stage: ``read`` (bytes), ``links`` (documents), ``terms`` (passages), ``windows``
+            (passages split), ``vectors`` (passages embedded), ``graph`` (vectors).
         done, total: in the unit of the stage.
     """
 
@@ -94,6 +113,7 @@ Event = (
     | Duplicate
     | FileFailed
     | FileRemoved
+    | EmbeddingPlanned
     | Progress
 )
 Listener = Callable[[Event], None]

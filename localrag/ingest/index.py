@@ -1,25 +1,33 @@
 """Indexing: what can be derived from the store, derived anew."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from errno import ENOSPC
 from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from localrag.config import Config
 from localrag.corpus.store import CorpusStore
-from localrag.errors import StorageError
+from localrag.errors import ModelUnusable, StorageError
+from localrag.inference.failures import named
+from localrag.inference.opening import embedder_id, open_embedder
+from localrag.ingest.attributes import ATTRIBUTES, attributes
+from localrag.ingest.embedding import embed
 from localrag.ingest.events import Event, FileFailed, Listener, Progress, ignore
 from localrag.ingest.extraction import extract
+from localrag.ingest.journal import Journal
 from localrag.ingest.lock import writing
-from localrag.ingest.state import LAYERS, IndexState, index_state, state
+from localrag.ingest.state import LAYERS, IndexState, index_state, origin, state, vector_state
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.errors import IndexingError
+from localrag_indexes.errors import IndexingError, PackageMissing
 from localrag_indexes.generations import new_generation, sweep
+from localrag_models.errors import BackendMissing
 
-ATTRIBUTES = ("document", "kind", "law_type", "layer", "date")
-"""What hits can be filtered by."""
+if TYPE_CHECKING:
+    from localrag_models.embedding import Embedder
 
 __all__ = ["LAYERS", "IndexReport", "IndexState", "index", "index_state"]
 
@@ -29,10 +37,12 @@ class IndexReport:
     """What an `index` did.
 
     Attributes:
-        skipped: the index was up to date and nothing was done; the counts are 0 then.
-        passages: indexed.
+        skipped: everything was up to date and nothing was done; the counts are 0 then.
+        passages: indexed by their words; 0 also where only the vectors were made.
         references, definitions: found in the statutes.
         failed: statutes whose references could not be found, and why; they can be searched.
+        embedded: windows of passages that were newly embedded.
+        vectors: rows of the vector index, if it was built.
         generation: of the store, as indexed.
         seconds: wall time.
     """
@@ -44,6 +54,8 @@ class IndexReport:
     generation: int
     seconds: float
     failed: tuple[FileFailed, ...] = ()
+    embedded: int = 0
+    vectors: int = 0
 
 
 def index(
@@ -52,60 +64,120 @@ def index(
     *,
     rebuild: bool = False,
     workers: int = 1,
+    embedder: "Embedder | None" = None,
     on_event: Listener = ignore,
 ) -> IndexReport:
-    """Bring references, definitions and the BM25 index up to date with the store.
+    """Bring references, definitions, the BM25 index and the vectors up to date with the store.
 
-    Until the last moment the old index stays in place and answers; a build that fails or is
-    killed leaves it there.
+    Until the last moment the old indexes stay in place and answer; a build that fails or is
+    killed leaves them there. Words come first: they are indexed whatever the embedder does.
 
     Args:
         workspace: where the corpus lies.
         corpus: its name.
-        rebuild: also when the index is up to date.
-        workers: processes; with more than 1 the calling script needs the usual
-            ``if __name__ == "__main__"`` guard.
-        on_event: called with `Progress` and `FileFailed`, in this process.
+        rebuild: also what is up to date; texts are not embedded again.
+        workers: processes, and threads of the graph; with more than 1 the calling script needs
+            the usual ``if __name__ == "__main__"`` guard.
+        embedder: the model that makes vectors; without one they are left as they are.
+        on_event: called with `Progress`, `EmbeddingPlanned` and `FileFailed`, in this process.
 
     Raises:
         NotFoundError: there is no such corpus.
         BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only.
+        StorageError: the disk is full or read-only, or memory does not suffice.
         StoreError: the store is damaged.
+        ModelUnusable: the embedder fails. The words are indexed; what is embedded by then is kept,
+            and the next run goes on there.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
     place.require()  # Before the lock makes the folder of an unknown corpus.
     with writing(place), CorpusStore.open(place.store) as store:
-        generation = store.generation
-        if not rebuild and state(place, store) is IndexState.FRESH:
-            sweep(place.bm25)  # A build killed at its very end left the old index beside the new.
-            return IndexReport(True, 0, 0, 0, generation, perf_counter() - started)
-        failed: list[FileFailed] = []
+        report = _words(place, store, rebuild=rebuild, workers=workers, on_event=on_event)
+        if embedder is not None:
+            source = _Source(embedder.id, lambda: nullcontext(embedder))
+            report = _vectors(place, store, source, report, rebuild, workers, on_event)
+    return replace(report, seconds=perf_counter() - started)
 
-        def listen(event: Event) -> None:
-            if isinstance(event, FileFailed):
-                failed.append(event)
-            on_event(event)
 
-        with _failures_named(place):
-            references, definitions = extract(store, workers=workers, on_event=listen)
-            store.checkpoint()
-            passages = _build(place, store, len(failed), workers, on_event)
-    seconds = perf_counter() - started
-    return IndexReport(False, passages, references, definitions, generation, seconds, tuple(failed))
+def index_as_set(
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    *,
+    rebuild: bool = False,
+    on_event: Listener = ignore,
+) -> IndexReport:
+    """Do what `index` does with the embedder that the settings name, if they name one.
+
+    The model is loaded only if there are vectors to make; the words are indexed even where it is
+    not installed.
+    """
+    started = perf_counter()
+    workers = config.ingest.processes
+    report = index(workspace, corpus, rebuild=rebuild, workers=workers, on_event=on_event)
+    if not config.embedding.model:
+        return report
+    place = workspace.corpus(corpus)
+    with _words_stay(corpus):
+        model = embedder_id(workspace, config)
+    source = _Source(model, lambda: cast("Embedder", open_embedder(workspace, config)))
+    with writing(place), CorpusStore.open(place.store) as store:
+        report = _vectors(place, store, source, report, rebuild, workers, on_event)
+    return replace(report, seconds=perf_counter() - started)
+
+
+class _Source(NamedTuple):
+    """An embedder that is not loaded yet: its id, and what loads it."""
+
+    id: str
+    load: "Callable[[], AbstractContextManager[Embedder]]"
+
+
+def _words(
+    place: CorpusPaths, store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener
+) -> IndexReport:
+    generation = store.generation
+    if not rebuild and state(place, store) is IndexState.FRESH:
+        sweep(place.bm25)  # A build killed at its very end left the old index beside the new.
+        return IndexReport(True, 0, 0, 0, generation, 0.0)
+    failed: list[FileFailed] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, FileFailed):
+            failed.append(event)
+        on_event(event)
+
+    with _failures_named(place):
+        references, definitions = extract(store, workers=workers, on_event=listen)
+        store.checkpoint()
+        passages = _build(place, store, len(failed), workers, on_event)
+    return IndexReport(False, passages, references, definitions, generation, 0.0, tuple(failed))
+
+
+def _vectors(
+    place: CorpusPaths,
+    store: CorpusStore,
+    source: _Source,
+    report: IndexReport,
+    rebuild: bool,
+    threads: int,
+    on_event: Listener,
+) -> IndexReport:
+    """Bring the vectors up to date; returns the report of the words with theirs added."""
+    if not rebuild and vector_state(place, store, source.id) is IndexState.FRESH:
+        sweep(place.vectors)
+        Journal.of(place, source.id).discard()
+        return report
+    with _words_stay(place.name), _failures_named(place), source.load() as embedder:
+        done = embed(place, store, embedder, on_event, rebuild=rebuild, threads=threads)
+    return replace(report, skipped=False, embedded=done.windows, vectors=done.vectors)
 
 
 def _build(
     place: CorpusPaths, store: CorpusStore, unlinked: int, workers: int, on_event: Listener
 ) -> int:
     total = store.count(LAYERS)
-    origin = {
-        "stamp": store.stamp,
-        "generation": store.generation,
-        "layers": list(LAYERS),
-        "unlinked": unlinked,
-    }
     with new_generation(place.bm25) as folder:
         manifest = bm25.build(
             folder,
@@ -114,7 +186,7 @@ def _build(
             attributes=ATTRIBUTES,
             workers=workers,
             on_progress=lambda done: on_event(Progress("terms", done, total)),
-            extra=origin,
+            extra={**origin(store), "unlinked": unlinked},
         )
     return manifest.count
 
@@ -123,11 +195,13 @@ def _build(
 def _failures_named(place: CorpusPaths) -> Iterator[None]:
     try:
         yield
+    except PackageMissing:
+        raise
     except (IndexingError, OSError) as error:
         cure = "Free space on the disk or memory, then: localrag index"
         if isinstance(error, OSError) and error.errno != ENOSPC:
             cure = (
-                f"Check the permissions of {place.indexes}, or delete it: it is made anew by "
+                f"Check the permissions of {place.indexes}, then: "
                 f"localrag index --corpus {place.name}"
             )
         raise StorageError(
@@ -135,17 +209,32 @@ def _failures_named(place: CorpusPaths) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def _words_stay(corpus: str) -> Iterator[None]:
+    """Say of what fails with the model that the words are indexed all the same."""
+    try:
+        with named(), _package_named():
+            yield
+    except ModelUnusable as error:
+        raise ModelUnusable(
+            f"The words of corpus {corpus!r} are indexed, its vectors are not: {error.cause}",
+            f"{error.cure} Then go on: localrag index --corpus {corpus}".strip(),
+            kind=error.kind,
+            transient=error.transient,
+        ) from error
+
+
+@contextmanager
+def _package_named() -> Iterator[None]:
+    try:
+        yield
+    except PackageMissing as error:
+        raise BackendMissing(f"{error.package} is not installed.", error.cure) from error
+
+
 def _entries(store: CorpusStore) -> Iterator[bm25.Entry]:
     for document in store.documents():
-        about = {
-            "document": document.id,
-            "kind": document.kind,
-            "law_type": document.metadata.get("law_type"),
-            "date": document.metadata.get("date"),
-        }
-        attributes = {name: value for name, value in about.items() if value}
+        about = {layer: attributes(document, layer) for layer in LAYERS}
         for key, passage in store.passages(document_id=document.id):
-            if passage.layer in LAYERS:
-                yield bm25.Entry(
-                    key, passage.header, passage.text, attributes | {"layer": passage.layer}
-                )
+            if passage.layer in about:
+                yield bm25.Entry(key, passage.header, passage.text, about[passage.layer])

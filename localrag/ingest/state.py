@@ -1,6 +1,8 @@
-"""How the index of a corpus stands to its store."""
+"""How the indexes of a corpus stand to its store."""
 
 from enum import StrEnum
+from pathlib import Path
+from typing import Any
 
 from localrag.corpus.model import ARTICLES, PASSAGES
 from localrag.corpus.store import CorpusStore
@@ -15,7 +17,10 @@ LAYERS = (ARTICLES, PASSAGES)
 
 
 class IndexState(StrEnum):
-    """How the BM25 index of a corpus stands to its store."""
+    """How an index of a corpus stands to its store.
+
+    An outdated one was written by another version, or with another analyzer or model.
+    """
 
     FRESH = "fresh"
     BEHIND = "behind"
@@ -43,7 +48,45 @@ def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> Ind
 
 def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> IndexState:
     """Tell the same of a store that is open; see `index_state`."""
-    folder = current(place.bm25)
+    manifest = _manifest(place.bm25, deep=deep)
+    if isinstance(manifest, IndexState):
+        return manifest
+    if manifest.analyzer != Analyzer().id or manifest.extra.get("layers") != list(LAYERS):
+        return IndexState.OUTDATED
+    if manifest.extra.get("unlinked"):
+        return IndexState.BEHIND  # The references of some statutes are still to be found.
+    built_from = (manifest.extra.get("stamp"), store.links_generation)
+    return IndexState.FRESH if built_from == (store.stamp, store.generation) else IndexState.BEHIND
+
+
+def vector_state(
+    place: CorpusPaths, store: CorpusStore, model: str | None = None, *, deep: bool = False
+) -> IndexState:
+    """Tell whether the vectors of a corpus can be used as they are; loads no model.
+
+    Args:
+        place: where the corpus lies.
+        store: the corpus, open.
+        model: id of the embedder they should be of; any will do where none is named.
+        deep: compare every byte with its checksum, not only sizes.
+    """
+    manifest = _manifest(place.vectors, deep=deep)
+    if isinstance(manifest, IndexState):
+        return manifest
+    if model and manifest.extra.get("model") != model:
+        return IndexState.OUTDATED
+    built_from = {name: manifest.extra.get(name) for name in origin(store)}
+    return IndexState.FRESH if built_from == origin(store) else IndexState.BEHIND
+
+
+def origin(store: CorpusStore) -> dict[str, Any]:
+    """What an index built now is built from, for its manifest."""
+    return {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
+
+
+def _manifest(root: Path, *, deep: bool) -> Manifest | IndexState:
+    """The manifest of the generation in use, or what is wrong with it."""
+    folder = current(root)
     if folder is None:
         return IndexState.MISSING
     try:
@@ -53,9 +96,4 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
         return IndexState.OUTDATED
     except IndexingError:
         return IndexState.DAMAGED
-    if manifest.analyzer != Analyzer().id or manifest.extra.get("layers") != list(LAYERS):
-        return IndexState.OUTDATED
-    if manifest.extra.get("unlinked"):
-        return IndexState.BEHIND  # The references of some statutes are still to be found.
-    built_from = (manifest.extra.get("stamp"), store.links_generation)
-    return IndexState.FRESH if built_from == (store.stamp, store.generation) else IndexState.BEHIND
+    return manifest

@@ -37,17 +37,33 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of an answer that a model wrote.
+
+    Attributes:
+        text: the statement.
+        citations: what it rests on, as numbers from 1 of the answer's citations.
+    """
+
+    text: str
+    citations: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with what it rests on.
 
     Attributes:
         text: the answer; for the extractive reader the quotes themselves, in order.
-        citations: what the text rests on, best first.
-        status: supported only if every citation that counts was verified.
-        trace: how the evidence was found.
+        citations: what the text rests on: best first, or in the order of the claims.
+        status: supported only if every citation of the extractive reader was verified, or every
+            claim of a model rests on at least one that was.
+        trace: how the evidence was found, and the calls of models.
+        claims: the statements of a model; none for the extractive reader.
     """
 
     text: str
     citations: tuple[Citation, ...]
     status: Status
     trace: Trace
+    claims: tuple[Claim, ...] = ()

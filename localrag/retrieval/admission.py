@@ -1,4 +1,6 @@
-"""Which units a query's filters admit; the index applies them itself, other stages ask here."""
+"""Which units a query's filters admit: as conditions for an index, and as questions of a stage."""
+
+from collections.abc import Collection
 
 from localrag.corpus.lookups import Lookups
 from localrag.errors import NotFoundError
@@ -35,3 +37,21 @@ class Admission:
             and (not filters.date_from or date >= filters.date_from)
             and (not filters.date_to or ("" < date <= filters.date_to))
         )
+
+
+def where(filters: Filters) -> dict[str, Collection[str]]:
+    """The values that an index's attributes may have."""
+    allowed = {
+        "document": filters.documents,
+        "kind": filters.kinds,
+        "law_type": filters.law_types,
+        "layer": filters.layers,
+    }
+    return {name: values for name, values in allowed.items() if values}
+
+
+def between(filters: Filters) -> dict[str, tuple[str, str]]:
+    """The bounds that an index's attributes must keep."""
+    if filters.date_from or filters.date_to:
+        return {"date": (filters.date_from, filters.date_to)}
+    return {}

@@ -1,12 +1,16 @@
 """Stage `lexical`: BM25 over headers and texts."""
 
-from collections.abc import Collection
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
-from localrag.retrieval.model import Filters, Query
+from localrag.errors import IndexUnusable
+from localrag.retrieval.admission import between, where
+from localrag.retrieval.model import Query
 from localrag.retrieval.query import analyzer, full_text
+from localrag.workspace import CorpusPaths
 from localrag_indexes.bm25 import BM25Index
+from localrag_indexes.errors import IndexingError
+from localrag_indexes.generations import current
 
 STAGE = "lexical"
 
@@ -26,7 +30,7 @@ class Found(NamedTuple):
 def lexical(store: Lookups, index: BM25Index, query: Query) -> dict[str, Found]:
     """The units whose header or text shares terms with the question, best first."""
     terms = index.most_informative(analyzer().terms(full_text(query)), _TERMS)
-    hits = index.search(terms, _DEPTH, where=_where(query.filters), between=_between(query.filters))
+    hits = index.search(terms, _DEPTH, where=where(query.filters), between=between(query.filters))
     headings = store.headings([hit.key for hit in hits])
     found = {}
     for key, score in hits:
@@ -37,17 +41,22 @@ def lexical(store: Lookups, index: BM25Index, query: Query) -> dict[str, Found]:
     return found
 
 
-def _where(filters: Filters) -> dict[str, Collection[str]]:
-    allowed = {
-        "document": filters.documents,
-        "kind": filters.kinds,
-        "law_type": filters.law_types,
-        "layer": filters.layers,
-    }
-    return {name: values for name, values in allowed.items() if values}
+def open_index(place: CorpusPaths) -> BM25Index:
+    """Open the BM25 index of a corpus.
 
-
-def _between(filters: Filters) -> dict[str, tuple[str, str]]:
-    if filters.date_from or filters.date_to:
-        return {"date": (filters.date_from, filters.date_to)}
-    return {}
+    Raises:
+        IndexUnusable: it is missing or cannot be used; the cure is named.
+    """
+    folder = current(place.bm25)
+    if folder is None:
+        raise IndexUnusable(
+            f"The corpus {place.name!r} has no index that can be used.",
+            f"localrag index --corpus {place.name}",
+        )
+    try:
+        return BM25Index.open(folder, analyzer=analyzer().id)
+    except IndexingError as error:
+        raise IndexUnusable(
+            f"The index of corpus {place.name!r} cannot be used ({error}).",
+            f"localrag index --rebuild --corpus {place.name}",
+        ) from error

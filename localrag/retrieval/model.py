@@ -68,10 +68,29 @@ class StageRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCall:
+    """What one call of a chat model cost.
+
+    Attributes:
+        model: the id of the model.
+        prompt, cached, completion: tokens; `cached` of the prompt's were not evaluated again,
+            None where the back end does not say.
+        seconds: wall time.
+    """
+
+    model: str
+    prompt: int
+    cached: int | None
+    completion: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
-    """Every stage of one retrieval, in order."""
+    """Every stage of one retrieval, in order, and the calls of models that followed."""
 
     stages: tuple[StageRecord, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
 
     @property
     def events(self) -> tuple[str, ...]:

@@ -1,31 +1,27 @@
 """The retrieval pipeline: the stages in their order, each one recorded."""
 
-from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
-from time import perf_counter
-from types import MappingProxyType
 from typing import NamedTuple, Self
 
-from localrag.config import Config
-from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import ARTICLES, Locator, Passage
+from localrag.config import Config, RetrievalConfig
+from localrag.corpus.model import ARTICLES, Locator
 from localrag.corpus.store import CorpusStore
-from localrag.errors import IndexUnusable
-from localrag.retrieval import expand, lexical, prior, query, resolve
+from localrag.errors import UsageError
+from localrag.retrieval import dense, expand, fuse, lexical, prior, query, rerank, resolve
 from localrag.retrieval.admission import Admission
+from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Seed
-from localrag.retrieval.model import Hit, Query, Retrieval, StageRecord, Trace
+from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
+from localrag.retrieval.trail import Reason, Trail
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import Resolver
 from localrag.statutes.stored import StoredProvisions
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.errors import IndexingError
-from localrag_indexes.generations import current
-
-FUSE = "fuse"
 
 # Units found by their words alone that are expanded from, and the share of their score they count.
 _EXPANDED = 5
@@ -41,42 +37,44 @@ class Retriever:
         store: the corpus store the passages come from.
     """
 
-    def __init__(self, store: CorpusStore, index: BM25Index, config: Config) -> None:
+    def __init__(
+        self,
+        store: CorpusStore,
+        index: BM25Index,
+        settings: RetrievalConfig,
+        models: "SearchModels",
+    ) -> None:
         self.store = store
         self._index = index
-        self._settings = config.retrieval
+        self._settings = settings
+        self._models = models
 
     @classmethod
     def open(cls, workspace: Workspace, corpus: str, config: Config) -> Self:
-        """Open a corpus for searching.
+        """Open a corpus for searching; models are loaded when the first question needs them.
 
         Raises:
             NotFoundError: there is no such corpus.
-            StoreError, IndexUnusable: store or index cannot be used; the cure is named.
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+            UsageError: the settings leave no way to search, or switch on what has no model.
         """
         place = workspace.corpus(corpus)
-        store = CorpusStore.open(place.store, read_only=True)
-        try:
-            folder = current(place.bm25)
-            if folder is None:
-                raise IndexUnusable(
-                    f"The corpus {corpus!r} has no index that can be used.",
-                    f"localrag index --corpus {corpus}",
+        with ExitStack() as opened:
+            store = opened.enter_context(CorpusStore.open(place.store, read_only=True))
+            index = opened.enter_context(lexical.open_index(place))
+            meaning, without = dense.open_dense(workspace, place, config)
+            models = SearchModels(meaning, without, rerank.open_rerank(workspace, config))
+            if not config.retrieval.lexical and meaning is None:
+                raise UsageError(
+                    "Search by words is switched off, and there is none by meaning.",
+                    "Set retrieval.lexical = true, or make vectors: localrag index",
                 )
-            try:
-                index = BM25Index.open(folder, analyzer=query.analyzer().id)
-            except IndexingError as error:
-                raise IndexUnusable(
-                    f"The index of corpus {corpus!r} cannot be used ({error}).",
-                    f"localrag index --rebuild --corpus {corpus}",
-                ) from error
-        except BaseException:
-            store.close()
-            raise
-        return cls(store, index, config)
+            opened.pop_all()
+        return cls(store, index, config.retrieval, models)
 
     def close(self) -> None:
-        """Let go of store and index."""
+        """Let go of store, indexes and models."""
+        self._models.close()
         self._index.close()
         self.store.close()
 
@@ -86,18 +84,32 @@ class Retriever:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def has_dense(self) -> bool:
+        """Whether search by meaning can take part."""
+        return self._models.dense is not None
+
+    @property
+    def has_rerank(self) -> bool:
+        """Whether a reranker can take part."""
+        return self._models.rerank is not None
+
     def inverse_document_frequency(self, term: str) -> float:
         """How much a term says in this corpus."""
         return query.inverse_document_frequency(
             self._index.count, self._index.document_frequency(term)
         )
 
-    def search(self, asked: Query, k: int | None = None) -> Retrieval:
+    def search(
+        self, asked: Query, k: int | None = None, settings: RetrievalConfig | None = None
+    ) -> Retrieval:
         """Run all stages for one question.
 
         Args:
             asked: the question.
             k: how many hits to give back; the setting ``retrieval.k`` by default.
+            settings: others than those the corpus was opened with; a stage without a model stays
+                without.
 
         Returns:
             At most `k` hits, best first, and the record of every stage.
@@ -107,7 +119,8 @@ class Retriever:
             IndexUnusable: the index turned out to be damaged.
         """
         query.check(asked)
-        trail = _Trail(self.store, k or self._settings.k)
+        settings = settings or self._settings
+        trail = Trail(self.store, k or settings.k)
         laws_apply = not asked.filters.layers or ARTICLES in asked.filters.layers
         admission = Admission(self.store, asked.filters)
 
@@ -118,22 +131,44 @@ class Retriever:
         reasons = {unit: Reason("named:", words) for unit, words in resolved.words.items()}
         trail.record(resolve.STAGE, named, reasons, resolved.events)
 
-        found = prior.weigh(lexical.lexical(self.store, self._index, asked), asked, self._names)
-        trail.record(lexical.STAGE, found)
+        found = self._found(asked, settings, trail)
+        trail.record(fuse.STAGE, add(found, named), reasons)
 
-        words = relative_to_best(found)
-        fused = add(words, named)
-        trail.record(FUSE, fused, reasons)
+        if self._models.rerank is not None and settings.rerank != "off":
+            found, events = self._models.rerank.rerank(
+                self.store, asked, found, settings.rerank_depth
+            )
+            found = relative_to_best(found)
+            trail.record(rerank.STAGE, add(found, named), reasons, events)
 
+        fused = add(found, named)
         seeds = _seeds(resolved, fused)
         reached = expand.neighbours(self.store, seeds, asked.text, admission)
         gained = {
-            unit: neighbour.strength * (words.get(unit, 0.0) + _UNMATCHED)
+            unit: neighbour.strength * (found.get(unit, 0.0) + _UNMATCHED)
             for unit, neighbour in reached.items()
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
         hits = trail.record(expand.STAGE, add(fused, gained), reasons)
         return Retrieval(hits, trail.trace, tuple(resolved.asked_for), tuple(resolved.missing))
+
+    def _found(self, asked: Query, settings: RetrievalConfig, trail: Trail) -> dict[str, float]:
+        """Search by words and by meaning, as far as switched on; scores relative to the best."""
+        words: dict[str, float] = {}
+        if settings.lexical:
+            matches = lexical.lexical(self.store, self._index, asked)
+            words = prior.weigh(matches, asked, self._names)
+            trail.record(lexical.STAGE, words)
+        else:
+            events = ["search by words is switched off (retrieval.lexical)"]
+            trail.record(lexical.STAGE, words, events=events)
+        meaning: dict[str, float] = {}
+        if self._models.dense is not None and settings.dense != "off":
+            meaning = self._models.dense.search(self.store, asked)
+            trail.record(dense.STAGE, meaning)
+        elif self._models.without_dense:
+            trail.record(dense.STAGE, meaning, events=[self._models.without_dense])
+        return fuse.fuse(words, meaning, settings)
 
     @cached_property
     def _names(self) -> LawNames:
@@ -142,6 +177,26 @@ class Retriever:
     @cached_property
     def _resolver(self) -> Resolver:
         return Resolver(self._names, StoredProvisions(self.store, self._names))
+
+
+class SearchModels(NamedTuple):
+    """What of the search rests on models.
+
+    Attributes:
+        dense: search by meaning; None where it takes no part.
+        without_dense: why it takes none, if the user should know.
+        rerank: reranking; None where it takes no part.
+    """
+
+    dense: Dense | None = None
+    without_dense: str = ""
+    rerank: Rerank | None = None
+
+    def close(self) -> None:
+        """Let go of them."""
+        for model in (self.dense, self.rerank):
+            if model is not None:
+                model.close()
 
 
 def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
@@ -158,57 +213,3 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
         strength = _EXPANDED_SHARE * fused[unit]
         seeds.append(Seed(law_id, Locator.parse(path), strength, named=False))
     return seeds
-
-
-class Reason(NamedTuple):
-    """Why a unit was chosen: a relation, and the unit or the words it holds with."""
-
-    relation: str
-    other: str
-
-
-class _Trail:
-    """Records the stages of one search as they end."""
-
-    def __init__(self, store: Lookups, k: int) -> None:
-        self._store = store
-        self._k = k
-        self._passages: dict[str, Passage | None] = {}
-        self._stages: list[StageRecord] = []
-        self._since = perf_counter()
-
-    @property
-    def trace(self) -> Trace:
-        """The stages so far."""
-        return Trace(tuple(self._stages))
-
-    def record(
-        self,
-        stage: str,
-        scores: Scores,
-        reasons: Mapping[str, Reason] = MappingProxyType({}),
-        events: Sequence[str] = (),
-    ) -> tuple[Hit, ...]:
-        """End a stage: its best units become its hits."""
-        hits: list[Hit] = []
-        for unit in sorted(scores, key=lambda unit: -scores[unit]):
-            passage = self._passage(unit)
-            if passage is not None:
-                rank = len(hits) + 1
-                reason = self._words(reasons[unit]) if unit in reasons else ""
-                hits.append(Hit(passage, scores[unit], rank, stage, reason))
-            if len(hits) == self._k:
-                break
-        now = perf_counter()
-        self._stages.append(StageRecord(stage, tuple(hits), now - self._since, tuple(events)))
-        self._since = now
-        return tuple(hits)
-
-    def _words(self, reason: Reason) -> str:
-        other = self._passage(reason.other)
-        return f"{reason.relation} {other.header if other else reason.other}"
-
-    def _passage(self, unit: str) -> Passage | None:
-        if unit not in self._passages:
-            self._passages[unit] = self._store.by_id(unit)
-        return self._passages[unit]

@@ -109,3 +109,24 @@ def test_loading_does_not_import_the_heavy_libraries() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not {"platformdirs", "tantivy", "fugashi", "lxml", "httpx", "sqlite3"} & set(modules)
+
+
+def test_a_corpus_has_settings_of_its_own_for_retrieval(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = workspace.corpus("main")
+    corpus.settings.parent.mkdir(parents=True)
+    corpus.settings.write_text("[retrieval]\nk = 20\n")
+    workspace.settings.write_text("[retrieval]\nk = 11\n")
+    assert config.load(workspace, corpus=corpus).retrieval.k == 20
+    assert config.load(workspace, corpus=workspace.corpus("other")).retrieval.k == 11
+    monkeypatch.setenv("LOCALRAG_RETRIEVAL__K", "12")
+    assert config.load(workspace, corpus=corpus).retrieval.k == 12
+
+
+def test_a_corpus_cannot_name_another_model(workspace: Workspace) -> None:
+    corpus = workspace.corpus("main")
+    corpus.settings.parent.mkdir(parents=True)
+    corpus.settings.write_text("[chat]\nmodel = 'x'\n")
+    with pytest.raises(ConfigError, match=r"main/settings\.toml.*'chat\.model'"):
+        config.load(workspace, corpus=corpus)

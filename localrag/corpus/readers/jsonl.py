@@ -30,7 +30,7 @@ def read_jsonl(
     share, shares = shard
     line_number = 0
     seen: set[tuple[str, str]] = set()
-    for line_number, line in _numbered_lines(stream, limits):
+    for line_number, line in numbered_lines(stream, limits):
         if line_number % shares != share or (line is not None and not line.strip()):
             continue
         place = f"{name}:{line_number}"
@@ -38,7 +38,7 @@ def read_jsonl(
             yield ReadFailure(place, f"The line is longer than {limits.line_bytes:,} bytes.")
             continue
         try:
-            yield from _documents(_object(line), place, seen)
+            yield from _documents(json_object(line), place, seen)
         except InputError as error:
             yield ReadFailure(place, error.cause, error.cure)
     if not line_number:
@@ -59,7 +59,12 @@ def _documents(
         raise InputError("The line is no document.", 'Give it the fields "id", "title" and "text".')
 
 
-def _object(line: bytes) -> dict[str, Any]:
+def json_object(line: bytes) -> dict[str, Any]:
+    """Parse a line that holds one JSON object in UTF-8.
+
+    Raises:
+        InputError: it holds something else.
+    """
     try:
         value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -77,8 +82,12 @@ def _object(line: bytes) -> dict[str, Any]:
     return value
 
 
-def _numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[tuple[int, bytes | None]]:
-    """Lines with their numbers from 1; None for one that is too long."""
+def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[tuple[int, bytes | None]]:
+    """Yield lines with their numbers from 1; None for one that is too long.
+
+    Raises:
+        InputError: the stream unpacks to more than allowed.
+    """
     total, number = 0, 0
     while line := stream.readline(limits.line_bytes + 1):
         number += 1

@@ -21,8 +21,11 @@ VERBS = [
     "search",
     "show",
     "ask",
+    "batch",
+    "tune-retrieval",
     "config",
     "doctor",
+    "models",
 ]
 README = Path(__file__).parents[3] / "README.md"
 
@@ -30,6 +33,11 @@ README = Path(__file__).parents[3] / "README.md"
 def test_the_list_of_verbs_is_complete(cli: Callable[..., Any]) -> None:
     commands = cli("--help").out.split("Commands:")[1].split("Exit codes:")[0]
     assert [line.split()[0] for line in commands.splitlines() if line.strip()] == VERBS
+
+
+def test_without_a_verb_the_help_is_printed(cli: Callable[..., Any]) -> None:
+    outcome = cli()
+    assert (outcome.code, outcome.out, outcome.err) == (0, cli("--help").out, "")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -1,0 +1,144 @@
+"""What a batch would take: all rows are checked, a few of them answered, nothing is written."""
+
+import random
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import IO
+
+from localrag.batch.checking import Checked
+from localrag.batch.events import Listener, ignore
+from localrag.batch.folder import RunFolder
+from localrag.batch.journal import Journal
+from localrag.batch.ledger import Ledger
+from localrag.batch.model import Answers, Opener, Question
+from localrag.batch.origin import origin_of
+from localrag.batch.report import Spent
+from localrag.batch.running import first_pass, tell_if_behind, with_concurrency
+from localrag.batch.streak import settled
+from localrag.batch.table import Table, open_table
+from localrag.batch.workers import at_once, outcomes
+from localrag.config import Config
+from localrag.reading.answering import Answerer
+from localrag.workspace import Workspace
+
+_SAMPLE = 20
+_PATIENCE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a batch would take, judged by rows that were answered for it.
+
+    The time is that of the sample times the rows to ask, so it holds for this machine, this model
+    and as many questions at a time as would be asked; the first answer, which also loads the
+    model, is not counted in it.
+
+    Attributes:
+        rows: of the table.
+        unreadable: of them cannot be asked.
+        left: of them are still to be asked, the unreadable ones included.
+        sampled: rows that were answered to judge by.
+        failed: of them failed.
+        seconds: estimated wall time.
+        prompt, completion: estimated tokens of the model; 0 without one.
+    """
+
+    rows: int
+    unreadable: int
+    left: int
+    sampled: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    prompt: int = 0
+    completion: int = 0
+
+
+def estimate(
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    questions: Path | IO[bytes],
+    out: Path | None = None,
+    *,
+    concurrency: int = 0,
+    retry_failed: bool = False,
+    restart: bool = False,
+    on_event: Listener = ignore,
+    opener: Opener = Answerer.open,
+) -> Estimate:
+    """Check every row and estimate what `run` would take; arguments and errors are its own.
+
+    With `out`, rows that have an answer there already are not counted.
+    """
+    config = with_concurrency(config, concurrency)
+    with open_table(questions) as table:
+        checked = first_pass(table, on_event)
+        tell_if_behind(workspace, corpus, on_event)
+        ledger = Ledger(checked.rows)
+        folder = RunFolder.of(out, questions) if out is not None and not restart else None
+        if folder is not None and folder.begun:
+            folder.require_same(origin_of(workspace, corpus, config))
+            ledger = Journal.read(folder.out, checked).ledger
+        sample, askable = _sample(table, checked, ledger, retry_failed=retry_failed)
+        left = checked.rows - ledger.done + (ledger.failed if retry_failed else 0)
+        if not sample:
+            return Estimate(checked.rows, checked.unreadable, left)
+        with opener(workspace, corpus, config) as answers:
+            measured = _measure(sample, answers, concurrency)
+    times = askable / measured.spent.asked
+    return Estimate(
+        checked.rows,
+        checked.unreadable,
+        left,
+        sampled=measured.spent.asked,
+        failed=measured.failed,
+        seconds=measured.seconds * times,
+        prompt=round(measured.spent.prompt * times),
+        completion=round(measured.spent.completion * times),
+    )
+
+
+def _sample(
+    table: Table, checked: Checked, ledger: Ledger, *, retry_failed: bool
+) -> tuple[list[Question], int]:
+    """Some of the questions still to be asked, each as likely as any other, and their number.
+
+    Source: J. S. Vitter, Random Sampling with a Reservoir, ACM TOMS 11 (1985), algorithm R.
+    """
+    chance = random.Random(0)  # noqa: S311 - the same sample every time
+    sample: list[Question] = []
+    askable = 0
+    for row in checked.again(table):
+        if not isinstance(row, Question) or not ledger.open(row.row, retry_failed=retry_failed):
+            continue
+        askable += 1
+        place = chance.randrange(askable)
+        if len(sample) < _SAMPLE:
+            sample.append(row)
+        elif place < _SAMPLE:
+            sample[place] = row
+    return sample, askable
+
+
+@dataclass(slots=True)
+class _Measured:
+    spent: Spent
+    failed: int = 0
+    seconds: float = 0.0
+
+
+def _measure(sample: list[Question], answers: Answers, concurrency: int) -> _Measured:
+    """Answer one question to get going, then others as long as that takes a reasonable time."""
+    list(settled(outcomes(sample[:1], answers, 1)))
+    measured = _Measured(Spent())
+    started = perf_counter()
+    with closing(outcomes(sample[1:] or sample, answers, at_once(answers, concurrency))) as found:
+        for outcome in settled(found):
+            measured.spent.add(outcome)
+            measured.failed += outcome.error is not None
+            measured.seconds = perf_counter() - started
+            if measured.seconds > _PATIENCE:
+                break
+    return measured

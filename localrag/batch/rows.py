@@ -1,0 +1,104 @@
+"""A row of the file of answers: how it is written, and what of it is read again."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Self
+
+from localrag.batch.checking import digest
+from localrag.batch.failures import cause_and_cure, error_type, is_transient
+from localrag.batch.model import Outcome, Question, Row
+from localrag.errors import InputError
+from localrag.reading.as_json import call_as_json, citation_as_json, claim_as_json
+from localrag.reading.model import Answer, Status
+from localrag.retrieval.model import Trace
+
+FAILED = "failed"
+"""Stands where an answered row has its status."""
+
+
+def as_line(outcome: Outcome) -> bytes:
+    """Write an outcome as one line of JSON, its end included."""
+    row: dict[str, Any] = {"row": outcome.row.row, "line": outcome.row.line}
+    row |= _question(outcome.row)
+    if outcome.answer is not None:
+        row |= _answer(outcome.answer)
+    if outcome.error is not None:
+        row |= {"status": FAILED, "error": _error(outcome.error)}
+    row["seconds"] = round(outcome.seconds, 6)
+    # Half of a surrogate pair in a text cannot be UTF-8; it becomes an escape, which is JSON too.
+    return json.dumps(row, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What of a written row is needed to go on.
+
+    Attributes:
+        row: its number.
+        digest: of the question that was answered; 0 if it failed.
+        outcome: the status, or the type of the error.
+    """
+
+    row: int
+    digest: int
+    outcome: str
+
+    @classmethod
+    def read(cls, line: bytes) -> Self:
+        """Read it from a line.
+
+        Raises:
+            InputError: the line was not written by a batch.
+        """
+        try:
+            value = json.loads(line)
+            number, status = value["row"], value["status"]
+            if type(number) is not int or number < 1:
+                raise TypeError
+            if status == FAILED:
+                return cls(number, 0, str(value["error"]["type"]))
+            content = digest(value["id"] or "", value["question"], value["options"])
+            return cls(number, content, Status(status))
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise InputError("It is no row of a file of answers.") from None
+
+
+def _question(row: Row) -> dict[str, Any]:
+    if not isinstance(row, Question):
+        return {"id": None, "question": None, "options": []}
+    return {
+        "id": row.id or None,
+        "question": row.query.text,
+        "options": list(row.query.options),
+    }
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    return {
+        "status": answer.status.value,
+        "answer": answer.text,
+        "claims": [claim_as_json(claim) for claim in answer.claims],
+        "citations": [citation_as_json(citation) for citation in answer.citations],
+        "trace": _summary(answer.trace),
+    }
+
+
+def _summary(trace: Trace) -> dict[str, Any]:
+    return {
+        "stages": [
+            {"stage": record.stage, "hits": len(record.hits), "seconds": round(record.seconds, 6)}
+            for record in trace.stages
+        ],
+        "calls": [call_as_json(call) for call in trace.calls],
+        "events": list(trace.events),
+    }
+
+
+def _error(error: Exception) -> dict[str, Any]:
+    cause, cure = cause_and_cure(error)
+    return {
+        "type": error_type(error),
+        "cause": cause,
+        "cure": cure,
+        "transient": is_transient(error),
+    }

@@ -1,0 +1,183 @@
+"""Running a batch: every row that has no answer yet is asked, and its answer written down."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import IO
+
+from localrag.batch.checking import Checked, check
+from localrag.batch.events import (
+    IndexBehind,
+    Listener,
+    Progress,
+    Resumed,
+    RowAnswered,
+    RowFailed,
+    Stopped,
+    TableChecked,
+    ignore,
+)
+from localrag.batch.failures import cause_and_cure
+from localrag.batch.folder import RunFolder
+from localrag.batch.journal import Journal
+from localrag.batch.model import Answers, Opener, Outcome, Row
+from localrag.batch.origin import origin_of
+from localrag.batch.report import BatchReport, Spent
+from localrag.batch.rows import as_line
+from localrag.batch.streak import settled
+from localrag.batch.table import Table, open_table
+from localrag.batch.workers import at_once, outcomes
+from localrag.config import Config
+from localrag.ingest.state import IndexState, index_state
+from localrag.reading.answering import Answerer
+from localrag.workspace import Workspace
+
+
+def run(
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    questions: Path | IO[bytes],
+    out: Path,
+    *,
+    concurrency: int = 0,
+    retry_failed: bool = False,
+    restart: bool = False,
+    on_event: Listener = ignore,
+    opener: Opener = Answerer.open,
+) -> BatchReport:
+    """Answer every question of a table, and write the answers to a file.
+
+    Whatever ends a run, a kill included, the next one goes on where it stopped, and asks no row
+    again that has its line in the file.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        config: settings.
+        questions: the table (see `Table`), a file or a stream of bytes.
+        out: the file of answers, JSON Lines; it may hold those of an earlier run.
+        concurrency: questions at the same time; 0 for as many as the settings say. A model in
+            this process takes one at a time.
+        retry_failed: ask the rows again that failed in an earlier run.
+        restart: drop the answers of an earlier run.
+        on_event: called in this thread.
+        opener: opens what answers, in the place of what `localrag ask` uses.
+
+    Raises:
+        InputError: the table cannot be read as one, or an id occurs twice.
+        UsageError: the file holds answers to other questions, or made with other settings.
+        BusyError: another process writes the same file.
+        StorageError: the disk is full; what was answered is kept.
+        NotFoundError, WorkspaceError, ModelUnusable: no row can be answered; what was is kept.
+    """
+    started = perf_counter()
+    folder = RunFolder.of(out, questions)
+    config = with_concurrency(config, concurrency)
+    with open_table(questions) as table:
+        checked = first_pass(table, on_event)
+        tell_if_behind(workspace, corpus, on_event)
+        origin = origin_of(workspace, corpus, config)
+        with folder.held():
+            folder.begin(origin, restart=restart)
+            journal = Journal.read(folder.out, checked)
+            work = _Work(table, checked, journal, retry_failed, on_event)
+            try:
+                if work.left:
+                    with opener(workspace, corpus, config) as answers, journal:
+                        work.ask(answers, concurrency)
+                journal.put_in_order(folder.aside)
+            except BaseException:
+                on_event(Stopped(journal.ledger.done, checked.rows))
+                raise
+    return work.report(perf_counter() - started)
+
+
+def first_pass(table: Table, on_event: Listener) -> Checked:
+    """Check the whole table before anything is asked; see `check` for the errors."""
+    checked = check(table)
+    on_event(TableChecked(checked.rows, checked.unreadable, tuple(sorted(table.unused))))
+    return checked
+
+
+def tell_if_behind(workspace: Workspace, corpus: str, on_event: Listener) -> None:
+    """Send `IndexBehind` where that is so; see `index_state` for the errors."""
+    if index_state(workspace, corpus) is IndexState.BEHIND:
+        on_event(IndexBehind(corpus))
+
+
+def with_concurrency(config: Config, concurrency: int) -> Config:
+    """The settings with so many requests at a time; 0 leaves them as they are."""
+    if not concurrency:
+        return config
+    chat = config.chat.model_copy(update={"parallel": concurrency})
+    return config.model_copy(update={"chat": chat})
+
+
+class _Work:
+    """The rows of one run that are still to be asked."""
+
+    def __init__(
+        self,
+        table: Table,
+        checked: Checked,
+        journal: Journal,
+        retry_failed: bool,
+        on_event: Listener,
+    ) -> None:
+        self._table = table
+        self._checked = checked
+        self._journal = journal
+        self._ledger = journal.ledger
+        self._retry_failed = retry_failed
+        self._tell = on_event
+        self._spent = Spent()
+        self._asking = 0.0
+        self._earlier = self._ledger.done - (self._ledger.failed if retry_failed else 0)
+        if self._ledger.done or journal.torn:
+            on_event(Resumed(self._earlier, journal.torn))
+
+    @property
+    def left(self) -> int:
+        """How many rows there are to ask."""
+        return self._checked.rows - self._earlier
+
+    def ask(self, answers: Answers, concurrency: int) -> None:
+        """Ask them; see `settled` for what ends it early."""
+        started = perf_counter()
+        threads = at_once(answers, concurrency)
+        with closing(outcomes(self._rows(), answers, threads)) as found:
+            for outcome in settled(found):
+                self._write(outcome)
+                self._asking = perf_counter() - started
+                self._tell(self._progress())
+
+    def report(self, seconds: float) -> BatchReport:
+        """What has come of it."""
+        return BatchReport.of(self._ledger, self._earlier, self._spent, seconds, self._asking)
+
+    def _rows(self) -> Iterator[Row]:
+        # A table that grows while it is read again would be endless work: it is refused instead.
+        for row in self._checked.again(self._table):
+            if self._ledger.open(row.row, retry_failed=self._retry_failed):
+                yield row
+
+    def _write(self, outcome: Outcome) -> None:
+        row = outcome.row
+        self._journal.append(row.row, outcome.name, as_line(outcome))
+        self._spent.add(outcome)
+        if outcome.error is None:
+            self._tell(RowAnswered(row.row, row.line, outcome.name))
+        else:
+            cause, cure = cause_and_cure(outcome.error)
+            self._tell(RowFailed(row.row, row.line, outcome.name, cause, cure))
+
+    def _progress(self) -> Progress:
+        return Progress(
+            done=self._earlier + self._spent.asked,
+            total=self._checked.rows,
+            asked=self._spent.asked,
+            failed=self._ledger.failed,
+            seconds=self._asking,
+        )

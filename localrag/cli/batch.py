@@ -1,0 +1,129 @@
+"""``localrag batch``: a file of questions in, a file of answers out."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.verbs import verb
+from localrag.errors import UsageError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to `app`."""
+    verb(
+        app,
+        "batch",
+        examples=[
+            "localrag batch questions.jsonl --out answers.jsonl",
+            "localrag batch questions.csv --dry-run",
+            "localrag batch questions.csv --out answers.jsonl --concurrency 8",
+            "localrag batch questions.jsonl --out answers.jsonl --retry-failed",
+        ],
+        exit_codes=(0, 2, 3, 4, 5, 6, 7, 8, 130),
+    )(batch)
+
+
+def batch(
+    context: typer.Context,
+    questions: Annotated[
+        Path, typer.Argument(help="JSON Lines or CSV; - reads standard input.", readable=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Where the answers go, JSON Lines."),
+    ] = None,
+    concurrency: Annotated[
+        int,
+        typer.Option(
+            "--concurrency",
+            metavar="N",
+            min=0,
+            max=256,
+            help="Ask a model server so many questions at once; 0: chat.parallel.",
+        ),
+    ] = 0,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask the rows again that failed before.")
+    ] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Drop the answers that are there, begin anew.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Check all rows, answer up to 20 of them to estimate time and tokens, "
+            "write nothing.",
+        ),
+    ] = False,
+    corpus: Corpus = "",
+    as_json: Json = False,
+) -> None:
+    """Answer every question of a file, as ask would.
+
+    A row is {"question": "…"}, with an "id" and "options" (a list, or an object of a, b, c, d)
+    where wanted; or a row of CSV under a header with question, id, option_a, option_b …
+    The text is UTF-8.
+
+    Stopping loses nothing, however it happens: the same command goes on where it stopped and asks
+    no question twice. A row that fails does not stop the others: its error stands in the place of
+    the answer, and the exit code is 4. When all is done, the answers are in the order of the
+    questions. What they were made with is kept beside them, in FILE.run; with other settings the
+    batch does not go on.
+    """
+    from dataclasses import asdict
+
+    from localrag import batch as offline
+    from localrag.cli.render_batch import (
+        print_estimate,
+        print_report,
+        report_as_json,
+        shown_events,
+    )
+    from localrag.cli.terminal import emit
+
+    session: Session = context.obj
+    workspace, name = session.workspace(), session.existing(corpus)
+    config = session.config(name)
+    source = sys.stdin.buffer if str(questions) == "-" else questions
+    if dry_run:
+        with shown_events() as listener:
+            estimate = offline.estimate(
+                workspace,
+                name,
+                config,
+                source,
+                out,
+                concurrency=concurrency,
+                retry_failed=retry_failed,
+                restart=restart,
+                on_event=listener,
+            )
+        if as_json:
+            emit(asdict(estimate))
+        else:
+            print_estimate(estimate)
+        return
+    if out is None:
+        raise UsageError("It is not said where the answers go.", "Name a file: --out FILE")
+    with shown_events() as listener:
+        report = offline.run(
+            workspace,
+            name,
+            config,
+            source,
+            out,
+            concurrency=concurrency,
+            retry_failed=retry_failed,
+            restart=restart,
+            on_event=listener,
+        )
+    if as_json:
+        emit(report_as_json(out, report))
+    else:
+        print_report(out, report)
+    if report.failed:
+        raise typer.Exit(4)

@@ -1,0 +1,331 @@
+"""``localrag models``: the models of the workspace, and how they come into it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from localrag.cli.meter import Meter
+from localrag.cli.session import Json, Session
+from localrag.cli.terminal import emit, say, tell
+from localrag.cli.verbs import codes_in_words, verb
+from localrag.errors import UsageError
+
+if TYPE_CHECKING:
+    from localrag_models.store import ModelStore, Progress
+
+OLLAMA = "ollama:"
+_CODES = (0, 2, 5, 8, 130)
+_LONGEST_TOKEN = 1_000
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+Name = Annotated[str, typer.Argument(help="Name of an installed model.", show_default=False)]
+NewName = Annotated[
+    str, typer.Option("--name", help="What to call it; without it, after the file.", metavar="NAME")
+]
+Server = Annotated[
+    str, typer.Option("--server", help="Address of the Ollama server.", metavar="ADDRESS")
+]
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the verbs to `parent`."""
+    examples = (
+        "localrag models list",
+        "localrag models pull qwen3-8b",
+        "localrag models add ~/Downloads/model.gguf",
+    )
+    shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
+    parent.add_typer(
+        app,
+        name="models",
+        help="See, fetch, check and carry models; every verb here takes --json.\n\n"
+        f"{shown}\n\n{codes_in_words(_CODES)}",
+        short_help="See, fetch, check and carry models.",
+    )
+
+
+@app.callback(invoke_without_command=True)
+def _help_without_verb(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@contextmanager
+def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
+    """Open the store, with a meter for work on large files; failures are told by name."""
+    from localrag.inference.failures import named
+    from localrag_models.store import ModelStore
+
+    with named(), Meter() as meter:
+        yield (
+            ModelStore(session.workspace().models),
+            lambda step, done, total: meter.update(step, "MB", done // 10**6, total // 10**6),
+        )
+
+
+def list_(
+    context: typer.Context,
+    ollama: Annotated[
+        bool, typer.Option("--ollama", help="List what an Ollama server has instead.")
+    ] = False,
+    server: Server = "",
+    as_json: Json = False,
+) -> None:
+    """List the models that are installed, and those of the catalogue that can be pulled.
+
+    Nothing is asked of a network, except of the Ollama server with --ollama.
+    """
+    from localrag.cli import render_models
+    from localrag.inference.failures import named
+
+    session: Session = context.obj
+    if ollama:
+        from localrag_models.backends.ollama import ollama_models
+
+        with named():
+            found = ollama_models(_address(session, server))
+        render_models.print_ollama(found, as_json=as_json)
+        return
+    with _work(session) as (store, _):
+        overview = render_models.Overview.of(store, session.config())
+    if as_json:
+        emit(overview.as_json())
+    else:
+        overview.print()
+
+
+def pull(
+    context: typer.Context,
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="Name of the catalogue, OWNER/REPOSITORY/FILE.gguf, OWNER/REPOSITORY (a folder of "
+            "sentence-transformers), or ollama:NAME.",
+            show_default=False,
+        ),
+    ],
+    name: NewName = "",
+    revision: Annotated[
+        str, typer.Option(help="Branch, tag or commit of the repository.", metavar="REVISION")
+    ] = "main",
+    endpoint: Annotated[
+        str,
+        typer.Option(
+            help="Address of the hub; without it, huggingface.co.",
+            envvar="HF_ENDPOINT",
+            metavar="ADDRESS",
+        ),
+    ] = "",
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="File with a token for gated models; else HF_TOKEN.", metavar="FILE"),
+    ] = None,
+    server: Server = "",
+    as_json: Json = False,
+) -> None:
+    """Fetch a model over the network, check its hashes and install it.
+
+    An interrupted pull goes on where it was. Nothing is in place until all of it is there and
+    right. This verb alone opens a connection to a hub; elsewhere use export and import.
+    """
+    from localrag.cli.render_models import print_installed
+
+    session: Session = context.obj
+    if model.startswith(OLLAMA):
+        _pull_with_ollama(session, model.removeprefix(OLLAMA), server, as_json=as_json)
+        return
+    with _work(session) as (store, on_progress):
+        from localrag_models.hub import PUBLIC_HUB, Hub
+        from localrag_models.pull import pull as fetch
+
+        before = store.installed()
+        installed = fetch(
+            store,
+            model,
+            Hub(endpoint or PUBLIC_HUB, _token(token_file)),
+            name=name,
+            revision=revision,
+            on_progress=on_progress,
+        )
+    if installed in before:
+        tell(f"{installed.name} is installed already.")
+    print_installed(installed, session.config(), as_json=as_json)
+
+
+def add(
+    context: typer.Context,
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A .gguf file, or a folder of sentence-transformers.", show_default=False
+        ),
+    ],
+    name: NewName = "",
+    query_prefix: Annotated[
+        str | None, typer.Option(help="What an embedder wants before a query.", metavar="TEXT")
+    ] = None,
+    passage_prefix: Annotated[
+        str | None, typer.Option(help="What an embedder wants before a passage.", metavar="TEXT")
+    ] = None,
+    licence: Annotated[str, typer.Option(help="Licence, to be noted.", metavar="TEXT")] = "",
+    link: Annotated[
+        bool, typer.Option("--link", help="Hard-link the files instead of copying them.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Install a model from a file or folder that is at hand.
+
+    What it is, is read from it. The prefixes of an embedder are taken from its folder, and for the
+    E5 family they are known; check them in what is printed.
+    """
+    from localrag.cli.render_models import print_installed
+    from localrag_models.embedding import Prefixes
+
+    session: Session = context.obj
+    given = (query_prefix, passage_prefix)
+    with _work(session) as (store, on_progress):
+        installed = store.add(
+            path,
+            name=name,
+            prefixes=None if given == (None, None) else Prefixes(*(text or "" for text in given)),
+            licence=licence,
+            link=link,
+            on_progress=on_progress,
+        )
+    print_installed(installed, session.config(), as_json=as_json)
+
+
+def verify(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names; without any, all models.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Read installed models through and compare every file with its hash."""
+    with _work(context.obj) as (store, on_progress):
+        for problem in [] if names else store.problems():
+            raise problem
+        wanted = names or [model.name for model in store.installed()]
+        checked = [store.verify(name, on_progress) for name in wanted]
+    if as_json:
+        emit([{"name": model.name, "id": model.id, "bytes": model.size} for model in checked])
+    else:
+        for model in checked:
+            say(model.name, ": ", f"{len(model.manifest.files)} files, each as it was installed")
+
+
+def remove(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Remove a model, or what an interrupted pull has left of one."""
+    with _work(context.obj) as (store, _):
+        store.remove(name)
+    if as_json:
+        emit({"removed": name})
+    else:
+        say(f"model {name} removed")
+
+
+def export(
+    context: typer.Context,
+    name: Name,
+    archive: Annotated[
+        Path, typer.Argument(help="File to write, or a folder to write NAME.tar into.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Write a model to one file, to carry it to a machine without a network.
+
+    The file is a plain tar archive with the model, its licence and the hash of every file.
+    """
+    with _work(context.obj) as (store, on_progress):
+        written = store.export(name, archive, on_progress)
+    if as_json:
+        emit({"name": name, "archive": str(written), "bytes": written.stat().st_size})
+    else:
+        say(f"model {name} written to ", (str(written), "bold"))
+        say("Next, on the other machine: ", (f"localrag models import {written.name}", "bold"))
+
+
+def import_(
+    context: typer.Context,
+    archive: Annotated[Path, typer.Argument(help="File that export wrote.")],
+    name: NewName = "",
+    as_json: Json = False,
+) -> None:
+    """Install a model from a file that export wrote, checking every hash."""
+    from localrag.cli.render_models import print_installed
+
+    session: Session = context.obj
+    with _work(session) as (store, on_progress):
+        installed = store.import_(archive, name=name, on_progress=on_progress)
+    print_installed(installed, session.config(), as_json=as_json)
+
+
+def _pull_with_ollama(session: Session, name: str, server: str, *, as_json: bool) -> None:
+    from localrag.inference.failures import named
+    from localrag_models.backends.ollama import PullProgress, ollama_pull
+
+    with named(), Meter() as meter:
+
+        def on_progress(told: PullProgress) -> None:
+            meter.update(told.status, "MB", told.completed // 10**6, told.total // 10**6)
+
+        ollama_pull(name, _address(session, server), on_progress)
+    if as_json:
+        emit({"name": f"{OLLAMA}{name}"})
+    else:
+        say(f"Ollama has the model {name}; the settings call it ", (f"{OLLAMA}{name}", "bold"))
+
+
+def _address(session: Session, server: str) -> str:
+    """The Ollama server that is named, else the one of the settings, else the usual one."""
+    from localrag_models.backends.ollama.server import ADDRESS
+
+    chat = session.config().chat
+    return server or (chat.model.startswith(OLLAMA) and chat.server) or ADDRESS
+
+
+def _token(file: Path | None) -> str:
+    if file is None:
+        return os.environ.get("HF_TOKEN", "").strip()
+    try:
+        with file.open(encoding="ascii") as opened:
+            return opened.read(_LONGEST_TOKEN).strip()
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{file} holds no token that can be read.", "Write the token alone into a text file."
+        ) from error
+
+
+for _name, _function, _examples in (
+    ("list", list_, ("localrag models list", "localrag models list --ollama")),
+    (
+        "pull",
+        pull,
+        (
+            "localrag models pull qwen3-8b",
+            "localrag models pull multilingual-e5-small",
+            "localrag models pull Qwen/Qwen3-0.6B-GGUF/Qwen3-0.6B-Q8_0.gguf",
+            "localrag models pull ollama:qwen3:8b",
+        ),
+    ),
+    (
+        "add",
+        add,
+        (
+            "localrag models add model.gguf --name mine",
+            "localrag models add folder/ --query-prefix 'query: ' --passage-prefix 'passage: '",
+        ),
+    ),
+    ("verify", verify, ("localrag models verify", "localrag models verify qwen3-8b")),
+    ("remove", remove, ("localrag models remove qwen3-8b",)),
+    ("export", export, ("localrag models export qwen3-8b /media/stick",)),
+    ("import", import_, ("localrag models import /media/stick/qwen3-8b.tar",)),
+):
+    verb(app, _name, examples=_examples, exit_codes=_CODES)(_function)

@@ -1,0 +1,90 @@
+"""Progress of a batch: questions a minute, failures, time left."""
+
+import time
+from typing import TYPE_CHECKING, Self
+
+from localrag.batch.events import Progress
+from localrag.cli.terminal import console_for_progress, on_terminal, tell
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+_PATIENCE = 2.0
+"""Seconds that pass without a word."""
+_EVERY = 30.0
+"""Seconds between two lines where nobody watches; a batch may take a night."""
+
+
+class Pace:
+    """Shows how far a batch is: a bar for a person, a line now and then for a log."""
+
+    def __init__(self) -> None:
+        self._spoke = time.monotonic()
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, progress: Progress) -> None:
+        """Note how far it is."""
+        if progress.seconds < _PATIENCE:
+            return
+        if on_terminal():
+            self._draw(progress)
+        elif time.monotonic() - self._spoke >= _EVERY:
+            self._spoke = time.monotonic()
+            tell(f"answering: {_in_words(progress)}")
+
+    def _draw(self, progress: Progress) -> None:
+        if self._bar is None:
+            self._bar = _new_bar()
+            self._bar.add_task("answering", words="")
+            self._bar.start()
+        self._bar.update(
+            self._bar.task_ids[0],
+            completed=progress.done,
+            total=progress.total,
+            words=_in_words(progress),
+        )
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the units a person would choose: 40 s, 25 min, 3 h 20 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def a_minute(rate: float) -> str:
+    """A number of questions a minute, in words."""
+    return f"{rate:,.0f} a minute" if rate >= 100 else f"{rate:.1f} a minute"
+
+
+def _in_words(progress: Progress) -> str:
+    left = (progress.total - progress.done) * progress.seconds / progress.asked
+    return (
+        f"{progress.done:,} of {progress.total:,} questions, "
+        f"{a_minute(60 * progress.asked / progress.seconds)}, {progress.failed:,} failed, "
+        f"about {duration(left)} left"
+    )
+
+
+def _new_bar() -> "Bar":
+    from rich import progress
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TextColumn("{task.fields[words]}", markup=False),
+        console=console_for_progress(),
+        transient=True,
+    )

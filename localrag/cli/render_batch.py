@@ -1,0 +1,138 @@
+"""How a batch is shown while it runs, and what it reports at the end."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from localrag.batch.estimating import Estimate
+from localrag.batch.events import (
+    Event,
+    IndexBehind,
+    Listener,
+    Progress,
+    Resumed,
+    RowFailed,
+    Stopped,
+    TableChecked,
+)
+from localrag.batch.report import BatchReport
+from localrag.cli.pace import Pace, a_minute, duration
+from localrag.cli.terminal import one_line, say, tell
+
+_FAILURES = 20
+"""So many failures are told one by one; all of them stand in the file of answers."""
+
+
+@contextmanager
+def shown_events() -> Iterator[Listener]:
+    """Show events on standard error as they come: progress, failures, where it went on."""
+    failures = 0
+    with Pace() as pace:
+
+        def listener(event: Event) -> None:
+            nonlocal failures
+            match event:
+                case Progress():
+                    pace.update(event)
+                case TableChecked():
+                    _tell_table(event)
+                case IndexBehind():
+                    tell(
+                        ("note: ", "yellow"),
+                        f"corpus {event.corpus} has changed since it was indexed; what is new in "
+                        f"it is not found until you run: localrag index --corpus {event.corpus}",
+                    )
+                case Resumed():
+                    tell(
+                        ("note: ", "yellow"),
+                        f"{event.done:,} rows are done already and are left alone"
+                        + ("; a line that was cut off is dropped" if event.torn else ""),
+                    )
+                case RowFailed():
+                    failures += 1
+                    if failures <= _FAILURES:
+                        _tell_failure(event)
+                    elif failures == _FAILURES + 1:
+                        tell("further failures are only counted here; the answers name them all")
+                case Stopped():
+                    tell(
+                        f"stopped with {event.done:,} of {event.total:,} rows done; they are kept, "
+                        "and the same command goes on from there"
+                    )
+                case _:
+                    pass
+
+        yield listener
+
+
+def print_report(out: Path, report: BatchReport) -> None:
+    """Print what the rows came to, then what this run cost."""
+    counts = [f"{count:,} {status.replace('_', ' ')}" for status, count in report.statuses.items()]
+    say((one_line(str(out)), "bold"), f": {report.rows:,} rows; {', '.join(counts)}")
+    spent = report.spent
+    if spent.asked:
+        say(
+            f"this run: {spent.asked:,} questions in {duration(report.asking)}, "
+            f"{a_minute(report.per_minute)}"
+        )
+    if spent.prompt:
+        say(
+            f"tokens: {spent.prompt:,} of prompts, {spent.cached:,} of them not evaluated again; "
+            f"{spent.completion:,} written"
+        )
+    if spent.noted:
+        say(f"{spent.noted:,} answers say what was left out or switched off (trace.events)")
+    if report.failed:
+        kinds = ", ".join(f"{count:,} {name}" for name, count in sorted(report.failed.items()))
+        say((f"{sum(report.failed.values()):,} rows failed", "bold red"), f": {kinds}")
+        say("Ask them again: ", ("add --retry-failed to the same command", "bold"))
+
+
+def report_as_json(out: Path, report: BatchReport) -> dict[str, Any]:
+    """Give the JSON of ``localrag batch``; tokens, `asked` and seconds are of this run alone."""
+    spent = report.spent
+    return {
+        "out": str(out),
+        "rows": report.rows,
+        "statuses": dict(report.statuses),
+        "failed": dict(report.failed),
+        "earlier": report.earlier,
+        "asked": spent.asked,
+        "noted": spent.noted,
+        "tokens": {
+            "prompt": spent.prompt,
+            "cached": spent.cached,
+            "completion": spent.completion,
+        },
+        "seconds": report.seconds,
+        "per_minute": report.per_minute,
+    }
+
+
+def print_estimate(estimate: Estimate) -> None:
+    """Print what a batch would take, and what that rests on."""
+    say(
+        f"{estimate.rows:,} rows, {estimate.unreadable:,} of them cannot be asked; "
+        f"{estimate.left:,} left to do"
+    )
+    if not estimate.sampled:
+        return
+    say(("about " + duration(estimate.seconds), "bold"), f", judged by {estimate.sampled:,} rows")
+    if estimate.prompt:
+        say(f"about {estimate.prompt:,} tokens of prompts, {estimate.completion:,} tokens written")
+    if estimate.failed:
+        say((f"{estimate.failed:,} of the {estimate.sampled:,} failed", "bold red"))
+
+
+def _tell_table(event: TableChecked) -> None:
+    if event.unused:
+        tell(("note: ", "yellow"), f"fields that are not read: {', '.join(event.unused)}")
+    if event.unreadable:
+        tell(("note: ", "yellow"), f"{event.unreadable:,} of {event.rows:,} rows cannot be asked")
+
+
+def _tell_failure(event: RowFailed) -> None:
+    tell(("failed: ", "bold red"), f"line {event.line}: {event.cause}")
+    if event.cure:
+        tell("  ", (event.cure, "bold"))

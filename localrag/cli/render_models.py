@@ -1,0 +1,196 @@
+"""How models are printed, and how they read as JSON."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from localrag.cli.terminal import emit, say, table, tell
+from localrag.config import Config
+from localrag_models.catalogue import CatalogueEntry, catalogue
+from localrag_models.errors import ModelError
+from localrag_models.store import InstalledModel, ModelStore
+from localrag_models.store.landing import gigabytes
+
+if TYPE_CHECKING:
+    from localrag_models.backends.ollama import OllamaModel
+
+_SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
+_CONTEXT = 8192
+"""Tokens that the memory of a chat model is shown for: what localrag uses at most by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What ``localrag models list`` shows."""
+
+    installed: tuple[InstalledModel, ...]
+    available: tuple[CatalogueEntry, ...]
+    problems: tuple[ModelError, ...]
+    unfinished: dict[str, int]
+    used: dict[str, str]
+
+    @classmethod
+    def of(cls, store: ModelStore, config: Config) -> Self:
+        """Look at a store."""
+        installed = tuple(store.installed())
+        names = {model.name for model in installed}
+        return cls(
+            installed,
+            tuple(entry for entry in catalogue().values() if entry.name not in names),
+            tuple(store.problems()),
+            store.unfinished(),
+            _used(config),
+        )
+
+    def print(self) -> None:
+        """Print it for people."""
+        if self.installed:
+            table(
+                ("installed", "kind", "size", "context", "licence", "used as"),
+                [
+                    (
+                        model.name,
+                        model.kind,
+                        gigabytes(model.size),
+                        _tokens(model.context),
+                        model.manifest.licence,
+                        self.used.get(model.name, ""),
+                    )
+                    for model in self.installed
+                ],
+            )
+        else:
+            tell("No model is installed yet.")
+        say("")
+        table(
+            ("can be pulled", "kind", "download", "memory", "licence", "good for"),
+            [
+                (
+                    entry.name,
+                    entry.kind,
+                    gigabytes(entry.size),
+                    gigabytes(entry.memory(_CONTEXT)),
+                    entry.licence,
+                    entry.good_for,
+                )
+                for entry in self.available
+            ],
+        )
+        say("Get one: ", ("localrag models pull NAME", "bold"))
+        for name, size in self.unfinished.items():
+            tell(
+                f"{name}: {gigabytes(size)} of an interrupted pull; "
+                f"localrag models pull {name} goes on, localrag models remove {name} drops it"
+            )
+        for problem in self.problems:
+            tell(("note: ", "yellow"), str(problem))
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the JSON of ``localrag models list``."""
+        return {
+            "installed": [
+                model_as_json(model) | {"used_as": self.used.get(model.name, "")}
+                for model in self.installed
+            ],
+            "available": [_entry_as_json(entry) for entry in self.available],
+            "unfinished": self.unfinished,
+            "problems": [
+                {"cause": problem.cause, "cure": problem.cure} for problem in self.problems
+            ],
+        }
+
+
+def print_installed(model: InstalledModel, config: Config, *, as_json: bool) -> None:
+    """Print a model that has just been installed, and what to do next."""
+    if as_json:
+        emit(model_as_json(model))
+        return
+    say((model.name, "bold"), f": {model.kind}, {gigabytes(model.size)}, {model.format}")
+    say((f"from {model.manifest.source}", "dim"), indent=2)
+    if model.kind == "embedder":
+        prefixes = model.prefixes
+        said = f"prefixes: {prefixes.query!r} and {prefixes.passage!r}"
+        say((said if prefixes.query or prefixes.passage else "no prefixes", "dim"), indent=2)
+    setting = _SETTINGS[model.kind]
+    if _used(config).get(model.name) == setting:
+        return
+    section, _, key = setting.partition(".")
+    say("Next, in localrag.toml under ", (f"[{section}]", "bold"), ": ")
+    say((f'{key} = "{model.name}"', "bold"), indent=2)
+
+
+def print_ollama(models: "Iterable[OllamaModel]", *, as_json: bool) -> None:
+    """Print what an Ollama server has."""
+    found = list(models)
+    if as_json:
+        emit(
+            [
+                {
+                    "name": f"ollama:{model.name}",
+                    "bytes": model.size,
+                    "digest": model.digest,
+                    "family": model.family,
+                    "parameters": model.parameters,
+                    "quantisation": model.quantization,
+                }
+                for model in found
+            ]
+        )
+    elif found:
+        table(
+            ("on the server", "size", "family", "parameters", "quantisation"),
+            [
+                (f"ollama:{m.name}", gigabytes(m.size), m.family, m.parameters, m.quantization)
+                for m in found
+            ],
+        )
+    else:
+        tell("The Ollama server has no model. Get one: localrag models pull ollama:qwen3:8b")
+
+
+def model_as_json(model: InstalledModel) -> dict[str, Any]:
+    """Give the JSON of an installed model."""
+    manifest = model.manifest
+    return {
+        "name": model.name,
+        "id": model.id,
+        "kind": model.kind,
+        "format": model.format,
+        "path": str(model.path),
+        "bytes": model.size,
+        "context": model.context,
+        "licence": manifest.licence,
+        "source": manifest.source.model_dump(),
+        "added": manifest.added.isoformat(),
+        "prefixes": {"query": model.prefixes.query, "passage": model.prefixes.passage},
+        "sampling": model.recommended.model_dump(),
+        "files": [file.model_dump() for file in manifest.files],
+    }
+
+
+def _entry_as_json(entry: CatalogueEntry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "kind": entry.kind,
+        "format": entry.format,
+        "repository": entry.repository,
+        "file": entry.file,
+        "bytes": entry.size,
+        "memory": entry.memory(_CONTEXT),
+        "context": entry.context,
+        "quantisation": entry.quantisation,
+        "licence": entry.licence,
+        "good_for": entry.good_for,
+    }
+
+
+def _used(config: Config) -> dict[str, str]:
+    return {
+        config.chat.model: "chat.model",
+        config.embedding.model: "embedding.model",
+        config.reranking.model: "reranking.model",
+    }
+
+
+def _tokens(context: int | None) -> str:
+    return f"{context:,}" if context else ""

@@ -1,0 +1,111 @@
+"""``localrag tune-retrieval``: how a corpus is best searched, measured on known questions."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.verbs import verb
+
+if TYPE_CHECKING:
+    from localrag.tuning import Trial
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to `app`."""
+    verb(
+        app,
+        "tune-retrieval",
+        examples=[
+            "localrag tune-retrieval questions.jsonl",
+            "localrag tune-retrieval questions.jsonl --apply",
+        ],
+        exit_codes=(0, 2, 3, 4, 5, 7, 8),
+    )(tune_retrieval)
+
+
+def tune_retrieval(
+    context: typer.Context,
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS", help="JSON Lines with question, relevant and, if any, options."
+        ),
+    ],
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Make the chosen way the default of this corpus.")
+    ] = False,
+    corpus: Corpus = "",
+    as_json: Json = False,
+) -> None:
+    """Measure which way of searching suits a corpus: words, meaning, both, reread or not.
+
+    Each line names what answers the question: {"question": "渡し守の資格は何か", "relevant":
+    ["渡し舟法施行令3条"]}; citations as for `show`, or ids of passages. Every way for which the
+    settings name a model is tried, and the simplest is chosen that is not clearly behind the best
+    (95 % interval of the paired difference in nDCG). Keep other questions apart to check it with.
+    """
+    from localrag import tuning
+    from localrag.cli.meter import Meter
+    from localrag.cli.terminal import emit, say, table, tell
+
+    session: Session = context.obj
+    workspace, name = session.workspace(), session.existing(corpus)
+    with Meter() as meter:
+        found = tuning.tune(
+            workspace,
+            name,
+            session.config(name),
+            questions,
+            on_progress=lambda done, total: meter.update("searching", "searches", done, total),
+        )
+    for line in found.unusable:
+        tell(("left out: ", "yellow"), f"line {line.line}: {line.cause}")
+    written = tuning.apply(workspace.corpus(name), found) if apply else None
+    if as_json:
+        emit(
+            {
+                "corpus": name,
+                "questions": found.questions,
+                "k": found.k,
+                "trials": [_trial(trial) for trial in found.trials],
+                "chosen": _trial(found.chosen),
+                "unusable": [asdict(line) for line in found.unusable],
+                "applied": str(written) if written else None,
+            }
+        )
+    else:
+        table(
+            ("way", f"nDCG@{found.k}", "behind the best [95 %]", "any found", "all found", "ms"),
+            [
+                (
+                    trial.name,
+                    f"{trial.ndcg:.3f}",
+                    "{:.3f} [{:.3f}, {:.3f}]".format(*trial.behind),
+                    f"{trial.any_found} of {found.questions}",
+                    f"{trial.all_found} of {found.questions}",
+                    f"{trial.seconds * 1000:.1f}",
+                )
+                for trial in found.trials
+            ],
+        )
+        say("chosen: ", (found.chosen.name, "bold"), ", the simplest not clearly behind the best")
+        if written:
+            say(f"written to {written}")
+        else:
+            say("Make it the default of this corpus: the same with ", ("--apply", "bold"))
+
+
+def _trial(trial: "Trial") -> dict[str, Any]:
+    difference, low, high = trial.behind
+    return {
+        "name": trial.name,
+        "settings": trial.settings.model_dump(),
+        "ndcg": trial.ndcg,
+        "behind": {"mean": difference, "low": low, "high": high},
+        "any_found": trial.any_found,
+        "all_found": trial.all_found,
+        "seconds": trial.seconds,
+    }

@@ -1,0 +1,222 @@
+"""Opening the models that the settings name.
+
+A model is named by what it is installed as (``qwen3-8b``), or, where a server runs it, by
+``ollama:NAME`` or ``openai:NAME``.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from localrag.config import Config
+from localrag.errors import ModelUnusable
+from localrag.inference.failures import named
+from localrag_models.errors import ModelMissing, WrongKind
+
+if TYPE_CHECKING:
+    from localrag_models.chat import ChatModel
+    from localrag_models.embedding import Embedder
+    from localrag_models.reranking import Reranker
+    from localrag_models.store import InstalledModel
+
+OLLAMA = "ollama"
+OPENAI = "openai"
+
+
+class HasModels(Protocol):
+    """What of a workspace is needed here."""
+
+    @property
+    def models(self) -> Path:
+        """Folder of the models."""
+
+
+def open_chat(workspace: HasModels, config: Config) -> "ChatModel | None":
+    """Open the model that writes answers; None where the settings name none.
+
+    Raises:
+        ModelUnusable: it cannot be used; the cure is named.
+    """
+    settings = config.chat
+    if not settings.model:
+        return None
+    with named():
+        runtime, name = _split(settings.model)
+        if runtime == OLLAMA:
+            from localrag_models.backends import ollama
+
+            return ollama.OllamaChat(
+                name,
+                server=settings.server or ollama.ADDRESS,
+                context=settings.context,
+                timeout=settings.timeout,
+                parallel=settings.parallel,
+            )
+        if runtime == OPENAI:
+            from localrag_models.backends.openai import OpenAIChat
+
+            if not settings.server:
+                raise ModelMissing(
+                    f"The settings name the model {settings.model!r}, but no server.",
+                    "Set chat.server to the address of the server, "
+                    "for example http://127.0.0.1:8080/v1.",
+                )
+            return OpenAIChat(
+                name,
+                server=settings.server,
+                context=settings.context,
+                timeout=settings.timeout,
+                parallel=settings.parallel,
+            )
+        from localrag_models.backends.llama_cpp.chat import LlamaCppChat
+
+        model = _installed(workspace, name, "chat", "chat.model")
+        return LlamaCppChat(
+            model.path,
+            id=model.id,
+            context=settings.context,
+            threads=config.runtime.threads,
+            gpu_layers=config.runtime.gpu_layers,
+        )
+
+
+def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
+    """Open the model behind search by meaning; None where the settings name none.
+
+    Raises:
+        ModelUnusable: it cannot be used; the cure is named.
+    """
+    settings = config.embedding
+    if not settings.model:
+        return None
+    with named():
+        runtime, name = _split(settings.model)
+        if runtime == OLLAMA:
+            from localrag_models.backends import ollama
+
+            return ollama.OllamaEmbedder(name, server=settings.server or ollama.ADDRESS)
+        model = _installed(workspace, name, "embedder", "embedding.model")
+        if model.format == "gguf":
+            from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+
+            return LlamaCppEmbedder(
+                model.path,
+                id=model.id,
+                prefixes=model.prefixes,
+                threads=config.runtime.threads,
+                gpu_layers=config.runtime.gpu_layers,
+            )
+        from localrag_models.backends.sentence_transformers.embedder import (
+            SentenceTransformersEmbedder,
+        )
+
+        return SentenceTransformersEmbedder(
+            model.path,
+            id=model.id,
+            prefixes=model.prefixes,
+            device=_device(config),
+            threads=config.runtime.threads,
+        )
+
+
+def embedder_id(workspace: HasModels, config: Config) -> str:
+    """The id of the embedder that the settings name, without loading it; "" where they name none.
+
+    Raises:
+        ModelUnusable: no such model is installed.
+    """
+    if not config.embedding.model:
+        return ""
+    with named():
+        runtime, name = _split(config.embedding.model)
+        if runtime == OLLAMA:
+            from localrag_models.backends import ollama
+
+            return ollama.embedder_id(name, config.embedding.server or ollama.ADDRESS)
+        return _installed(workspace, name, "embedder", "embedding.model").id
+
+
+def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
+    """Open the model that rereads the best hits; None where the settings name none.
+
+    Raises:
+        ModelUnusable: it cannot be used; the cure is named.
+    """
+    if not config.reranking.model:
+        return None
+    with named():
+        model = _reranker(workspace, config)
+        if model.format == "gguf":
+            from localrag_models.backends.llama_cpp.reranker import LlamaCppReranker
+
+            return LlamaCppReranker(
+                model.path,
+                id=model.id,
+                threads=config.runtime.threads,
+                gpu_layers=config.runtime.gpu_layers,
+            )
+        from localrag_models.backends.sentence_transformers.reranker import CrossEncoderReranker
+
+        return CrossEncoderReranker(
+            model.path, id=model.id, device=_device(config), threads=config.runtime.threads
+        )
+
+
+def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, str, str, str]]:
+    """Look whether the models that the settings name can be had, without loading any.
+
+    Of a model behind a server: whether the server answers and has it.
+
+    Yields:
+        The setting, the model it names, and cause and cure of what is wrong; both "" if nothing.
+    """
+    checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
+        ("chat.model", config.chat.model, lambda: _check_chat(workspace, config)),
+        ("embedding.model", config.embedding.model, lambda: embedder_id(workspace, config)),
+        ("reranking.model", config.reranking.model, lambda: _reranker(workspace, config)),
+    )
+    for setting, model, check in checks:
+        if model:
+            try:
+                with named():
+                    check()
+                yield setting, model, "", ""
+            except ModelUnusable as problem:
+                yield setting, model, problem.cause, problem.cure
+
+
+def _check_chat(workspace: HasModels, config: Config) -> None:
+    if _split(config.chat.model)[0]:
+        model = open_chat(workspace, config)
+        assert model is not None
+        model.close()
+    else:
+        _installed(workspace, config.chat.model, "chat", "chat.model")
+
+
+def _reranker(workspace: HasModels, config: Config) -> "InstalledModel":
+    return _installed(workspace, config.reranking.model, "reranker", "reranking.model")
+
+
+def _device(config: Config) -> str:
+    """Where PyTorch runs: on a GPU if there is one, unless no layer shall."""
+    return "auto" if config.runtime.gpu_layers else "cpu"
+
+
+def _split(model: str) -> tuple[str, str]:
+    """The runtime a model is named for, and its name there; no runtime for an installed one."""
+    runtime, colon, name = model.partition(":")
+    return (runtime, name) if colon and runtime in (OLLAMA, OPENAI) else ("", model)
+
+
+def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "InstalledModel":
+    # Imported only here: what works without a model starts without the store of models.
+    from localrag_models.store import ModelStore
+
+    model = ModelStore(workspace.models).find(name)
+    if model.kind != kind:
+        raise WrongKind(
+            f"{setting} = {name!r} names a model of kind {model.kind}, not {kind}.",
+            "See what is installed: localrag models list",
+        )
+    return model

@@ -1,0 +1,221 @@
+"""Embedding: the vectors of a corpus brought up to date with its store.
+
+A passage is embedded window by window, and a window is known by the digest of the model and its
+text. What the index in use or the journal holds is not embedded again, so a run that was killed
+goes on where it stopped, and a change of the corpus costs what has changed.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from localrag.corpus.store import CorpusStore
+from localrag.ingest.attributes import ATTRIBUTES, attributes
+from localrag.ingest.events import EmbeddingPlanned, Listener, Progress
+from localrag.ingest.journal import Journal
+from localrag.ingest.state import LAYERS, origin
+from localrag.workspace import CorpusPaths
+from localrag_indexes.errors import IndexDamaged, IndexingError
+from localrag_indexes.generations import current, new_generation
+from localrag_models.errors import ModelDamaged
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from localrag_indexes.vectors import Entry
+    from localrag_models.embedding import Embedder
+
+    Vector = NDArray[np.float32]
+
+# Windows embedded between two commits: what a kill can cost, and enough for an embedder to sort
+# by length.
+_BATCH = 256
+# Passages read from the store at a time.
+_READ = 200
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What `embed` did.
+
+    Attributes:
+        windows: newly embedded.
+        vectors: rows of the index: one for each window of each passage.
+    """
+
+    windows: int
+    vectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A passage with the digests of its windows."""
+
+    key: int
+    digests: tuple[bytes, ...]
+    attributes: Mapping[str, str]
+
+
+def embed(
+    place: CorpusPaths,
+    store: CorpusStore,
+    embedder: "Embedder",
+    on_event: Listener,
+    *,
+    rebuild: bool = False,
+    threads: int = 1,
+) -> Embedded:
+    """Bring the vectors of a corpus up to date; the caller holds its lock.
+
+    Until the last moment the old vectors stay in place and answer.
+
+    Args:
+        place: where the corpus lies.
+        store: the corpus, open.
+        embedder: the model.
+        on_event: called with `EmbeddingPlanned` and `Progress`.
+        rebuild: build the graph anew; texts are not embedded again.
+        threads: of the graph.
+
+    Raises:
+        ModelError: the model fails; what is embedded by then is kept for the next run.
+        IndexingError: the index cannot be built, or memory would not suffice.
+        StorageError: the disk is full or the folder cannot be written.
+    """
+    from localrag_indexes import vectors
+
+    plan = list(_plan(store, embedder, on_event))
+    known, discarded = _known(place, embedder)
+    with Journal.of(place, embedder.id) as journal:
+        texts = {digest for passage in plan for digest in passage.digests}
+        missing = texts - known.keys() - journal.digests()
+        pending = [passage.key for passage in plan if not missing.isdisjoint(passage.digests)]
+        needed = vectors.memory_needed(len(texts), embedder.dimension)
+        on_event(EmbeddingPlanned(len(missing), len(pending), embedder.id, needed, discarded))
+        vectors.check(len(texts), embedder.dimension)
+        _embed(
+            _windows(store, embedder, pending, missing), len(pending), embedder, journal, on_event
+        )
+        with new_generation(place.vectors) as folder:
+            manifest = vectors.build(
+                folder,
+                _entries(plan, known, journal),
+                model=embedder.id,
+                dimension=embedder.dimension,
+                attributes=ATTRIBUTES,
+                previous=None if rebuild else current(place.vectors),
+                threads=threads,
+                on_progress=lambda done, total: on_event(Progress("graph", done, total)),
+                extra=origin(store),
+            )
+        journal.discard()
+    return Embedded(len(missing), manifest.count)
+
+
+def _plan(store: CorpusStore, embedder: "Embedder", on_event: Listener) -> Iterator[_Planned]:
+    total, done = store.count(LAYERS), 0
+    for document in store.documents():
+        about = {layer: attributes(document, layer) for layer in LAYERS}
+        for key, passage in store.passages(document_id=document.id):
+            if passage.layer in about:
+                windows = embedder.windows(passage.text, passage.header)
+                digests = tuple(_digest(embedder.id, window) for window in windows)
+                yield _Planned(key, digests, about[passage.layer])
+                done += 1
+                on_event(Progress("windows", done, total))
+
+
+def _digest(model: str, window: str) -> bytes:
+    content = f"{model}\0{window}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+def _known(place: CorpusPaths, embedder: "Embedder") -> "tuple[dict[bytes, Vector], str]":
+    """The vectors of the index in use, if it is of this model and every byte is as it was written.
+
+    Returns:
+        The vectors by digest, and the damage for which there are none.
+    """
+    from localrag_indexes.vectors import VectorIndex
+
+    folder = current(place.vectors)
+    if folder is None:
+        return {}, ""
+    try:
+        index = VectorIndex.open(folder, model=embedder.id, dimension=embedder.dimension, deep=True)
+        return dict(zip(index.digests(), index.vectors, strict=True)), ""
+    except IndexDamaged as error:
+        return {}, str(error)
+    except IndexingError:
+        return {}, ""
+
+
+def _windows(
+    store: CorpusStore, embedder: "Embedder", passages: Sequence[int], missing: Collection[bytes]
+) -> Iterator[tuple[int, bytes, str]]:
+    """Yield the windows that are missing, once each.
+
+    Yields:
+        How many of the passages are done with, the digest, and the window.
+    """
+    seen: set[bytes] = set()
+    for start in range(0, len(passages), _READ):
+        read = store.by_keys(passages[start : start + _READ])
+        for done, passage in enumerate(read.values(), start=start):
+            for window in embedder.windows(passage.text, passage.header):
+                digest = _digest(embedder.id, window)
+                if digest in missing and digest not in seen:
+                    seen.add(digest)
+                    yield done, digest, window
+
+
+def _embed(
+    windows: Iterable[tuple[int, bytes, str]],
+    passages: int,
+    embedder: "Embedder",
+    journal: Journal,
+    on_event: Listener,
+) -> None:
+    """Embed windows batch by batch; each is in the journal before progress is told."""
+    waiting: dict[bytes, str] = {}
+
+    def commit(done: int) -> None:
+        journal.append(list(waiting), _vectors(embedder, list(waiting.values())))
+        waiting.clear()
+        on_event(Progress("vectors", done, passages))
+
+    for done, digest, window in windows:
+        if len(waiting) == _BATCH:
+            commit(done)
+        waiting[digest] = window
+    if waiting:
+        commit(passages)
+
+
+def _vectors(embedder: "Embedder", windows: Sequence[str]) -> "NDArray[np.float32]":
+    """Embed windows and make sure that what comes back can be compared."""
+    import numpy as np
+
+    found = embedder.embed_passages(windows)
+    lengths = np.linalg.norm(found, axis=-1)
+    if found.shape != (len(windows), embedder.dimension) or not np.allclose(lengths, 1, atol=1e-3):
+        raise ModelDamaged(
+            f"The model {embedder.id} gave vectors that are not {len(windows)} x "
+            f"{embedder.dimension} numbers of length 1.",
+            "Check its file: localrag models verify",
+        )
+    return found
+
+
+def _entries(
+    plan: Iterable[_Planned], known: "Mapping[bytes, Vector]", journal: Journal
+) -> "Iterator[Entry]":
+    from localrag_indexes.vectors import Entry
+
+    for passage in plan:
+        for digest in passage.digests:
+            vector = known[digest] if digest in known else journal.vector(digest)
+            yield Entry(passage.key, digest, vector, passage.attributes)

@@ -1,0 +1,103 @@
+"""The evidence a model is shown: the best hits, as far as its context holds them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from localrag.corpus.model import Passage
+from localrag.reading.pieces import Piece, pieces_of
+from localrag.reading.support import SupportScorer
+from localrag.retrieval.model import Hit, Query
+from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.query import full_text
+
+# Of a longer passage only the pieces nearest to the question are shown, in its own order.
+_LONGEST = 3000
+_GAP = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage as a model sees it.
+
+    Attributes:
+        number: what the model cites it by, from 1.
+        passage: the passage itself.
+        text: its text, or of a long one the pieces nearest to the question.
+    """
+
+    number: int
+    passage: Passage
+    text: str
+
+    @property
+    def place(self) -> str:
+        """Where it stands, in words."""
+        return self.passage.header
+
+
+def sources_of(retriever: Retriever, query: Query, hits: Sequence[Hit]) -> list[Source]:
+    """The hits as sources, best first."""
+    scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
+    sources = []
+    for number, hit in enumerate(hits, 1):
+        passage = hit.passage
+        text = passage.text
+        if len(text) > _LONGEST:
+            text = _nearest(scorer, pieces_of(retriever.store, passage), passage.header)
+        sources.append(Source(number, passage, text))
+    return sources
+
+
+def fitting(
+    sources: Sequence[Source], fits: Callable[[Sequence[Source]], bool]
+) -> tuple[Sequence[Source], list[str]]:
+    """As many of the sources as fit, dropped from the last rank.
+
+    Args:
+        sources: best first.
+        fits: whether a prompt with these sources leaves room for the reply.
+
+    Returns:
+        The sources that stay, and an event for whatever the model is not shown.
+    """
+    kept = sources
+    while kept and not fits(kept):
+        kept = kept[:-1]
+    events = [
+        f"{source.place}: of {len(source.passage.text):,} characters the model was shown the "
+        f"{len(source.text):,} nearest to the question"
+        for source in kept
+        if source.text != source.passage.text
+    ]
+    dropped = sources[len(kept) :]
+    if dropped:
+        events.append(
+            f"{len(dropped)} of {len(sources)} passages did not fit the model's context and were "
+            f"left out, the last ranks first: {'; '.join(source.place for source in dropped)}"
+        )
+    return kept, events
+
+
+def _nearest(scorer: SupportScorer, pieces: Sequence[Piece], header: str) -> str:
+    """The pieces that support an answer best, in their order, a gap marked where some are left out.
+
+    A best piece that is too long by itself is cut; quotes are verified against the whole text.
+    """
+    supports = scorer.score(pieces, header, 0.0)
+    ranked = sorted(range(len(pieces)), key=lambda index: -supports[index].score)
+    chosen: set[int] = set()
+    room = _LONGEST
+    for index in ranked:
+        length = len(pieces[index].text)
+        if length <= room:
+            chosen.add(index)
+            room -= length
+    if not chosen:
+        return pieces[ranked[0]].text[:_LONGEST] + _GAP
+    parts: list[str] = []
+    for index, piece in enumerate(pieces):
+        if index in chosen:
+            parts.append(piece.text)
+        elif not parts or parts[-1] != _GAP:
+            parts.append(_GAP)
+    return "\n".join(parts)

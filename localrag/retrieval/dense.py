@@ -1,0 +1,140 @@
+"""Stage `dense`: the units whose vectors are nearest to the question's."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from localrag.config import Config
+from localrag.corpus.lookups import Lookups
+from localrag.errors import IndexUnusable, UsageError
+from localrag.inference.failures import named
+from localrag.inference.opening import embedder_id, open_embedder
+from localrag.retrieval.admission import between, where
+from localrag.retrieval.model import Query
+from localrag.retrieval.query import full_text
+from localrag.workspace import CorpusPaths, Workspace
+from localrag_indexes.errors import IndexingError, IndexVersionError, PackageMissing
+from localrag_indexes.generations import current
+
+if TYPE_CHECKING:
+    from localrag_indexes.vectors import VectorIndex
+    from localrag_models.embedding import Embedder
+
+STAGE = "dense"
+
+_DEPTH = 200
+"""Units that later stages choose from."""
+# So many questions are answered by comparing with every vector: loading the graph costs as much.
+_FEW = 20
+
+
+class Dense:
+    """Search by meaning in one corpus; the model is loaded when the first question comes."""
+
+    def __init__(self, vectors: "VectorIndex", load: "Callable[[], Embedder]") -> None:
+        self._vectors = vectors
+        self._load = load
+        self._asked = 0
+
+    def search(self, store: Lookups, query: Query) -> dict[str, float]:
+        """The nearest units with their cosine to the question, best first.
+
+        Raises:
+            ModelUnusable: the model fails.
+            IndexUnusable: the vectors turned out to be damaged.
+        """
+        with named():
+            vector = self._embedder.embed_queries([full_text(query)])[0]
+        self._asked += 1
+        try:
+            hits = self._vectors.search(
+                vector,
+                _DEPTH,
+                where=where(query.filters),
+                between=between(query.filters),
+                exact=self._asked <= _FEW,
+            )
+        except IndexingError as error:
+            raise IndexUnusable(
+                f"The vectors turned out to be damaged ({error}).", "localrag index --rebuild"
+            ) from error
+        headings = store.headings([hit.key for hit in hits])
+        # A passage removed since the vectors were made is passed over.
+        return {headings[key][0]: score for key, score in hits if key in headings}
+
+    def close(self) -> None:
+        """Let go of the vectors and the model."""
+        self._vectors.close()
+        if "_embedder" in self.__dict__:
+            self._embedder.close()
+
+    @cached_property
+    def _embedder(self) -> "Embedder":
+        return self._load()
+
+
+def open_dense(
+    workspace: Workspace, place: CorpusPaths, config: Config
+) -> tuple[Dense | None, str]:
+    """Open the vectors of a corpus.
+
+    Returns:
+        The search, or None where it takes no part, and then why, if the user should know.
+
+    Raises:
+        IndexUnusable: the vectors are damaged or of another model than the settings name, or
+            missing though the settings insist on them.
+        ModelUnusable: no such model is installed.
+    """
+    switch, model = config.retrieval.dense, config.embedding.model
+    folder = current(place.vectors)
+    if switch == "off":
+        return None, "search by meaning is switched off (retrieval.dense)" if folder else ""
+    if not model:
+        if switch == "on":
+            raise UsageError(
+                "Search by meaning is switched on, but no model is set for it.",
+                "Set embedding.model; see what there is: localrag models list",
+            )
+        return None, (
+            "the corpus has vectors, but embedding.model names no model: searched by words only"
+            if folder
+            else ""
+        )
+    wanted = embedder_id(workspace, config)
+    if folder is None:
+        if switch == "on":
+            raise IndexUnusable(
+                f"The corpus {place.name!r} has no vectors to search by meaning.",
+                f"localrag index --corpus {place.name}",
+            )
+        return None, (
+            f"the corpus has no vectors yet: searched by words only; make them with "
+            f"localrag index --corpus {place.name}"
+        )
+    from localrag_indexes.vectors import VectorIndex
+
+    try:
+        vectors = VectorIndex.open(folder, model=wanted)
+    except PackageMissing as error:
+        raise IndexUnusable(
+            f"Search by meaning needs the package {error.package}.", error.cure
+        ) from error
+    except IndexVersionError as error:
+        raise IndexUnusable(
+            f"The vectors of corpus {place.name!r} were made with another {error.what} "
+            f"({error.found}; the settings name {error.expected}).",
+            f"localrag index --corpus {place.name}",
+        ) from error
+    except IndexingError as error:
+        raise IndexUnusable(
+            f"The vectors of corpus {place.name!r} cannot be used ({error}).",
+            f"localrag index --rebuild --corpus {place.name}",
+        ) from error
+
+    def load() -> "Embedder":
+        embedder = open_embedder(workspace, config)
+        assert embedder is not None
+        return embedder
+
+    return Dense(vectors, load), ""

@@ -1,0 +1,99 @@
+"""Stage `rerank`: a model rereads the best units together with the question."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from localrag.config import Config
+from localrag.corpus.lookups import Lookups
+from localrag.errors import UsageError
+from localrag.inference.failures import named
+from localrag.inference.opening import open_reranker
+from localrag.retrieval.model import Query
+from localrag.retrieval.query import full_text
+from localrag.retrieval.units import Scores
+from localrag.workspace import Workspace
+from localrag_models.errors import ContextExceeded
+
+if TYPE_CHECKING:
+    from localrag_models.reranking import Reranker
+
+STAGE = "rerank"
+
+
+class Rerank:
+    """Reranking; the model is loaded when the first question comes."""
+
+    def __init__(self, load: "Callable[[], Reranker]") -> None:
+        self._load = load
+
+    def rerank(
+        self, store: Lookups, query: Query, scores: Scores, depth: int
+    ) -> tuple[dict[str, float], list[str]]:
+        """Score the best units anew.
+
+        Args:
+            store: where their texts are.
+            query: the question.
+            scores: what earlier stages found.
+            depth: how many units to read.
+
+        Returns:
+            The units read with the model's scores (0 to 1), the others below them in their old
+            order; and an event where nothing could be read.
+
+        Raises:
+            ModelUnusable: the model fails.
+        """
+        order = sorted(scores, key=lambda unit: -scores[unit])
+        passages = {unit: store.by_id(unit) for unit in order[:depth]}
+        texts = {
+            unit: f"{passage.header}\n{passage.text}"
+            for unit, passage in passages.items()
+            if passage is not None
+        }
+        if not texts:
+            return dict(scores), []
+        with named():
+            try:
+                read = self._reranker.scores(full_text(query), list(texts.values()))
+            except ContextExceeded as error:
+                return dict(scores), [f"not reranked: {error.cause}"]
+        reranked = {unit: float(score) for unit, score in zip(texts, read, strict=True)}
+        least = min(reranked.values())
+        for unit in order:
+            if unit not in reranked:
+                reranked[unit] = least * scores[unit] / scores[order[0]]
+        return reranked, []
+
+    def close(self) -> None:
+        """Let go of the model."""
+        if "_reranker" in self.__dict__:
+            self._reranker.close()
+
+    @cached_property
+    def _reranker(self) -> "Reranker":
+        return self._load()
+
+
+def open_rerank(workspace: Workspace, config: Config) -> Rerank | None:
+    """The reranker of the settings; None where it takes no part.
+
+    Raises:
+        UsageError: it is switched on, but the settings name no model.
+    """
+    switch, model = config.retrieval.rerank, config.reranking.model
+    if switch == "off" or (switch == "auto" and not model):
+        return None
+    if not model:
+        raise UsageError(
+            "Reranking is switched on, but no model is set for it.",
+            "Set reranking.model; see what there is: localrag models list",
+        )
+
+    def load() -> "Reranker":
+        reranker = open_reranker(workspace, config)
+        assert reranker is not None
+        return reranker
+
+    return Rerank(load)

@@ -1,0 +1,65 @@
+"""The record of one search: what each stage found, why, and how long it took."""
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from types import MappingProxyType
+from typing import NamedTuple
+
+from localrag.corpus.lookups import Lookups
+from localrag.corpus.model import Passage
+from localrag.retrieval.model import Hit, StageRecord, Trace
+from localrag.retrieval.units import Scores
+
+
+class Reason(NamedTuple):
+    """Why a unit was chosen: a relation, and the unit or the words it holds with."""
+
+    relation: str
+    other: str
+
+
+class Trail:
+    """Records the stages of one search as they end."""
+
+    def __init__(self, store: Lookups, k: int) -> None:
+        self._store = store
+        self._k = k
+        self._passages: dict[str, Passage | None] = {}
+        self._stages: list[StageRecord] = []
+        self._since = perf_counter()
+
+    @property
+    def trace(self) -> Trace:
+        """The stages so far."""
+        return Trace(tuple(self._stages))
+
+    def record(
+        self,
+        stage: str,
+        scores: Scores,
+        reasons: Mapping[str, Reason] = MappingProxyType({}),
+        events: Sequence[str] = (),
+    ) -> tuple[Hit, ...]:
+        """End a stage: its best units become its hits."""
+        hits: list[Hit] = []
+        for unit in sorted(scores, key=lambda unit: -scores[unit]):
+            passage = self._passage(unit)
+            if passage is not None:
+                rank = len(hits) + 1
+                reason = self._words(reasons[unit]) if unit in reasons else ""
+                hits.append(Hit(passage, scores[unit], rank, stage, reason))
+            if len(hits) == self._k:
+                break
+        now = perf_counter()
+        self._stages.append(StageRecord(stage, tuple(hits), now - self._since, tuple(events)))
+        self._since = now
+        return tuple(hits)
+
+    def _words(self, reason: Reason) -> str:
+        other = self._passage(reason.other)
+        return f"{reason.relation} {other.header if other else reason.other}"
+
+    def _passage(self, unit: str) -> Passage | None:
+        if unit not in self._passages:
+            self._passages[unit] = self._store.by_id(unit)
+        return self._passages[unit]

@@ -1,0 +1,228 @@
+"""Batches killed with -9 at random moments: every answer there once, in order, none asked twice.
+
+Made-up questions over the sample corpus are answered once without a disturbance, then once more
+with kills. Every call for an answer is noted in a log of its own before it is made, so that calls
+are counted and not only lines. A question may be asked again only if its answer was not in
+the file when the process was killed. Without --model quotations answer, with it a chat model.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rates import rate
+
+from localrag import sample
+from localrag.batch import run
+from localrag.config import load
+from localrag.ingest.add import add
+from localrag.ingest.index import index
+from localrag.reading.answering import Answerer
+from localrag.reading.model import Answer
+from localrag.retrieval.model import Query
+from localrag.workspace import Workspace
+
+_SUBJECTS = (
+    "渡し舟",
+    "渡し守",
+    "灯籠",
+    "水位",
+    "風速",
+    "講習",
+    "届出",
+    "Fennimore",
+    "観測所",
+    "登録",
+)
+_ASKED = (
+    "{}の基準は何か。",
+    "{}の資格は何か。",
+    "{}はいつ行うか。",
+    "{}をしてはならないのはどのような場合か。",
+    "Who is responsible for {}?",
+)
+_CHAT = "bench"
+
+
+class Counted:
+    """Answers as `localrag ask` would, and notes every call in a log that survives a kill."""
+
+    def __init__(self, answerer: Answerer, log: int) -> None:
+        self._answerer = answerer
+        self._log = log
+        self.parallel = answerer.parallel
+
+    def answer(
+        self, query: Query, on_draft: Callable[[Sequence[str]], None] | None = None
+    ) -> Answer:
+        """Answer, once the question stands in the log."""
+        os.write(self._log, f"{query.text}\n".encode())
+        return self._answerer.answer(query, on_draft)
+
+
+def main() -> None:
+    """Be the parent, or after ``--child`` the process to be killed."""
+    if sys.argv[1:2] == ["--child"]:
+        child(*map(Path, sys.argv[2:]))
+        return
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--questions", type=int, default=1000, metavar="N", help="rows (1000)")
+    options.add_argument("--kills", type=int, default=5, metavar="N", help="kills (5)")
+    options.add_argument(
+        "--model",
+        metavar="FILE",
+        help="a GGUF chat model that writes the answers; 'tiny' for one with random weights",
+    )
+    options.add_argument("--tokens", type=int, default=64, metavar="N", help="of a reply (64)")
+    options.add_argument(
+        "-k", type=int, default=1, metavar="N", help="passages the model is shown (1)"
+    )
+    options.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments (1)")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench(chosen, Path(folder))
+
+
+def child(home: Path, questions: Path, out: Path, log: Path) -> None:
+    """Run the batch to its end, unless killed."""
+    noted = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    @contextmanager
+    def opener(*what: object) -> Iterator[Counted]:
+        with Answerer.open(*what) as answerer:  # type: ignore[arg-type]
+            yield Counted(answerer, noted)
+
+    workspace = Workspace.locate(home)
+    run(workspace, "main", load(workspace), questions, out, opener=opener)
+
+
+def bench(chosen: argparse.Namespace, folder: Path) -> None:
+    """Run undisturbed, then with kills, and compare."""
+    chance = random.Random(chosen.seed)
+    home, questions = folder / "home", folder / "questions.jsonl"
+    texts = [
+        _ASKED[number % 5].format(chance.choice(_SUBJECTS)) + f" ({number})"
+        for number in range(chosen.questions)
+    ]
+    questions.write_text("".join(json.dumps({"question": text}) + "\n" for text in texts))
+    prepare(home, chosen)
+
+    undisturbed, log = folder / "undisturbed.jsonl", folder / "undisturbed.log"
+    started = time.perf_counter()
+    subprocess.run(command(folder, undisturbed, log), check=True)
+    seconds = time.perf_counter() - started
+    truth = rows(undisturbed)
+    statuses = Counter(row["status"] for row in truth)
+    print(
+        f"{len(texts):,} questions undisturbed: {seconds:.1f} s, "
+        f"{60 * len(texts) / seconds:,.0f} a minute; {dict(statuses)}"
+    )
+    with_kills(chosen, chance, folder, truth)
+
+
+def with_kills(
+    chosen: argparse.Namespace,
+    chance: random.Random,
+    folder: Path,
+    truth: list[dict[str, object]],
+) -> None:
+    """Run with kills, then check every answer and every call."""
+    out, log = folder / "killed.jsonl", folder / "killed.log"
+    arguments = command(folder, out, log)
+    kept_at: list[tuple[int, set[object]]] = []
+    for number in range(chosen.kills):
+        left = len(truth) - len(rows(out))
+        wanted = len(calls(log)) + chance.randrange(max(1, 2 * left // (chosen.kills + 2)))
+        process = subprocess.Popen(arguments)
+        while len(calls(log)) <= wanted:
+            time.sleep(0.001)
+        time.sleep(chance.uniform(0.0, 0.02))
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL, "killed before its end"
+        kept_at.append((len(calls(log)), {row["question"] for row in rows(out)}))
+        called, kept = kept_at[-1][0], len(kept_at[-1][1])
+        print(f"  kill {number + 1}: {called:,} calls so far, {kept:,} answers kept")
+    subprocess.run(arguments, check=True)
+
+    log_of_calls, found = calls(log), rows(out)
+    twice = sum(question in kept for called, kept in kept_at for question in log_of_calls[called:])
+    lost = sum(not kept <= {row["question"] for row in found} for _, kept in kept_at)
+    in_order = [row["question"] for row in found] == [row["question"] for row in truth]
+    same = sum(essence(one) == essence(other) for one, other in zip(found, truth, strict=True))
+    print(
+        f"n = {len(found):,} answers of {len(truth):,} questions after {chosen.kills} kills; "
+        f"order kept: {in_order}; answered twice: {twice}; answers lost: {lost}"
+    )
+    print(
+        f"calls: {len(log_of_calls):,}, so {len(log_of_calls) - len(truth)} were under way when "
+        f"killed and begun again; as undisturbed: {rate(same, len(truth))}"
+    )
+    assert in_order
+    assert not twice
+    assert not lost
+    assert len(log_of_calls) - len(truth) <= chosen.kills
+
+
+def prepare(home: Path, chosen: argparse.Namespace) -> None:
+    """Make a workspace with the sample corpus, and the model if there is to be one."""
+    workspace = Workspace.locate(home)
+    workspace.init()
+    add(workspace, "main", [sample.FOLDER])
+    index(workspace, "main")
+    if not chosen.model:
+        return
+    from localrag_models.store import ModelStore
+
+    path = Path(chosen.model)
+    if chosen.model == "tiny":
+        from tiny_models.chat import write_chat_gguf
+
+        path = home / "tiny.gguf"
+        write_chat_gguf(path, context=8192)
+    ModelStore(workspace.models).add(path, name=_CHAT, kind="chat")
+    workspace.settings.write_text(
+        f'chat.model = "{_CHAT}"\nchat.max_tokens = {chosen.tokens}\n'
+        f"retrieval.k = {chosen.k}\nruntime.threads = 1\n"
+    )
+
+
+def command(folder: Path, out: Path, log: Path) -> list[str]:
+    """Command line of the child."""
+    paths = (folder / "home", folder / "questions.jsonl", out, log)
+    return [sys.executable, __file__, "--child", *map(str, paths)]
+
+
+def rows(out: Path) -> list[dict[str, object]]:
+    """The rows of a file of answers; a last line that was cut off is none."""
+    if not out.exists():
+        return []
+    lines = out.read_bytes().split(b"\n")[:-1]
+    return [json.loads(line) for line in lines]
+
+
+def calls(log: Path) -> list[str]:
+    """The questions of all calls, in their order."""
+    if not log.exists():
+        return []
+    return [line.decode() for line in log.read_bytes().split(b"\n")[:-1]]
+
+
+def essence(row: dict[str, object]) -> list[object]:
+    """What of a row does not depend on time."""
+    return [row.get(key) for key in ("row", "question", "status", "answer", "citations")]
+
+
+if __name__ == "__main__":
+    main()

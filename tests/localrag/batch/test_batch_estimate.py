@@ -1,0 +1,81 @@
+"""What a batch would take: sampled, never written."""
+
+from typing import Any
+
+import pytest
+
+from localrag.batch import Estimate, estimate
+from localrag.batch.events import TableChecked
+from localrag.config import load
+from localrag.errors import ModelUnusable, UsageError
+
+TEXTS = [f"question {number}" for number in range(1, 101)]
+
+
+def judged(bench: Any, answers: Any, **options: Any) -> Estimate:
+    config = load(bench.workspace)
+    options.setdefault("on_event", bench.events.append)
+    return estimate(
+        bench.workspace, "main", config, bench.questions, opener=answers.open, **options
+    )
+
+
+def test_a_sample_is_answered(bench: Any, scripted: Any) -> None:
+    bench.ask(*TEXTS)
+    answers = scripted()
+    found = judged(bench, answers)
+    assert (found.rows, found.unreadable, found.left) == (100, 0, 100)
+    assert (found.sampled, found.failed) == (19, 0)
+    assert len(set(answers.asked)) == 20, "the first one only gets it going"
+    assert (found.prompt, found.completion) == (10_000, 700)
+    assert 0 < found.seconds < 10
+    positions = sorted(TEXTS.index(text) for text in answers.asked)
+    assert positions[0] < 25
+    assert positions[-1] > 75
+    assert not bench.out.exists()
+    assert bench.told(TableChecked) == [TableChecked(100, 0, ())]
+
+
+def test_what_is_done_is_not_counted(bench: Any, scripted: Any) -> None:
+    bench.ask(*TEXTS[:10])
+    bench.run(scripted())
+    bench.ask(*TEXTS[:14])
+    answers = scripted()
+    found = judged(bench, answers, out=bench.out)
+    assert found.left == 4
+    assert set(answers.asked) == set(TEXTS[10:14])
+    assert found.prompt == 400
+    assert judged(bench, scripted(), out=bench.out, restart=True).left == 14
+    bench.run(scripted())
+    assert judged(bench, scripted(), out=bench.out) == Estimate(14, 0, 0)
+
+
+def test_one_question_is_enough(bench: Any, scripted: Any) -> None:
+    bench.ask(TEXTS[0])
+    assert judged(bench, scripted()).sampled == 1
+
+
+def test_failures_show_before_the_night(bench: Any, scripted: Any) -> None:
+    def behave(text: str) -> None:
+        if text[-1] in "05":
+            raise ModelUnusable("cut short", "", kind="ReplyInvalid", transient=False)
+
+    bench.ask(*TEXTS)
+    found = judged(bench, scripted(behave=behave))
+    assert 0 < found.failed < found.sampled
+
+
+def test_a_dead_server_shows_at_once(bench: Any, scripted: Any) -> None:
+    def behave(text: str) -> None:
+        raise ModelUnusable("Nobody answers.", "", kind="ServerUnreachable", transient=True)
+
+    bench.ask(*TEXTS)
+    with pytest.raises(ModelUnusable, match="Nobody answers"):
+        judged(bench, scripted(behave=behave))
+
+
+def test_a_file_that_no_batch_wrote(bench: Any, scripted: Any) -> None:
+    bench.ask(*TEXTS)
+    bench.out.write_text("my notes\n")
+    with pytest.raises(UsageError, match="nothing says that a batch wrote it"):
+        judged(bench, scripted(), out=bench.out)

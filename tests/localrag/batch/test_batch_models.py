@@ -1,0 +1,149 @@
+"""Batches answered by models: one in this process, and a server that takes several questions."""
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from tiny_models.scripted import ScriptedChat
+from tiny_models.servers.openai import OpenAIDouble
+
+from localrag.batch import estimate, run
+from localrag.config import load
+from localrag.errors import ModelUnusable
+from localrag.workspace import Workspace
+from localrag_models.chat import ChatRequest, Message, Reply, ignore, never
+from localrag_models.store import ModelStore
+
+NOTHING = '{"status": "not_found", "claims": []}'
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    """Nine questions that the sample corpus has evidence for."""
+    path = tmp_path / "questions.jsonl"
+    lines = (json.dumps({"question": f"渡し守の資格は何か ({n})"}) for n in range(9))
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def rows(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_model_in_this_process(
+    sample: Path, tiny_chat: Path, questions: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("llama_cpp")
+    workspace, out = Workspace.locate(sample), tmp_path / "answers.jsonl"
+    model = ModelStore(workspace.models).add(tiny_chat, name="tiny", kind="chat")
+    settings = {
+        "chat.model": "tiny",
+        "chat.max_tokens": 60,
+        "retrieval.k": 1,
+        "runtime.threads": 1,
+    }
+    config = load(workspace, settings)
+
+    expected = estimate(workspace, "main", config, questions)
+    assert expected.left == 9
+    assert expected.prompt > 9 * 100
+
+    report = run(workspace, "main", config, questions, out, concurrency=8)
+    assert report.answered + sum(report.failed.values()) == 9
+    assert set(report.failed) <= {"ReplyInvalid"}
+    calls = [call for row in rows(out) if "trace" in row for call in row["trace"]["calls"]]
+    assert len(calls) == report.answered
+    assert report.spent.prompt == sum(call["prompt"] for call in calls)
+    assert report.spent.cached == sum(call["cached"] for call in calls)
+    assert report.spent.completion == sum(call["completion"] for call in calls)
+    made_with = json.loads((tmp_path / "answers.jsonl.run" / "made_with.json").read_text())
+    assert made_with["chat.weights"] == model.id
+
+
+class Served:
+    """Finds nothing in any evidence; behind a server it obeys the schema that probes for one.
+
+    Args:
+        together: how many questions it waits for before it answers any of them.
+
+    Attributes:
+        answered: how many questions.
+    """
+
+    id = "served"
+    context = 20_000
+    parallel = 8
+
+    def __init__(self, together: int = 1) -> None:
+        self.answered = 0
+        self._barrier = threading.Barrier(together)
+
+    def count(self, messages: Sequence[Message]) -> int:
+        return len(messages)
+
+    def chat(
+        self,
+        request: ChatRequest,
+        on_text: Callable[[str], None] = ignore,
+        cancelled: Callable[[], bool] = never,
+    ) -> Reply:
+        assert request.schema is not None
+        probe = request.schema["properties"].get("p")
+        if probe:
+            return ScriptedChat(json.dumps({"p": probe["enum"][0]})).chat(request, on_text)
+        self._barrier.wait(timeout=10)
+        self.answered += 1
+        return ScriptedChat(NOTHING).chat(request, on_text, cancelled)
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_a_server_gets_several_questions_at_once(
+    sample: Path, questions: Path, tmp_path: Path
+) -> None:
+    workspace, out = Workspace.locate(sample), tmp_path / "answers.jsonl"
+    with OpenAIDouble(Served(together=3), context=20_000) as server:
+        config = load(
+            workspace,
+            {"chat.model": "openai:tiny", "chat.server": f"{server.address}/v1"},
+        )
+        report = run(workspace, "main", config, questions, out, concurrency=3)
+    assert report.statuses["not_found"] == 9, "it answers only three together"
+    assert [row["row"] for row in rows(out)] == list(range(1, 10))
+
+
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_a_server_that_dies(
+    sample: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("localrag_models.retrying._FIRST_WAIT", 0.001)
+    workspace, out = Workspace.locate(sample), tmp_path / "answers.jsonl"
+    chat = Served()
+    with OpenAIDouble(chat, context=20_000) as server:
+        settings = {"chat.model": "openai:tiny", "chat.server": f"{server.address}/v1"}
+        config = load(workspace, settings)
+
+        def leave(event: object) -> None:
+            if chat.answered == 4:
+                server.__exit__(None, None, None)
+
+        with pytest.raises(ModelUnusable) as caught:
+            run(workspace, "main", config, questions, out, on_event=leave)
+    assert caught.value.transient
+    assert caught.value.cure
+    assert len(rows(out)) == 4
+    with OpenAIDouble(chat, context=20_000) as server:
+        config = load(workspace, {**settings, "chat.server": f"{server.address}/v1"})
+        report = run(workspace, "main", config, questions, out)
+    assert (report.earlier, report.answered) == (4, 9), "another address changes no answer"

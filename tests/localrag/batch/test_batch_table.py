@@ -1,0 +1,187 @@
+"""Tables of questions: what is read from them, what is isolated, what is refused."""
+
+import io
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from localrag.batch.checking import check
+from localrag.batch.model import Question, Row, Unreadable
+from localrag.batch.table import open_table
+from localrag.errors import InputError, NotFoundError
+
+
+def rows(content: bytes | str, tmp_path: Path, suffix: str = ".jsonl") -> list[Row]:
+    path = tmp_path / f"table{suffix}"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with open_table(path) as table:
+        found = list(table.rows())
+        again = [row.line for row in table.rows()]
+    assert again == [row.line for row in found], "a table can be read as often as needed"
+    return found
+
+
+def refused(content: bytes | str, tmp_path: Path, suffix: str = ".jsonl") -> str:
+    path = tmp_path / f"table{suffix}"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with open_table(path) as table, pytest.raises(InputError) as caught:
+        check(table)
+    assert caught.value.cure
+    return caught.value.cause
+
+
+def asked(row: Row) -> tuple[str, str, tuple[str, ...]]:
+    assert isinstance(row, Question), row
+    return row.id, row.query.text, row.query.options
+
+
+def problem(row: Row) -> str:
+    assert isinstance(row, Unreadable), row
+    return row.problem.cause
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    content = (
+        '\ufeff{"question": "水位は何か"}\r\n'
+        "\n"
+        '{"id": 7, "question": "a?", "options": ["x", "y"], "law": "b"}\n'
+        '{"id": "q", "question": "b?", "options": {"a": "x", "b": "y"}}'
+    )
+    found = rows(content, tmp_path)
+    assert [asked(row) for row in found] == [
+        ("", "水位は何か", ()),
+        ("7", "a?", ("x", "y")),
+        ("q", "b?", ("x", "y")),
+    ]
+    assert [(row.row, row.line) for row in found] == [(1, 1), (2, 3), (3, 4)]
+
+
+def test_csv(tmp_path: Path) -> None:
+    content = (
+        "\ufeffid,question,option_a,option_b,note\r\n"
+        '1,"水位, 又は\n""風速""は?",はい,いいえ,n\r\n'
+        "\r\n"
+        ",b?,,\r\n"
+    )
+    found = rows(content, tmp_path, ".csv")
+    assert [asked(row) for row in found] == [
+        ("1", '水位, 又は\n"風速"は?', ("はい", "いいえ")),
+        ("", "b?", ()),
+    ]
+    assert [row.line for row in found] == [2, 5]
+
+
+def test_the_content_tells_the_format_where_the_name_does_not(tmp_path: Path) -> None:
+    assert asked(rows('{"question": "a?"}', tmp_path, "")[0]) == ("", "a?", ())
+    assert asked(rows("question\na?\n", tmp_path, ".txt")[0]) == ("", "a?", ())
+
+
+def test_names_of_fields_that_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"question": "a?", "choices": [], "level": 1}\n')
+    with open_table(path) as table:
+        check(table)
+        assert table.unused == {"choices", "level"}
+
+
+BAD_LINES = {
+    "no JSON": (b"nonsense", "not JSON"),
+    "no object": (b"[1]", "not a JSON object"),
+    "no question": (b'{"id": "x"}', "no question"),
+    "blank question": (b'{"question": " "}', "no question"),
+    "question of another kind": (b'{"question": ["a"]}', "not a text"),
+    "no word": ('{"question": "？！"}'.encode(), "holds no word"),
+    "too long": (json.dumps({"question": "あ" * 10_001}).encode(), "10,001 characters"),
+    "id of another kind": (b'{"id": true, "question": "a?"}', "The id"),
+    "options of another kind": (b'{"question": "a?", "options": "x|y"}', "The options"),
+    "an option of another kind": (b'{"question": "a?", "options": [1]}', "The options"),
+    "not UTF-8": ('{"question": "水位"}'.encode("cp932"), "not valid UTF-8"),
+    "half a character": (b'{"question": "a\\ud800"}', "not valid UTF-8"),
+    "a huge number": (b'{"question": ' + b"9" * 5000 + b"}", "not JSON"),
+    "nested deeply": (b"[" * 200_000, "nested too deeply"),
+    "a huge line": (b'{"question": "' + b"a" * 1_000_001 + b'"}', "longer than 1,000,000 bytes"),
+}
+
+
+@pytest.mark.parametrize(("line", "cause"), BAD_LINES.values(), ids=BAD_LINES)
+def test_a_bad_line_is_isolated(tmp_path: Path, line: bytes, cause: str) -> None:
+    good = b'{"question": "a?"}\n'
+    first, bad, last = rows(good + line + b"\n" + good, tmp_path)
+    assert cause in problem(bad)
+    assert asked(first) == asked(last) == ("", "a?", ())
+    assert last.line == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        (b"1,a, b?,,", "5 fields, the header 3"),
+        (b'1,"a"b?,', "not CSV"),
+        ("1,水位,".encode("cp932"), "not valid UTF-8"),
+        (b"1", "no question"),
+    ],
+)
+def test_a_bad_row_of_csv_is_isolated(tmp_path: Path, line: bytes, cause: str) -> None:
+    found = rows(b"id,question,option_a\n0,a?,\n" + line + b"\n2,b?,x\n", tmp_path, ".csv")
+    assert cause in problem(found[1])
+    assert asked(found[2]) == ("2", "b?", ("x",))
+
+
+NO_TABLES = {
+    "empty": (b"", ".jsonl", "holds no question"),
+    "blank": (b" \n\n", ".csv", "holds no question"),
+    "UTF-16": ("question\na?".encode("utf-16"), ".csv", "UTF-16"),
+    "prose": ("渡し舟の話。\n二行目。\n".encode(), ".txt", "neither a JSON object nor the header"),
+    "prose as JSON": ("渡し舟の話。\n".encode(), ".jsonl", "not JSON"),
+    "a JSON array": (b'[{"question": "a?"}]', ".json", "neither a JSON object"),
+    "binary": (bytes(range(256)) * 40, ".bin", "neither a JSON object"),
+    "another column": (b"id,query\n1,a?\n", ".csv", "'question'"),
+    "only a header": (b"id,question\n", ".csv", "holds no question"),
+    "options in one column": (b"question,options\na?,x|y\n", ".csv", "no column 'options'"),
+    "a column twice": (b"question,id,id\na?,1,2\n", ".csv", "id twice"),
+    "no row can be asked": (b'{"query": "a?"}\n{}\n', ".jsonl", "no question"),
+    "never closed": (b'id,question\n1,"a?\n2,b?\n', ".csv", "line 2 or soon after"),
+    "a line without end": (b"question\n" + b"a" * 1_000_001, ".csv", "Line 2"),
+}
+
+
+@pytest.mark.parametrize(("content", "suffix", "cause"), NO_TABLES.values(), ids=NO_TABLES)
+def test_what_is_no_table_is_refused(
+    tmp_path: Path, content: bytes, suffix: str, cause: str
+) -> None:
+    assert cause in refused(content, tmp_path, suffix)
+
+
+def test_an_id_twice_is_refused_with_its_lines(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": id_, "question": "a?"}) for id_ in ("p", "q", "p", "r", "q")]
+    cause = refused("\n".join(lines), tmp_path)
+    assert "'p' in lines 1, 3; 'q' in lines 2, 5" in cause
+
+
+def test_rows_without_an_id_are_no_duplicates(tmp_path: Path) -> None:
+    assert len(rows('{"question": "a?"}\n' * 3, tmp_path)) == 3
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.jsonl", tmp_path):
+        with pytest.raises(NotFoundError, match=str(path)), open_table(path):
+            pass
+
+
+def test_a_stream(tmp_path: Path) -> None:
+    with open_table(io.BytesIO(b'{"question": "a?"}')) as table:
+        assert len(list(table.rows())) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_cannot_be_rewound_is_copied(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"question\na?\nb?\n",))
+    writer.start()
+    with open_table(pipe) as table:
+        assert len(list(table.rows())) == len(list(table.rows())) == 2
+    writer.join()

@@ -1,0 +1,156 @@
+"""`ask` with a model: in this process, and behind a server."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_models.scripted import ScriptedChat
+from tiny_models.servers import Answer, End, OllamaDouble
+
+from localrag_models.store import ModelStore
+
+ORDER = "599CO0000000002"
+QUESTION = "渡し舟を運航してはならない水位の基準は何か。"
+QUOTE = "水位　平常時の水位に一・五メートルを加えた高さ"
+
+
+def reply(*quotes: str) -> str:
+    """A reply that makes a claim of each quote, from the first passage shown."""
+    claims = [
+        {"citations": [{"source": 1, "quote": quote}], "text": f"主張{number}。"}
+        for number, quote in enumerate(quotes, 1)
+    ]
+    return json.dumps({"status": "answered", "claims": claims}, ensure_ascii=False)
+
+
+@pytest.fixture
+def installed(sample: Path, tiny_chat: Path) -> tuple[str, ...]:
+    """A workspace with the tiny model, and the options that use it."""
+    ModelStore(sample / "models").add(tiny_chat, name="tiny")
+    settings = {
+        "chat.model": "tiny",
+        "chat.max_tokens": "400",
+        "retrieval.k": "2",
+        "runtime.threads": "1",
+    }
+    return tuple(part for key, value in settings.items() for part in ("--set", f"{key}={value}"))
+
+
+def test_a_real_model_answers_or_says_that_it_cannot(
+    installed: tuple[str, ...], cli: Callable[..., Any]
+) -> None:
+    outcome = cli(*installed, "ask", QUESTION, "--json")
+    if outcome.code == 8:  # Random weights may talk until the limit of tokens.
+        assert "cut short" in outcome.err
+        return
+    assert outcome.code in (0, 3)
+    (call,) = outcome.json["calls"]
+    assert call["model"].startswith("tiny@")
+    assert call["prompt"] > 100
+    assert call["completion"] > 0
+    assert outcome.json["trace"][-1]["stage"] == "evidence"
+
+
+def test_a_model_can_be_left_out(installed: tuple[str, ...], cli: Callable[..., Any]) -> None:
+    outcome = cli(*installed, "ask", QUESTION, "--no-model", "--json")
+    assert outcome.code == 0
+    assert outcome.json["calls"] == outcome.json["claims"] == []
+
+
+def test_a_context_too_small_is_an_error_with_a_cure(
+    installed: tuple[str, ...], cli: Callable[..., Any]
+) -> None:
+    outcome = cli(*installed, "--set", "chat.context=512", "ask", QUESTION)
+    assert outcome.code == 8
+    assert "chat.context" in outcome.err
+
+
+def test_a_model_that_is_not_installed(sample: Path, cli: Callable[..., Any]) -> None:
+    outcome = cli("--set", "chat.model=qwen3-8b", "ask", QUESTION)
+    assert outcome.code == 8
+    assert "localrag models pull qwen3-8b" in outcome.err
+
+
+def test_a_truncated_model_is_no_crash(
+    installed: tuple[str, ...], sample: Path, shell: Callable[..., Any]
+) -> None:
+    (file,) = (sample / "models" / "tiny").glob("*.gguf")
+    file.write_bytes(file.read_bytes()[:-1000])
+    outcome = shell(*installed, "ask", QUESTION)
+    assert outcome.code == 8
+    assert "tiny" in outcome.err
+
+
+@pytest.fixture
+def served(sample: Path, loopback: None) -> Iterator[Callable[..., tuple[str, ...]]]:
+    """Starts a server that gives these replies, and returns the options that use it."""
+    doubles: list[OllamaDouble] = []
+
+    def serve(*replies: str | Answer) -> tuple[str, ...]:
+        # The first request is for a sample, to see how many tokens it takes.
+        scripted = ScriptedChat("yes", *(one for one in replies if isinstance(one, str)))
+        double = OllamaDouble(scripted, context=32_768)
+        doubles.append(double)
+        for one in replies:
+            if isinstance(one, Answer):
+                double.instead("/api/chat", one)
+        return (
+            "--set",
+            "chat.model=ollama:tiny",
+            "--set",
+            f"chat.server={double.address}",
+            "--set",
+            "chat.context=32768",
+        )
+
+    yield serve
+    for double in doubles:
+        double.close()
+
+
+def test_claims_are_printed_with_their_quotations(
+    served: Callable[..., tuple[str, ...]], cli: Callable[..., Any]
+) -> None:
+    outcome = cli(*served(reply(QUOTE)), "ask", QUESTION)
+    assert outcome.code == 0, outcome.err
+    assert "supported: 1 quotation, found word for word in the source" in outcome.out
+    assert "主張1。 [1]" in outcome.out
+    assert "[1] 渡し舟の安全及び活用に関する法律施行令 第四条 第一項 第一号" in outcome.out
+    assert f"    {QUOTE}" in outcome.out
+
+
+def test_a_rejected_quotation_is_shown_as_such(
+    served: Callable[..., tuple[str, ...]], cli: Callable[..., Any]
+) -> None:
+    outcome = cli(*served(reply(QUOTE, "水位は、二メートルとする。")), "ask", QUESTION)
+    assert outcome.code == 3
+    assert outcome.out.startswith("unsupported: ")
+    assert "主張2。 [2 rejected]" in outcome.out
+    assert "[2] rejected: " in outcome.out
+    assert "does not hold the quote" in outcome.out
+
+
+def test_a_server_that_dies_is_an_error_with_a_cure(
+    served: Callable[..., tuple[str, ...]], cli: Callable[..., Any]
+) -> None:
+    piece = b'{"message": {"content": "{"}, "done": false}\n'
+    outcome = cli(*served(Answer([piece], end=End.DIES)), "ask", QUESTION)
+    assert outcome.code == 8
+    assert outcome.out == ""
+    assert "Ollama" in outcome.err
+
+
+def test_nobody_at_the_address(sample: Path, loopback: None, cli: Callable[..., Any]) -> None:
+    outcome = cli(
+        "--set", "chat.model=ollama:x", "--set", "chat.server=http://127.0.0.1:9", "ask", QUESTION
+    )
+    assert outcome.code == 8
+    assert "ollama serve" in outcome.err
+
+
+def test_a_server_needs_its_address(sample: Path, cli: Callable[..., Any]) -> None:
+    outcome = cli("--set", "chat.model=openai:x", "ask", QUESTION)
+    assert outcome.code == 8
+    assert "chat.server" in outcome.err

@@ -1,0 +1,228 @@
+"""Words, meaning and rereading join, and each can be left out."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from localrag.config import RetrievalConfig
+from localrag.retrieval.fuse import fuse
+from localrag.workspace import Workspace
+from localrag_models.store import ModelStore
+
+if TYPE_CHECKING:
+    from tiny_models.encoder import TinyEncoder
+
+ACT, ORDER = "599AC0000000001", "599CO0000000002"
+QUESTION = "渡し守の資格は何か。"
+
+
+@pytest.fixture(scope="module")
+def hybrid_home(
+    sample_home: Path, tiny_encoder: "TinyEncoder", tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The sample corpus with vectors, an embedder and a reranker; never write to it."""
+    from localrag.config import load
+    from localrag.inference.opening import open_embedder
+    from localrag.ingest.index import index
+
+    home = tmp_path_factory.mktemp("hybrid") / "home"
+    shutil.copytree(sample_home, home)
+    workspace = Workspace.locate(home)
+    store = ModelStore(workspace.models)
+    store.add(tiny_encoder.gguf, name="e5")
+    store.add(tiny_encoder.reranker_gguf, name="reranker")
+    text = workspace.settings.read_text(encoding="utf-8")
+    head, embedding, tail = text.partition("[embedding]")
+    tail = tail.replace('#model = ""', 'model = "e5"', 1)
+    tail = tail.replace("#threads = 0", "threads = 1")
+    workspace.settings.write_text(head + embedding + tail, encoding="utf-8")
+    embedder = open_embedder(workspace, load(workspace))
+    assert embedder is not None
+    with embedder:
+        index(workspace, "main", embedder=embedder)
+    return home
+
+
+@pytest.fixture
+def hybrid(hybrid_home: Path, home: Path) -> Workspace:
+    shutil.copytree(hybrid_home, home)
+    return Workspace.locate(home)
+
+
+def stages(found: Any) -> list[str]:
+    return [stage["stage"] for stage in found["trace"]]
+
+
+def stage(found: Any, name: str) -> Any:
+    return next(stage for stage in found["trace"] if stage["stage"] == name)
+
+
+def ids(stage: Any) -> list[str]:
+    return [hit["passage_id"] for hit in stage["hits"]]
+
+
+def test_meaning_joins_where_there_are_vectors(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    outcome = cli("search", QUESTION, "--json")
+    assert outcome.code == 0, outcome.err
+    assert stages(outcome.json) == ["resolve", "lexical", "dense", "fuse", "expand"]
+    dense = stage(outcome.json, "dense")
+    scores = [hit["score"] for hit in dense["hits"]]
+    assert len(scores) == 10
+    assert scores == sorted(scores, reverse=True)
+    assert set(ids(stage(outcome.json, "fuse"))) & set(ids(dense))
+
+
+def test_each_way_can_be_left_out_for_one_question(
+    hybrid: Workspace, cli: Callable[..., Any]
+) -> None:
+    words = cli("search", QUESTION, "--json", "--no-dense").json
+    assert stage(words, "dense") == {
+        "stage": "dense",
+        "seconds": stage(words, "dense")["seconds"],
+        "hits": [],
+        "events": ["search by meaning is switched off (retrieval.dense)"],
+    }
+    meaning = cli("search", QUESTION, "--json", "--no-lexical").json
+    assert stage(meaning, "lexical")["hits"] == []
+    assert ids(stage(meaning, "fuse")) == ids(stage(meaning, "dense"))
+    outcome = cli("search", QUESTION, "--no-lexical", "--no-dense")
+    assert outcome.code == 2
+    assert "retrieval.lexical" in outcome.err
+
+
+def test_what_is_switched_off_is_said(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    assert "switched off" in cli("search", QUESTION, "--no-dense").err
+    assert cli("search", QUESTION).err == ""
+
+
+def test_filters_hold_for_meaning(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    found = cli("search", QUESTION, "--json", "--no-lexical", "--law", ORDER).json
+    assert found["hits"]
+    assert all(found.startswith(ORDER) for found in ids(stage(found, "dense")))
+
+
+def test_a_reranker_rereads_the_best(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    one = ("--set", "reranking.model=reranker")
+    found = cli(*one, "search", QUESTION, "--json").json
+    assert stages(found) == ["resolve", "lexical", "dense", "fuse", "rerank", "expand"]
+    reread = cli(*one, "--set", "retrieval.rerank_depth=3", "search", QUESTION, "--json").json
+    fused, reranked = (ids(stage(reread, name)) for name in ("fuse", "rerank"))
+    assert set(reranked[:3]) == set(fused[:3])
+    assert reranked[3:] == fused[3:], "what was not reread keeps its order, below"
+    assert "rerank" not in stages(cli(*one, "search", QUESTION, "--json", "--no-rerank").json)
+
+
+def test_reranking_without_a_model_is_refused(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    outcome = cli("search", QUESTION, "--rerank")
+    assert outcome.code == 2
+    assert "reranking.model" in outcome.err
+
+
+def test_a_question_too_long_to_reread_is_said(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    outcome = cli("--set", "reranking.model=reranker", "search", "渡し守の資格。" * 200)
+    assert outcome.code == 0
+    assert "not reranked" in outcome.err
+
+
+def test_another_model_is_noticed_at_once(
+    hybrid: Workspace, tiny_encoder: "TinyEncoder", cli: Callable[..., Any]
+) -> None:
+    ModelStore(hybrid.models).add(tiny_encoder.sentence_transformers, name="other")
+    outcome = cli("--set", "embedding.model=other", "search", QUESTION)
+    assert outcome.code == 5
+    assert "localrag index --corpus main" in outcome.err
+    assert "other@" in outcome.err
+    assert cli("--set", "embedding.model=other", "search", QUESTION, "--no-dense").code == 0
+
+
+def test_a_model_that_is_gone_is_named_with_its_cure(
+    hybrid: Workspace, cli: Callable[..., Any]
+) -> None:
+    ModelStore(hybrid.models).remove("e5")
+    outcome = cli("search", QUESTION)
+    assert outcome.code == 8
+    assert "'e5' is not installed" in outcome.err
+    assert cli("search", QUESTION, "--no-dense").code == 0
+
+
+def test_vectors_without_a_model_in_the_settings_are_mentioned(
+    hybrid: Workspace, cli: Callable[..., Any]
+) -> None:
+    outcome = cli("--set", "embedding.model=", "search", QUESTION)
+    assert outcome.code == 0
+    assert "searched by words only" in outcome.err
+    assert cli("--set", "embedding.model=", "search", QUESTION, "--dense").code == 2
+
+
+def test_a_model_of_another_kind_is_refused(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    outcome = cli("--set", "embedding.model=reranker", "search", QUESTION)
+    assert outcome.code == 8
+    assert "of kind reranker, not embedder" in outcome.err
+
+
+def test_a_damaged_vector_file_is_no_crash(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    for path in hybrid.corpus("main").vectors.rglob("*.npy"):
+        path.write_bytes(path.read_bytes()[:-10])
+    outcome = cli("search", QUESTION)
+    assert outcome.code == 5
+    assert "localrag index --rebuild" in outcome.err
+
+
+def test_a_removed_document_vanishes_from_meaning_at_once(
+    hybrid: Workspace, cli: Callable[..., Any]
+) -> None:
+    assert cli("remove", ORDER).code == 0
+    found = cli("search", QUESTION, "--json", "--no-lexical").json
+    assert found["hits"]
+    assert not [one for one in ids(stage(found, "dense")) if one.startswith(ORDER)]
+
+
+def test_every_way_is_measured(hybrid: Workspace, tmp_path: Path, cli: Callable[..., Any]) -> None:
+    path = tmp_path / "questions.jsonl"
+    line = json.dumps({"question": QUESTION, "relevant": [f"{ORDER}#3"]}, ensure_ascii=False)
+    path.write_text(f"{line}\n" * 10, encoding="utf-8")
+    outcome = cli("--set", "reranking.model=reranker", "tune-retrieval", str(path), "--json")
+    assert outcome.code == 0, outcome.err
+    names = [trial["name"] for trial in outcome.json["trials"]]
+    assert names == [
+        "words",
+        "meaning",
+        "words + meaning 2:1",
+        "words + meaning 1:1",
+        "words + meaning 1:2",
+        "words, reread",
+        "meaning, reread",
+        "words + meaning 2:1, reread",
+        "words + meaning 1:1, reread",
+        "words + meaning 1:2, reread",
+    ]
+    assert outcome.json["chosen"]["name"] == "words", "random vectors cannot be better"
+
+
+def test_the_doctor_looks_at_models_and_vectors(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    findings = {f["check"]: f for f in cli("doctor", "--json").json}
+    assert findings["model e5"]["health"] == "good"
+    assert findings["embedding.model"]["health"] == "good"
+    assert findings["vectors main"]["health"] == "good"
+    ModelStore(hybrid.models).remove("e5")
+    findings = {f["check"]: f for f in cli("doctor", "--json").json}
+    assert findings["embedding.model"]["health"] == "broken"
+
+
+@pytest.mark.parametrize(
+    ("words", "meaning", "fused"),
+    [
+        ({}, {}, {}),
+        ({"a": 4.0, "b": 1.0}, {}, {"a": 1.0, "b": 0.25}),
+        ({}, {"a": 0.5, "b": 0.4}, {"a": 1.0, "b": 0.8}),
+        ({"a": 4.0, "b": 1.0}, {"b": 0.9}, {"b": 1.0, "a": (1 / 61) / (1 / 62 + 1 / 61)}),
+    ],
+)
+def test_two_rankings_are_fused_by_rank_and_one_keeps_its_scores(
+    words: dict[str, float], meaning: dict[str, float], fused: dict[str, float]
+) -> None:
+    assert fuse(words, meaning, RetrievalConfig()) == pytest.approx(fused)
