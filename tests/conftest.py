@@ -28,6 +28,14 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+def pytest_unconfigure() -> None:
+    """Close what llama-cpp-python opens when it is imported and leaves to the interpreter."""
+    opened = sys.modules.get("llama_cpp._utils")
+    if opened is not None:
+        opened.outnull_file.close()
+        opened.errnull_file.close()
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What one command line did."""

@@ -53,13 +53,18 @@ def new_generation(root: Path) -> Iterator[Path]:
 
 
 def current(root: Path) -> Path | None:
-    """Find the folder of the generation in use; None where none was completed or can be told."""
+    """Find the folder of the generation in use; None where none was completed.
+
+    Where the pointer is lost or damaged, it is the newest complete one: building it again may
+    take hours.
+    """
     try:
-        name = (root / _POINTER).read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-    folder = root / name
-    return folder if _NAME.fullmatch(name) and folder.is_dir() else None
+        folder = root / (root / _POINTER).read_text(encoding="ascii").strip()
+        if _NAME.fullmatch(folder.name) and folder.parent == root and folder.is_dir():
+            return folder
+    except (OSError, ValueError):
+        pass
+    return max(filter(_is_complete, root.glob("g-*")), key=_made, default=None)
 
 
 def sweep(root: Path) -> None:
@@ -71,6 +76,14 @@ def sweep(root: Path) -> None:
     for folder in root.glob("g-*"):
         if folder != kept:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_complete(folder: Path) -> bool:
+    return bool(_NAME.fullmatch(folder.name)) and folder.is_dir()
+
+
+def _made(folder: Path) -> int:
+    return folder.stat().st_mtime_ns
 
 
 def _flush_tree(folder: Path) -> None:

@@ -61,4 +61,7 @@ def _check_unicode(*texts: str) -> None:
     try:
         "".join(texts).encode()
     except UnicodeEncodeError as error:
-        raise InputError("The row is not valid UTF-8.", "Save the file as UTF-8.") from error
+        raise InputError(
+            "The row is not valid UTF-8, or holds half a character (\\ud800 to \\udfff).",
+            "Save the file as UTF-8, and leave half characters out.",
+        ) from error

@@ -49,8 +49,9 @@ def csv_records(stream: IO[bytes]) -> Iterator[Record]:
             # to the end of the file, or further than a field can be long.
             if "unexpected end" in str(error) or "field limit" in str(error):
                 raise InputError(
-                    f"A quotation mark in line {begin} or soon after it is never closed.",
-                    "Close it, or double it if it belongs to the text.",
+                    f"In line {begin} or soon after it a quotation mark is never closed, or a "
+                    f"text is longer than {csv.field_size_limit():,} characters.",
+                    "Close the mark, double it if it belongs to the text, or shorten the text.",
                 ) from error
             yield (
                 begin,

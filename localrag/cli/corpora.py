@@ -50,7 +50,7 @@ def list_(
 ) -> None:
     """List the corpora of the workspace, or the documents of one corpus.
 
-    Corpora come with their number of documents and passages and the state of their index.
+    Corpora come with their number of documents and passages and the state of their indexes.
     """
     session: Session = context.obj
     if corpus:
@@ -107,20 +107,23 @@ def _confirm(question: str, *, yes: bool) -> None:
 
 def _list_corpora(session: Session, *, as_json: bool) -> None:
     from localrag.corpus.store import CorpusStore
-    from localrag.ingest.state import index_state
+    from localrag.ingest.state import state, vector_state
 
     workspace = session.workspace()
     found: list[dict[str, Any]] = []
     for name in workspace.corpora():
-        with CorpusStore.open(workspace.corpus(name).store, read_only=True) as store:
+        place = workspace.corpus(name)
+        with CorpusStore.open(place.store, read_only=True) as store:
             documents = list(store.documents())
+            words, vectors = state(place, store), vector_state(place, store)
         found.append(
             {
                 "corpus": name,
                 "documents": len(documents),
                 "passages": sum(document.passages for document in documents),
                 "characters": sum(document.characters for document in documents),
-                "index": str(index_state(workspace, name)),
+                "index": str(words),
+                "vectors": str(vectors),
             }
         )
     if as_json:

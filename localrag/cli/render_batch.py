@@ -86,7 +86,7 @@ def print_report(out: Path, report: BatchReport) -> None:
     if report.failed:
         kinds = ", ".join(f"{count:,} {name}" for name, count in sorted(report.failed.items()))
         say((f"{sum(report.failed.values()):,} rows failed", "bold red"), f": {kinds}")
-        say("Ask them again: ", ("add --retry-failed to the same command", "bold"))
+        say("Mend what is wrong, then ", ("add --retry-failed to the same command", "bold"))
 
 
 def report_as_json(out: Path, report: BatchReport) -> dict[str, Any]:

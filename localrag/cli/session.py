@@ -106,12 +106,15 @@ class Session:
             yield answerer
 
     def _tell_if_behind(self, name: str, store: "CorpusStore") -> None:
-        from localrag.ingest.state import IndexState, state
+        from localrag.ingest.state import IndexState, state, vector_state
 
-        if state(self.workspace().corpus(name), store) is not IndexState.FRESH:
+        place = self.workspace().corpus(name)
+        words, vectors = state(place, store), vector_state(place, store)
+        if words is not IndexState.FRESH or vectors is IndexState.BEHIND:
+            behind = "it was indexed" if words is not IndexState.FRESH else "its vectors were made"
             tell(
                 ("note: ", "yellow"),
-                f"corpus {name} has changed since it was indexed; what is new in it is not "
+                f"corpus {name} has changed since {behind}; what is new in it is not "
                 f"found until you run: localrag index --corpus {name}",
             )
 

@@ -95,7 +95,7 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
             from localrag_models.backends import ollama
 
             return ollama.OllamaEmbedder(name, server=settings.server or ollama.ADDRESS)
-        model = _installed(workspace, name, "embedder", "embedding.model")
+        model = _installed(workspace, settings.model, "embedder", "embedding.model")
         if model.format == "gguf":
             from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
 
@@ -133,7 +133,7 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
             from localrag_models.backends import ollama
 
             return ollama.embedder_id(name, config.embedding.server or ollama.ADDRESS)
-        return _installed(workspace, name, "embedder", "embedding.model").id
+        return _installed(workspace, config.embedding.model, "embedder", "embedding.model").id
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
@@ -206,13 +206,25 @@ def _device(config: Config) -> str:
 def _split(model: str) -> tuple[str, str]:
     """The runtime a model is named for, and its name there; no runtime for an installed one."""
     runtime, colon, name = model.partition(":")
-    return (runtime, name) if colon and runtime in (OLLAMA, OPENAI) else ("", model)
+    if not colon or runtime not in (OLLAMA, OPENAI):
+        return "", model
+    if not name:
+        raise ModelMissing(
+            f"The settings name the model {model!r}, with no name after the colon.",
+            f"Write it as {runtime}:NAME.",
+        )
+    return runtime, name
 
 
 def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "InstalledModel":
     # Imported only here: what works without a model starts without the store of models.
     from localrag_models.store import ModelStore
 
+    if name.partition(":")[0] in (OLLAMA, OPENAI):
+        raise WrongKind(
+            f"{setting} = {name!r} names a model of a server that cannot do this here.",
+            "Name an installed one (localrag models list); Ollama also runs embedding models.",
+        )
     model = ModelStore(workspace.models).find(name)
     if model.kind != kind:
         raise WrongKind(

@@ -138,7 +138,8 @@ def _words(
     place: CorpusPaths, store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener
 ) -> IndexReport:
     generation = store.generation
-    if not rebuild and state(place, store) is IndexState.FRESH:
+    # Every byte is compared: who runs this because a search failed is told "up to date" in earnest.
+    if not rebuild and state(place, store, deep=True) is IndexState.FRESH:
         sweep(place.bm25)  # A build killed at its very end left the old index beside the new.
         return IndexReport(True, 0, 0, 0, generation, 0.0)
     failed: list[FileFailed] = []
@@ -165,7 +166,7 @@ def _vectors(
     on_event: Listener,
 ) -> IndexReport:
     """Bring the vectors up to date; returns the report of the words with theirs added."""
-    if not rebuild and vector_state(place, store, source.id) is IndexState.FRESH:
+    if not rebuild and vector_state(place, store, source.id, deep=True) is IndexState.FRESH:
         sweep(place.vectors)
         Journal.of(place, source.id).discard()
         return report

@@ -89,7 +89,8 @@ def prepare(
             raise ContextExceeded(
                 f"The context of {model.id} ({model.context:,} tokens) holds not even one passage "
                 f"beside a reply of {settings.max_tokens:,} tokens ({needed:,} are needed).",
-                "Set chat.context higher, or chat.max_tokens lower.",
+                "Ask a shorter question, set chat.max_tokens lower, or use a model with a longer "
+                "context (if it was trained for more: chat.context).",
                 needed=needed,
                 available=model.context,
             )

@@ -62,9 +62,16 @@ def test_a_pointer_to_nowhere_is_no_generation(tmp_path: Path, pointer: str) -> 
     assert current(root) is None
 
 
-def test_a_pointer_of_garbage_is_no_generation(tmp_path: Path) -> None:
-    (tmp_path / "current").write_bytes(b"\xff\xfe\x00")
-    assert current(tmp_path) is None
+@pytest.mark.parametrize("damage", [b"\xff\xfe\x00", b"", b"g-0123456789ab\n", b"xx"])
+def test_a_damaged_pointer_costs_no_generation(tmp_path: Path, damage: bytes) -> None:
+    build(tmp_path, "一")
+    (tmp_path / "g-0123456789ac.new").mkdir()
+    (tmp_path / "current").write_bytes(damage)
+    assert content(tmp_path) == "一"
+    (tmp_path / "current").unlink()
+    assert content(tmp_path) == "一"
+    build(tmp_path, "二")
+    assert content(tmp_path) == "二"
 
 
 KILLED = """

@@ -89,7 +89,8 @@ def load(path: Path, kind: str, shape: tuple[int | None, ...]) -> "NDArray[Any]"
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise IndexDamaged(path, str(error)) from error
+        # numpy's own words may advise to load the file unsafely.
+        raise IndexDamaged(path, "it cannot be read as numbers") from error
     fits = len(array.shape) == len(shape) and all(
         wanted in (None, length) for wanted, length in zip(shape, array.shape, strict=True)
     )

@@ -102,7 +102,6 @@ INDEXES: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated file": (lambda f: os.truncate(largest(f), 7), "7 bytes instead of"),
     "file that is a folder": (lambda f: into_a_folder(largest(f)), "damaged"),
     "garbage": (garbage_of_the_same_size, "damaged"),
-    "pointer of garbage": (lambda f: (f.parent / "current").write_bytes(b"\xff../x"), "no index"),
     "generation gone": (shutil.rmtree, "no index"),
 }
 
@@ -138,9 +137,13 @@ def test_something_else_in_the_place_of_the_index(
         path.write_text("")
     else:
         (path / "x").mkdir(parents=True)
-    refused(cli("search", "渡し守"), 5, "no index that can be used", "localrag index")
-    refused(cli("index"), 7, place.split("/")[-1], "permissions", "localrag index --corpus main")
-    assert cli("list", "--json").json[0]["index"] == "missing"
+    if path.name == "current":  # The index itself is there, and is found without its pointer.
+        assert cli("search", "渡し守").code == 0
+        refused(cli("index", "--rebuild"), 7, "current", "permissions", "localrag index")
+    else:
+        refused(cli("search", "渡し守"), 5, "no index that can be used", "localrag index")
+        refused(cli("index"), 7, place.split("/")[-1], "permissions", "localrag index")
+        assert cli("list", "--json").json[0]["index"] == "missing"
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     aside.rename(path)
 

@@ -226,3 +226,32 @@ def test_two_rankings_are_fused_by_rank_and_one_keeps_its_scores(
     words: dict[str, float], meaning: dict[str, float], fused: dict[str, float]
 ) -> None:
     assert fuse(words, meaning, RetrievalConfig()) == pytest.approx(fused)
+
+
+def test_a_damaged_pointer_does_not_cost_the_vectors(
+    hybrid: Workspace, cli: Callable[..., Any]
+) -> None:
+    (hybrid.corpus("main").vectors / "current").write_bytes(b"g-xx")
+    found = cli("search", QUESTION, "--json").json
+    assert stage(found, "dense")["hits"]
+
+
+def test_indexing_finds_damage_that_sizes_do_not_show(
+    hybrid: Workspace, cli: Callable[..., Any]
+) -> None:
+    (keys,) = hybrid.corpus("main").vectors.rglob("keys.npy")
+    keys.write_bytes(bytes(keys.stat().st_size))
+    outcome = cli("search", QUESTION)
+    assert outcome.code == 5
+    assert "pickle" not in outcome.err
+    assert cli("index").code == 0
+    assert cli("search", QUESTION).code == 0
+
+
+@pytest.mark.parametrize("model", ["openai:x", "ollama:"])
+def test_a_model_that_cannot_embed_is_refused_by_its_whole_name(
+    hybrid: Workspace, cli: Callable[..., Any], model: str
+) -> None:
+    outcome = cli("--set", f"embedding.model={model}", "search", QUESTION)
+    assert outcome.code == 8
+    assert repr(model) in outcome.err
