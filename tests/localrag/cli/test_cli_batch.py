@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -140,7 +141,7 @@ def test_malformed_requests(
 
 
 def test_without_an_index(cli: Cli, sample: Path, table: Path, answers: Path) -> None:
-    (sample / "indexes" / "main" / "bm25" / "current").unlink()
+    shutil.rmtree(sample / "indexes" / "main" / "bm25")
     outcome = cli("batch", str(table), "--out", str(answers))
     assert outcome.code == 5
     assert "localrag index" in outcome.err
@@ -180,26 +181,30 @@ def until_lines(path: Path, count: int) -> None:
         time.sleep(0.002)
 
 
+# Enough that a fast machine is not done before it is stopped.
+ROWS = 1500
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_half_way(
     cli: Cli, sample: Path, tmp_path: Path, answers: Path, how: signal.Signals
 ) -> None:
     table = tmp_path / "many.jsonl"
-    many(table, 300)
+    many(table, ROWS)
     process = start(str(table), "--out", str(answers))
     until_lines(answers, 40)
     os.killpg(process.pid, how)
     _, err = process.communicate(timeout=60)
     kept = answers.read_bytes().count(b"\n")
-    assert 40 <= kept < 300
+    assert 40 <= kept < ROWS
     if how is signal.SIGINT:
         assert process.returncode == 130
-        assert f"stopped with {kept} of 300 rows done" in err
+        assert f"stopped with {kept:,} of {ROWS:,} rows done" in err
         assert "the same command goes on from there" in err
     again = cli("batch", str(table), "--out", str(answers), "--json")
-    assert (again.code, again.json["earlier"], again.json["asked"]) == (0, kept, 300 - kept)
-    assert [row["row"] for row in read(answers)] == list(range(1, 301))
+    assert (again.code, again.json["earlier"], again.json["asked"]) == (0, kept, ROWS - kept)
+    assert [row["row"] for row in read(answers)] == list(range(1, ROWS + 1))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
