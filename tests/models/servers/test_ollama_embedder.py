@@ -5,9 +5,9 @@ import pytest
 from tiny_models.servers import Answer, End, OllamaDouble
 
 from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
-from localrag_models.backends.ollama import OllamaEmbedder, embedder_id
+from localrag_models.backends.ollama import OllamaChat, OllamaEmbedder, embedder_id
 from localrag_models.embedding import E5, Prefixes
-from localrag_models.errors import ModelMissing, ServerBroke, WrongKind
+from localrag_models.errors import ModelMissing, ServerBroke, ServerRefused, WrongKind
 
 pytestmark = pytest.mark.usefixtures("loopback", "quick_retries")
 
@@ -106,11 +106,12 @@ def test_the_first_vectors_tell_the_dimension_where_nobody_does(double, inside):
         assert embedder.dimension == inside.dimension
 
 
-def test_a_card_without_the_facts_the_client_insists_on(double):
-    """Ollama leaves them out for models that it runs elsewhere, on hosts of its own."""
+@pytest.mark.parametrize("model", [OllamaChat, OllamaEmbedder])
+def test_a_model_that_runs_elsewhere_is_refused(double, model):
+    """Ollama would send every prompt on to that host, which nobody here has named."""
     double.instead("/api/show", Answer.json({"remote_host": "https://192.0.2.1"}))
-    with pytest.raises(ServerBroke, match="model_info Field required"):
-        OllamaEmbedder("tiny-embedder", server=double.address)
+    with pytest.raises(ServerRefused, match=r"192\.0\.2\.1"):
+        model("tiny-embedder", server=double.address)
 
 
 def test_models_that_are_none(double):

@@ -6,7 +6,7 @@ import pytest
 from tiny_models.servers import Answer, OpenAIDouble
 
 from localrag_models.backends.openai import OpenAIChat
-from localrag_models.errors import SchemaUnsupported, ServerBusy
+from localrag_models.errors import ModelMissing, SchemaUnsupported, ServerBusy, ServerRefused
 
 pytestmark = pytest.mark.usefixtures("loopback", "quick_retries")
 
@@ -60,6 +60,45 @@ def test_trouble_while_probing_is_no_verdict(tiny, ask):
         with pytest.raises(ServerBusy):
             model.chat(ask(schema=SCHEMA))
         assert 300 <= json.loads(model.chat(ask(schema=SCHEMA)).text)["n"] <= 320
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "requests"),
+    [
+        (401, "Invalid API key", 1),
+        (403, "Not for you", 1),
+        (404, "Not Found", 1),
+        (302, "Found", 1),
+        (405, "Method Not Allowed", 1),
+        (400, "Requests must carry a department", 5),
+        (422, "department: field required", 5),
+    ],
+)
+def test_a_server_that_refuses_whatever_is_asked(tiny, ask, status, message, requests):
+    """What it says is told; it is no verdict on schemas."""
+    path = "/v1/chat/completions"
+    with OpenAIDouble(tiny) as double, OpenAIChat("tiny", server=double.address) as model:
+        double.instead(path, *[Answer.error(message, status)] * 9)
+        with pytest.raises(ServerRefused, match=message) as raised:
+            model.chat(ask(schema=SCHEMA))
+        assert type(raised.value) is ServerRefused
+        assert [each for each, _ in double.requests].count(path) == requests
+
+
+def test_a_server_that_lost_its_model(tiny, ask):
+    with OpenAIDouble(tiny) as double, OpenAIChat("tiny", server=double.address) as model:
+        double.instead("/v1/chat/completions", Answer.error("model tiny not found", 404))
+        with pytest.raises(ModelMissing):
+            model.chat(ask(schema=SCHEMA))
+
+
+def test_some_spellings_refused_and_the_others_ignored(tiny, ask):
+    with (
+        OpenAIDouble(tiny, "strict", binds="none") as double,
+        OpenAIChat("tiny", server=double.address) as model,
+        pytest.raises(SchemaUnsupported, match="in any known spelling"),
+    ):
+        model.chat(ask(schema=SCHEMA))
 
 
 def test_a_schema_without_bounds_is_refused_before_anything_is_sent(served, ask):

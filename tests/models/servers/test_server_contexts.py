@@ -1,7 +1,7 @@
 """How large a context is, and how many tokens a prompt has, as far as servers tell."""
 
 import pytest
-from tiny_models.servers import OllamaDouble, OpenAIDouble
+from tiny_models.servers import Answer, OllamaDouble, OpenAIDouble
 
 from localrag_models.backends.ollama import OllamaChat
 from localrag_models.backends.openai import OpenAIChat
@@ -36,6 +36,37 @@ def test_the_context_nobody_tells(tiny):
             assert model.context == 4096
         with OpenAIChat("tiny", server=f"{double.address}/v1/", context=9000) as model:
             assert model.context == 9000
+
+
+@pytest.mark.parametrize("number", [True, False, -1, 0, 10**12, 1.5, "4096", None])
+@pytest.mark.parametrize("teller", ["/props", "/v1/models", "/api/v0/models/tiny"])
+def test_what_is_no_number_tells_no_context(tiny, teller, number):
+    told = {
+        "/props": {"default_generation_settings": {"n_ctx": number}},
+        "/v1/models": {"data": [{"id": "tiny", "max_model_len": number}]},
+        "/api/v0/models/tiny": {"loaded_context_length": number},
+    }
+    with OpenAIDouble(tiny, "strict") as double:
+        double.instead(teller, Answer.json(told[teller]))
+        with OpenAIChat("tiny", server=double.address) as model:
+            assert model.context == 4096
+
+
+@pytest.mark.parametrize("number", [True, -7, 10**12])
+def test_what_is_no_number_counts_no_tokens(tiny, number):
+    with OpenAIDouble(tiny, "vllm") as double:
+        double.instead("/tokenize", *[Answer.json({"count": number})] * 9)
+        with OpenAIChat("tiny", server=double.address) as model:
+            assert model.count(MESSAGES) >= tiny.count(MESSAGES)
+
+
+@pytest.mark.parametrize("number", [True, -1, 10**12])
+def test_the_context_of_ollama_that_is_no_number(tiny, number):
+    with (
+        OllamaDouble(tiny, context=number) as double,
+        OllamaChat("tiny", server=double.address) as model,
+    ):
+        assert model.context == 8192
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,31 @@ def test_what_is_no_address(kind, address):
     assert "chat.server" in raised.value.cure
 
 
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://u:secret@h/", "'http://…@h/'"),
+        ("http://u:se/c@r?e#t@h:80/v1", "'http://…@h:80/v1'"),
+        (" https://secret@h?key=secret", "' https://…@h?…'"),
+        ("u:secret@h", "'…@h'"),
+        ("http://u:secret＠h/", "'http://…＠h/'"),
+        ("http://h/#secret", "'http://h/#…'"),
+    ],
+)
+@pytest.mark.parametrize("kind", [OllamaChat, OpenAIChat])
+def test_passwords_are_not_told(kind, address, shown):
+    with pytest.raises(ServerRefused, match="no user, password, query or fragment") as raised:
+        kind("tiny", server=address)
+    assert raised.value.cause.startswith(f"{shown} is not the address")
+
+
+def test_a_log_of_keys_that_cannot_be_written(monkeypatch):
+    monkeypatch.setenv("SSLKEYLOGFILE", "/nonexistent/log")
+    with pytest.raises(ServerRefused, match="/nonexistent/log") as raised:
+        OpenAIChat("tiny", server="https://127.0.0.1:1")
+    assert "SSLKEYLOGFILE" in raised.value.cure
+
+
 def test_unknown_model(served):
     kind = OllamaChat if served.protocol == "ollama" else OpenAIChat
     with pytest.raises(ModelMissing) as raised:

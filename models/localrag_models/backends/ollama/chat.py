@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from localrag_models.backends.ollama.server import ADDRESS, ModelCard, OllamaServer
 from localrag_models.backends.servers.chat import ServerChat
+from localrag_models.backends.servers.counts import tokens
 from localrag_models.backends.servers.http import Json
 from localrag_models.backends.servers.replies import Event
 from localrag_models.chat import ChatRequest, Finish
@@ -88,9 +89,9 @@ class OllamaChat(ServerChat):
             text=_text(said.get("content")),
             thinking=_text(said.get("thinking")),
             finish=_finish(told) if told.get("done") else None,
-            prompt=_number(told.get("prompt_eval_count")),
-            cached=_number(told.get("prompt_eval_cached_count")),
-            completion=_number(told.get("eval_count")),
+            prompt=tokens(told.get("prompt_eval_count")),
+            cached=tokens(told.get("prompt_eval_cached_count")),
+            completion=tokens(told.get("eval_count")),
         )
 
 
@@ -116,7 +117,3 @@ def _finish(told: Json) -> Finish:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None

@@ -1,19 +1,32 @@
 """An Ollama server: its address, its errors, and what it says about a model."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING
 
 import httpx
 
-from localrag_models.backends.servers.http import Server, excerpt
-from localrag_models.errors import ModelError, ModelMissing, WrongKind
+from localrag_models.backends.servers.counts import tokens
+from localrag_models.backends.servers.http import Json, Server, excerpt
+from localrag_models.errors import (
+    BackendMissing,
+    ModelError,
+    ModelMissing,
+    ServerRefused,
+    WrongKind,
+)
 from localrag_models.windows import well_formed
 
 if TYPE_CHECKING:
-    from ollama import Client, ShowResponse
+    from ollama import Client
 
 ADDRESS = "http://127.0.0.1:11434"
+
+_READ_BY_THE_CLIENT = frozenset(
+    {"OLLAMA_API_KEY", "OLLAMA_HOST", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
+)
 
 
 class OllamaServer(Server):
@@ -27,7 +40,7 @@ class OllamaServer(Server):
     Raises:
         ServerRefused: `address` is none.
         ModelMissing: `model` is empty.
-        ModelError: the environment keeps the client of Ollama from being loaded.
+        BackendMissing: the client of Ollama cannot be loaded.
 
     Attributes:
         model: as it is sent.
@@ -46,7 +59,8 @@ class OllamaServer(Server):
                 follow_redirects=False,
                 # Its own error loses the status where the body is JSON, but no object.
                 event_hooks={"request": [_drop_key], "response": [self._demand_ok]},
-                **self._options,
+                # With a key given it does not read OLLAMA_API_KEY, meant for another server.
+                **{**self._options, "headers": {"Authorization": "dropped"}},
             )
 
     def refusal(self, status: int, message: str) -> ModelError:
@@ -82,9 +96,18 @@ class OllamaServer(Server):
 
         Raises:
             ModelMissing: it has none of this name.
+            ServerRefused: the model is not on this server, which would hand every prompt on to
+                another host.
         """
-        with self.client() as client:
-            return ModelCard(client.show(self.model))
+        # The client drops `remote_host`, and insists on fields that such cards lack.
+        shown = self.post("/api/show", {"model": self.model})
+        if host := shown.get("remote_host"):
+            raise ServerRefused(
+                f"{self.model!r} does not run on Ollama at {self.address}, which would send every "
+                f"prompt on to {excerpt(str(host))}.",
+                "Choose a model that runs here: ollama list",
+            )
+        return ModelCard(shown)
 
     def close(self) -> None:
         """Close the connections."""
@@ -108,30 +131,47 @@ class ModelCard:
         dimension: length of its vectors; 0 where nobody says.
     """
 
-    def __init__(self, shown: "ShowResponse") -> None:
-        self.capabilities = shown.capabilities
-        info = shown.modelinfo or {}
+    def __init__(self, shown: Json) -> None:
+        capabilities = shown.get("capabilities")
+        self.capabilities = capabilities if isinstance(capabilities, list) else None
+        told = shown.get("model_info")
+        info: Json = told if isinstance(told, dict) else {}
 
         def size(what: str) -> int:
-            value = info.get(f"{info.get('general.architecture')}.{what}")
-            return value if isinstance(value, int) and value > 0 else 0
+            return tokens(info.get(f"{info.get('general.architecture')}.{what}")) or 0
 
         self.context = size("context_length")
         self.dimension = size("embedding_length")
 
 
+@cache
 def _client_class() -> "type[Client]":
     try:
-        # Its package makes a client while it is imported, by what the environment says.
-        from ollama import Client
-    except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
-        raise ModelError(
-            f"The client of Ollama cannot be loaded: {error}",
-            "Unset what is wrong in the environment: OLLAMA_HOST, a proxy or SSL_CERT_FILE.",
+        # Its package makes a client while it is imported, and fails where the environment
+        # names a host, a proxy or a certificate that is none.
+        with _environment_hidden():
+            from ollama import Client
+    except ImportError as error:
+        raise BackendMissing(
+            f"The client of Ollama cannot be loaded: {error}", "pip install --upgrade ollama"
         ) from error
     return Client
 
 
+@contextmanager
+def _environment_hidden() -> Iterator[None]:
+    hidden = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _READ_BY_THE_CLIENT or name.lower().endswith("_proxy")
+    }
+    for name in hidden:
+        os.environ.pop(name, None)
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
 def _drop_key(request: httpx.Request) -> None:
-    # The client takes it from OLLAMA_API_KEY, which may be meant for another server.
     request.headers.pop("Authorization", None)

@@ -7,6 +7,7 @@ from typing import TypeVar
 from localrag_models.backends.openai.schemas import Spelling, binding_spelling
 from localrag_models.backends.openai.server import THINKING_OFF, OpenAIServer
 from localrag_models.backends.servers.chat import ServerChat
+from localrag_models.backends.servers.counts import tokens
 from localrag_models.backends.servers.http import Json
 from localrag_models.backends.servers.replies import Draft, Event
 from localrag_models.chat import ChatRequest, Finish, Message
@@ -112,9 +113,9 @@ class OpenAIChat(ServerChat):
             text=_text(delta.get("content")),
             thinking=_text(delta.get("reasoning_content")) or _text(delta.get("reasoning")),
             finish=_finish(choice.get("finish_reason")),
-            prompt=_number(usage.get("prompt_tokens")),
-            cached=_number(cached),
-            completion=_number(usage.get("completion_tokens")),
+            prompt=tokens(usage.get("prompt_tokens")),
+            cached=tokens(cached),
+            completion=tokens(usage.get("completion_tokens")),
         )
 
     def _calibrate(self, cancelled: Callable[[], bool]) -> None:
@@ -172,7 +173,3 @@ def _object(value: object) -> Json:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from localrag_models.backends.servers.http import Json
-from localrag_models.errors import ModelError, SchemaUnsupported, ServerTimeout, ServerUnreachable
+from localrag_models.backends.servers.http import BadRequest, Json
+from localrag_models.errors import SchemaUnsupported, ServerBroke, ServerBusy, ServerRefused
 from localrag_models.grammar import grammar_of
 
 Schema = Mapping[str, Any]
@@ -53,6 +53,7 @@ _PROBE: Schema = {
     "additionalProperties": False,
 }
 _PROBE_TOKENS = 48
+_CURE = "Use a server that binds replies to one: llama-server, vLLM, LM Studio, Ollama."
 
 
 def binding_spelling(ask: Callable[[Json], str], server: str) -> Spelling:
@@ -64,9 +65,11 @@ def binding_spelling(ask: Callable[[Json], str], server: str) -> Spelling:
 
     Raises:
         SchemaUnsupported: it obeys none.
-        ModelError: nobody answers, or it failed in passing.
+        ServerRefused: it refused all of them, in its own words: they may be about something else.
+        ModelError: it refuses the caller, nobody answers, or it failed in passing.
     """
-    trouble: ModelError | None = None
+    refusals: list[BadRequest] = []
+    trouble: ServerBusy | ServerBroke | None = None
     for spelling in SPELLINGS:
         fields = {
             "messages": [{"role": "user", "content": "Say hello."}],
@@ -77,15 +80,19 @@ def binding_spelling(ask: Callable[[Json], str], server: str) -> Spelling:
         try:
             if _obeyed(ask(fields)):
                 return spelling
-        except (ServerUnreachable, ServerTimeout):
-            raise
-        except ModelError as error:
-            trouble = error if error.transient else trouble
+        except BadRequest as error:
+            refusals.append(error)
+        except (ServerBusy, ServerBroke) as error:
+            trouble = error
     if trouble is not None:
         raise trouble
+    if len(refusals) == len(SPELLINGS):
+        # What it says of OpenAI's own spelling, which all have heard of, tells the most.
+        refusal = refusals[SPELLINGS.index(_json_schema)]
+        raise ServerRefused(refusal.cause, f"If that is about the JSON schema: {_CURE}")
     raise SchemaUnsupported(
         f"The model server at {server} binds no reply to a JSON schema in any known spelling.",
-        "Use a server that does: llama-server, vLLM, LM Studio, Ollama.",
+        _CURE,
     )
 
 

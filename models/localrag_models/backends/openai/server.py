@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
+from localrag_models.backends.servers.counts import tokens
 from localrag_models.backends.servers.http import Json, Server, checked
 from localrag_models.errors import (
     ModelError,
@@ -81,7 +82,7 @@ class OpenAIServer(Server):
             settings.get("n_ctx") if isinstance(settings, dict) else None,  # llama-server
             lm_studio.get("loaded_context_length"),
         )
-        return next((size for size in told if isinstance(size, int) and size > 0), 0)
+        return next(filter(None, map(tokens, told)), 0)
 
     def counter_of(self, model: str) -> Counter | None:
         """What counts the tokens of a conversation; None where the server cannot."""
@@ -101,19 +102,19 @@ class OpenAIServer(Server):
         if not isinstance(prompt, str):
             return None
         body = {"model": model, "content": prompt, "add_special": True, "parse_special": True}
-        tokens = self._asked(f"{self._root}/tokenize", body).get("tokens")
-        return len(tokens) if isinstance(tokens, list) else None
+        listed = self._asked(f"{self._root}/tokenize", body).get("tokens")
+        return len(listed) if isinstance(listed, list) else None
 
     def _vllm_count(self, model: str, messages: list[Json]) -> int | None:
         body = {"model": model, "messages": messages, **THINKING_OFF}
-        return _number(self._asked(f"{self._root}/tokenize", body).get("count"))
+        return tokens(self._asked(f"{self._root}/tokenize", body).get("count"))
 
     def _llama_cpp_python_count(self, model: str, messages: list[Json]) -> int | None:
         # It counts texts only. A template puts a role and a few control tokens around each.
         around = sum(8 + len(message["role"]) for message in messages) + 16
         text = "".join(message["content"] for message in messages)
         body = {"model": model, "input": text}
-        counted = _number(self._asked(f"{self._root}/extras/tokenize/count", body).get("count"))
+        counted = tokens(self._asked(f"{self._root}/extras/tokenize/count", body).get("count"))
         return None if counted is None else counted + around
 
     def _asked(self, path: str, body: Json | None = None) -> Json:
@@ -124,7 +125,3 @@ class OpenAIServer(Server):
             raise
         except ModelError:
             return {}
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None

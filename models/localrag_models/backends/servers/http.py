@@ -2,10 +2,10 @@
 
 httpx is used bare for chat, and for all else with servers of OpenAI's protocol: the client that
 OpenAI publishes reads keys, organisations and addresses from the environment. Ollama's own client
-(`backends.ollama.server`) lists, shows and pulls models, and embeds. It does not chat: it sends
-neither ``truncate`` nor ``shift``, without which a long prompt is cut in silence, drops the count
-of cached tokens, splits its stream at U+0085, which may stand in a text, and cannot be left while
-the server is silent.
+(`backends.ollama.server`) lists and pulls models, and embeds. It does not chat: it sends neither
+``truncate`` nor ``shift``, without which a long prompt is cut in silence, drops the count of cached
+tokens, splits its stream at U+0085, which may stand in a text, and cannot be left while the server
+is silent. Nor does it show models: it drops the host that a model really runs on.
 """
 
 import json
@@ -41,6 +41,12 @@ _TOO_LONG = re.compile(
     re.I | re.S,
 )
 _NO_MEMORY = re.compile(r"more system memory|out of memory|unable to allocate", re.I)
+_USER = re.compile(r"^(\s*\w+://)?.*([@＠])", re.S)
+_QUERY = re.compile(r"([?#]).+", re.S)
+
+
+class BadRequest(ServerRefused):
+    """The server answered 400 or 422: it serves the caller, but not with what was asked for."""
 
 
 class Server:
@@ -54,7 +60,7 @@ class Server:
         api_key: sent as bearer token, unless empty.
 
     Raises:
-        ServerRefused: `address` is none.
+        ServerRefused: `address` is none, or keys of TLS are to be logged and cannot be.
     """
 
     def __init__(
@@ -67,7 +73,7 @@ class Server:
         secure = self.address.startswith("https:")
         self._options: dict[str, Any] = {
             # A context for TLS takes 30 ms to make and every stream has a client of its own.
-            "verify": ssl.create_default_context() if secure else False,
+            "verify": _tls() if secure else False,
             "trust_env": False,
             "timeout": httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
             "headers": {
@@ -87,7 +93,7 @@ class Server:
         return self._plain("GET", path, None)
 
     def post(self, path: str, body: Json) -> Json:
-        """Answer of a POST request; raises as `get` does."""
+        """Answer of a POST request; raises as `get` does, and `BadRequest`."""
         return self._plain("POST", path, body)
 
     def lines(
@@ -144,7 +150,12 @@ class Server:
         with self._failures():
             content = None if body is None else _encoded(body)
             response = self._client.request(method, self._url(path), content=content)
-            self._demand_ok(response)
+            try:
+                self._demand_ok(response)
+            except ServerRefused as error:
+                if response.status_code not in (400, 422):
+                    raise
+                raise BadRequest(error.cause, error.cure) from error
             return self.parsed(response.content)
 
     def _demand_ok(self, response: httpx.Response) -> None:
@@ -219,11 +230,23 @@ def checked(address: str) -> str:
 
 
 def no_address(address: str) -> ServerRefused:
-    """The error for what is not the address of a server."""
+    """The error for what is not the address of a server; hides what may be a password or a key."""
+    shown = _QUERY.sub(r"\1…", _USER.sub(r"\1…\2", address))
     return ServerRefused(
-        f"{address!r} is not the address of a model server.",
+        f"{shown!r} is not the address of a model server; "
+        "an address may hold no user, password, query or fragment.",
         "Set chat.server (or embedding.server) to http://HOST:PORT.",
     )
+
+
+def _tls() -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context()
+    except OSError as error:
+        raise ServerRefused(
+            f"An encrypted connection cannot be prepared: {error}.",
+            "Unset SSLKEYLOGFILE, or let it name a file that can be written.",
+        ) from error
 
 
 def too_long(told: str, message: str = "") -> ContextExceeded:
