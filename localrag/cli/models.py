@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from localrag_models.store import ModelStore, Progress
 
 OLLAMA = "ollama:"
-_CODES = (0, 2, 5, 8, 130)
+_CODES = (0, 2, 5, 6, 7, 8, 130)
 _LONGEST_TOKEN = 1_000
 
 app = typer.Typer(rich_markup_mode=None)
@@ -222,7 +222,10 @@ def verify(
 
 
 def remove(context: typer.Context, name: Name, as_json: Json = False) -> None:
-    """Remove a model, or what an interrupted pull has left of one."""
+    """Remove a model, what an interrupted pull has left of one, or what is in the way of one.
+
+    The name is that of a file or folder in the folder of the models, whatever it holds.
+    """
     with _work(context.obj) as (store, _):
         store.remove(name)
     if as_json:

@@ -10,6 +10,8 @@ ModelError                   a model cannot be used, or did not do what was aske
 ├── ReplyInvalid             the reply is not what its schema demands, or was cut short
 ├── OutOfMemory              the model or its context does not fit into memory
 ├── TransferFailed           a pull, import or export did not end well; what is there is kept
+│   ├── StorageFailed        the disk is full, or a file or folder cannot be written
+│   └── StoreBusy            another process is installing or removing the same model
 ├── ServerRefused            a model server refused the request; repeating it changes nothing
 └── ServerTrouble            transient: trying again can help
     ├── ServerUnreachable    nobody answers at the address
@@ -95,6 +97,14 @@ class OutOfMemory(ModelError):  # noqa: N818
 
 class TransferFailed(ModelError):  # noqa: N818
     """A pull, import or export did not end well; what was there before is untouched."""
+
+
+class StorageFailed(TransferFailed):
+    """The disk is full, or a file or folder cannot be written."""
+
+
+class StoreBusy(TransferFailed):
+    """Another process is installing or removing the same model."""
 
 
 class ServerRefused(ModelError):  # noqa: N818

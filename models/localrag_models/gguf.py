@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from localrag_models.errors import ModelDamaged, ModelMissing, WrongKind
+from localrag_models.regular import require_regular
 
 Kind = Literal["chat", "embedder", "reranker", "other"]
 Scalar = int | float | bool | str
@@ -145,6 +146,7 @@ def read_header(path: Path) -> Header:
         ModelDamaged: cut short, or its header contradicts itself.
     """
     try:
+        require_regular(path, "Name a .gguf file.")
         with path.open("rb") as file:
             return _Reader(path, file).header()
     except FileNotFoundError:

@@ -101,7 +101,8 @@ def pull(
     Raises:
         ModelMissing: there is no such model, repository or file.
         WrongKind: it is no model that can be run here.
-        TransferFailed: it could not be fetched, or is not what the hub announced.
+        TransferFailed: it could not be fetched, or is not what the hub announced; or as
+            `landing` says.
     """
     wish = Wish.parse(wanted)
     name = checked_name(name or wish.name)
@@ -110,8 +111,9 @@ def pull(
         return present
     repository = hub.repository(wish.repository, revision)
     files = _choose(repository, wish)
+    largest = max(file.size for file in files)
     resume = f"{repository.name}@{repository.revision}/{wish.file or ''}"
-    with landing(store.folder, name, resume=resume) as folder:
+    with landing(store.folder, name, largest=largest, resume=resume) as folder:
         missing = {file.path: file.size - _have(folder, file) for file in files}
         require_space(folder, sum(missing.values()), f"The model {name!r}")
         tally = Tally(f"pulling {name}", sum(missing.values()), on_progress)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from localrag_models.errors import ModelDamaged, ModelMissing, TransferFailed
+from localrag_models.regular import require_regular
 from localrag_models.store.landing import OnBytes, flush, hashed, require_space, writing
 from localrag_models.store.manifest import LARGEST_MANIFEST, MANIFEST, InstalledModel, Manifest
 
@@ -30,12 +31,13 @@ def write_archive(model: InstalledModel, target: Path, on_bytes: OnBytes) -> Non
 
     Raises:
         ModelDamaged: a file has changed since the model was installed; there is no archive.
-        TransferFailed: there is already such a file, or it cannot be written.
+        TransferFailed: there is already such a file.
+        StorageFailed: it cannot be written.
     """
-    if target.exists():
-        raise TransferFailed(f"There is already a file {target}.", "Name another one.")
     unfinished = target.with_name(f"{target.name}.partial")
-    with writing(target):
+    with writing(target, model.size):
+        if target.exists():
+            raise TransferFailed(f"There is already a file {target}.", "Name another one.")
         require_space(target.parent, model.size + _OVERHEAD, f"The archive {target}")
         try:
             with tarfile.open(unfinished, "w", format=tarfile.GNU_FORMAT) as archive:
@@ -63,12 +65,14 @@ def read_archive(path: Path) -> Iterator[tuple[Manifest, Extract]]:
 
     Raises:
         ModelMissing: there is no such file.
+        WrongKind: it is a folder, a pipe or a device.
         ModelDamaged: it is no such archive, cut short, or not what its manifest says.
     """
-    if not path.is_file():
+    if not path.exists():
         raise ModelMissing(
             f"There is no file {path}.", "On the other machine: localrag models export NAME FILE"
         )
+    require_regular(path, "Name a file that localrag models export wrote.")
     with path.open("rb") as file:
         first = _next(file, path)
         if first is None or first.name != MANIFEST or first.size > LARGEST_MANIFEST:

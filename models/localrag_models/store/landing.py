@@ -6,6 +6,9 @@
     models/.partial/<name>/    one on its way: ``files/``, and ``source``, which says of what
     models/.partial/<name>.lock
 
+Whatever else stands at ``models/<name>`` is in the way: it is never written over, and `discard`
+clears it.
+
 The system frees a lock when its process ends, however it ends. What a killed process left is
 swept, or gone on with, by the next one that installs a model of that name.
 """
@@ -17,44 +20,54 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from localrag_models.errors import TransferFailed
-from localrag_models.store.manifest import MANIFEST, FileRecord, Manifest, checked_path
+from localrag_models.errors import StorageFailed, StoreBusy, TransferFailed
+from localrag_models.regular import kind_of
+from localrag_models.store.manifest import (
+    MANIFEST,
+    FileRecord,
+    Manifest,
+    checked_path,
+    has_manifest,
+)
 
 PARTIAL = ".partial"
 _CHUNK = 1 << 20
+_LARGEST_ON_FAT32 = 2**32 - 1
 
 OnBytes = Callable[[int], None]
 """Called with the number of bytes handled since the last call."""
 
 
 @contextmanager
-def landing(root: Path, name: str, *, resume: str = "") -> Iterator[Path]:
+def landing(root: Path, name: str, *, largest: int, resume: str = "") -> Iterator[Path]:
     """Hold the right to install `name`, and a folder to prepare its files in.
 
     Args:
         root: folder of the models.
         name: what the model will be called.
+        largest: bytes of its largest file.
         resume: says what is being fetched. Files that an earlier attempt at the same thing left
             are still in the folder, and stay there when this one fails. Empty: the folder is
             empty, and is removed when this attempt fails.
 
     Raises:
-        TransferFailed: there is a model of that name, or another process is installing one, or
-            the folder cannot be written.
+        TransferFailed: something of that name is there.
+        StoreBusy: another process is installing a model of that name.
+        StorageFailed: the folder cannot be written.
     """
-    with writing(root), _locked(root, name):
+    with writing(root, largest), _locked(root, name):
         _refuse_existing(root, name)
         place = root / PARTIAL / name
         files, note = place / "files", place / "source"
         if not (resume and note.is_file() and note.read_text(encoding="utf-8") == resume):
-            shutil.rmtree(place, ignore_errors=True)
+            _clear(place)
         files.mkdir(parents=True, exist_ok=True)
         note.write_text(resume, encoding="utf-8")
         try:
             yield files
         except BaseException:
             if not resume:
-                shutil.rmtree(place, ignore_errors=True)
+                _clear(place)
             raise
 
 
@@ -72,16 +85,23 @@ def land(files: Path, root: Path, manifest: Manifest) -> Path:
     target = root / manifest.name
     files.rename(target)
     _flush_one(root)
-    shutil.rmtree(files.parent, ignore_errors=True)
+    _clear(files.parent)
     return target
 
 
 def discard(root: Path, name: str) -> None:
-    """Remove an installed model, and what is left of an attempt to install it, for good."""
+    """Remove for good what stands at a name, and what is left of an attempt to install it.
+
+    A link is removed itself; what it leads to stays.
+
+    Raises:
+        StoreBusy: another process is installing or removing a model of that name.
+        StorageFailed: the folder cannot be written.
+    """
     with writing(root), _locked(root, name):
         place = root / PARTIAL / name
-        shutil.rmtree(place, ignore_errors=True)
-        if (root / name).is_dir():
+        _clear(place)
+        if os.path.lexists(root / name):
             # Gone at once for everybody who looks, however long the removal takes.
             place.mkdir()
             (root / name).rename(place / "files")
@@ -101,11 +121,11 @@ def require_space(folder: Path, needed: int, what: str) -> None:
     """Make sure that `needed` bytes can be written.
 
     Raises:
-        TransferFailed: they cannot.
+        StorageFailed: they cannot.
     """
     free = shutil.disk_usage(folder).free
     if free < needed:
-        raise TransferFailed(
+        raise StorageFailed(
             f"{what} needs {gigabytes(needed)} on the disk, and {gigabytes(free)} are free.",
             "Free some space, or choose another workspace with --home.",
         )
@@ -165,18 +185,36 @@ def flush(place: Path) -> None:
 
 
 @contextmanager
-def writing(place: Path) -> Iterator[None]:
-    """Turn what the system says about a full disk or a forbidden folder into `TransferFailed`."""
+def reading(place: Path) -> Iterator[None]:
+    """Turn what the system says about a file it does not give into `TransferFailed`."""
+    try:
+        yield
+    except OSError as error:
+        raise TransferFailed(
+            f"{error.filename or place} cannot be read ({error.strerror or error}).",
+            "Check its permissions and the disk.",
+        ) from error
+
+
+@contextmanager
+def writing(place: Path, largest: int = 0) -> Iterator[None]:
+    """Turn what the system says about a full disk or a forbidden folder into `StorageFailed`.
+
+    Args:
+        place: named where the system names no file.
+        largest: bytes of the largest file that is written.
+    """
     try:
         yield
     except OSError as error:
         cures = {
             errno.ENOSPC: "The disk is full: free some space, or choose another with --home.",
             errno.EDQUOT: "The quota is used up: free some space.",
-            errno.EFBIG: "This file system takes no file of that size; exFAT and ext4 do, "
-            "FAT32 ends at 4 GB.",
+            errno.EFBIG: "FAT32 takes no file over 4 GB; exFAT and ext4 do."
+            if largest > _LARGEST_ON_FAT32
+            else "There is a limit on the size of files (ulimit -f, a quota): raise it.",
         }
-        raise TransferFailed(
+        raise StorageFailed(
             f"{error.filename or place} cannot be read or written ({error.strerror or error}).",
             cures.get(error.errno or 0, "Check its permissions and the disk."),
         ) from error
@@ -195,7 +233,7 @@ def _locked(root: Path, name: str) -> Iterator[None]:
     try:
         lock = FileLock(root / PARTIAL / f"{name}.lock", timeout=0).acquire()
     except Timeout:
-        raise TransferFailed(
+        raise StoreBusy(
             f"Another process is installing or removing the model {name!r}.",
             "Wait until it has finished, then try again.",
         ) from None
@@ -204,11 +242,21 @@ def _locked(root: Path, name: str) -> Iterator[None]:
 
 
 def _refuse_existing(root: Path, name: str) -> None:
-    if (root / name).exists():
+    here = root / name
+    if os.path.lexists(here):
         raise TransferFailed(
-            f"There is already a model {name!r}.",
+            f"There is already a model {name!r}."
+            if has_manifest(here)
+            else f"{here} is {kind_of(here)}, but no model, and in the way.",
             f"Give the new one another name with --name, or first: localrag models remove {name}",
         )
+
+
+def _clear(place: Path) -> None:
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)
 
 
 def _drop_unlisted(files: Path, manifest: Manifest) -> None:

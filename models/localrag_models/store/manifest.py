@@ -80,6 +80,14 @@ def _inside_its_folder(path: str) -> str:
     return path
 
 
+def has_manifest(folder: Path) -> bool:
+    """Whether there is a manifest in a folder; none where it may not be looked at."""
+    try:
+        return (folder / MANIFEST).is_file()
+    except OSError:
+        return False
+
+
 ModelPath = Annotated[str, AfterValidator(_inside_its_folder)]
 """A path inside the folder of a model, with ``/``; it cannot lead out of it."""
 

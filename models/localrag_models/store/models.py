@@ -2,19 +2,21 @@
 
 import difflib
 import re
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import ModelDamaged, ModelError, ModelMissing
+from localrag_models.regular import kind_of
 from localrag_models.store.archive import read_archive, write_archive
 from localrag_models.store.landing import (
-    PARTIAL,
     copy,
     discard,
     land,
     landing,
     partial,
+    reading,
     record,
     require_space,
     writing,
@@ -27,6 +29,7 @@ from localrag_models.store.manifest import (
     Manifest,
     Source,
     checked_name,
+    has_manifest,
 )
 from localrag_models.store.progress import Progress, Tally, silent
 from localrag_models.store.recognition import recognise
@@ -91,13 +94,13 @@ class ModelStore:
         Raises:
             ModelError: as `recognise` and `landing` say; what was there before is untouched.
         """
-        with writing(path):
+        with reading(path):
             found = recognise(path, kind)
             sizes = [(found.folder / file).stat().st_size for file in found.files]
             name = checked_name(
                 name or name_for(path.stem if path.is_file() else path.resolve().name)
             )
-            with landing(self.folder, name) as files:
+            with landing(self.folder, name, largest=max(sizes)) as files:
                 if not link:
                     require_space(files, sum(sizes), f"The model {name!r}")
                 tally = Tally("copying", sum(sizes), on_progress)
@@ -128,7 +131,7 @@ class ModelStore:
         model = self.find(name)
         tally = Tally(f"checking {name}", model.size, on_progress)
         for file in model.manifest.files:
-            with writing(model.folder):
+            with reading(model.folder):
                 found = record(model.folder, file.path, tally)
             if found != file:
                 raise _damaged(model.folder, file.path, "has changed since it was installed")
@@ -140,13 +143,17 @@ class ModelStore:
         return model
 
     def remove(self, name: str) -> None:
-        """Remove a model, or what an interrupted pull has left of one.
+        """Remove a model, what an interrupted pull has left of one, or what is in the way of one.
+
+        Args:
+            name: of a file, folder or link directly in the folder of the models.
 
         Raises:
             ModelMissing: there is nothing of that name.
-            TransferFailed: another process is installing it, or the folder cannot be written.
+            TransferFailed: as `discard` says.
         """
-        if name not in self._names() and name not in self.unfinished():
+        # Compared with what is there, so that no name can lead out of the folder.
+        if name not in self.unfinished() and name not in {path.name for path in self._standing()}:
             raise ModelMissing(f"The model {name!r} is not installed.", "See: localrag models list")
         discard(self.folder, name)
 
@@ -164,10 +171,12 @@ class ModelStore:
         Raises:
             ModelMissing: it is not installed.
             ModelDamaged: a file of it has changed; nothing is written.
-            TransferFailed: the archive exists already, or cannot be written.
+            TransferFailed: the archive exists already.
+            StorageFailed: it cannot be written.
         """
         model = self.find(name)
-        target = archive / f"{name}.tar" if archive.is_dir() else archive
+        with writing(archive):
+            target = archive / f"{name}.tar" if archive.is_dir() else archive
         write_archive(model, target, Tally(f"exporting {name}", model.size, on_progress))
         return target
 
@@ -183,14 +192,17 @@ class ModelStore:
 
         Raises:
             ModelMissing: there is no such file.
+            WrongKind: it is a folder, a pipe or a device.
             ModelDamaged: it is no such archive, cut short, or not what its manifest says.
-            TransferFailed: there is a model of that name, or no space.
+            TransferFailed: as `landing` says.
         """
-        with writing(archive), read_archive(archive) as (manifest, extract):
+        with reading(archive), read_archive(archive) as (manifest, extract):
             manifest = manifest.model_copy(update={"name": checked_name(name or manifest.name)})
-            with landing(self.folder, manifest.name) as files:
+            largest = max(file.size for file in manifest.files)
+            with landing(self.folder, manifest.name, largest=largest) as files:
                 require_space(files, manifest.size, f"The model {manifest.name!r}")
                 extract(files, Tally(f"importing {manifest.name}", manifest.size, on_progress))
+                _check_kind(files, manifest, archive)
                 land(files, self.folder, manifest)
         return self.find(manifest.name)
 
@@ -199,24 +211,19 @@ class ModelStore:
         for name in self._names():
             try:
                 found.append(self._load(self.folder / name))
-            except ModelDamaged as error:
+            except ModelError as error:
                 found.append(error)
-        found += [
-            ModelMissing(
-                f"{path} is in the folder of the models, but not installed.",
-                f"Install it: localrag models add {path}",
-            )
-            for path in sorted(self.folder.glob("*.gguf"))
-            if path.is_file()
-        ]
-        return found
+        return found + [_no_model(path) for path in self._standing() if not has_manifest(path)]
 
     def _names(self) -> list[str]:
-        folders = (path.parent for path in self.folder.glob(f"*/{MANIFEST}"))
-        return sorted(folder.name for folder in folders if folder.name != PARTIAL)
+        return [path.name for path in self._standing() if has_manifest(path)]
+
+    def _standing(self) -> list[Path]:
+        """Everything in the folder but what is hidden, as unfinished models are."""
+        return sorted(path for path in self.folder.glob("*") if not path.name.startswith("."))
 
     def _load(self, folder: Path) -> InstalledModel:
-        with writing(folder), (folder / MANIFEST).open("rb") as text:
+        with reading(folder), (folder / MANIFEST).open("rb") as text:
             manifest = Manifest.parse(text.read(LARGEST_MANIFEST), str(folder / MANIFEST))
         if manifest.name != folder.name:
             raise ModelDamaged(
@@ -241,6 +248,33 @@ class ModelStore:
         near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
         hint = f"Did you mean {near[0]}? " if near else ""
         return f"{hint}See what is there: localrag models list"
+
+
+def _no_model(path: Path) -> ModelError:
+    remove = f"localrag models remove {shlex.quote(path.name)}"
+    if path.suffix == ".gguf" and path.is_file():
+        return ModelMissing(
+            f"{path} is in the folder of the models, but not installed.",
+            f"Install it (localrag models add {shlex.quote(str(path))}), then remove the file "
+            f"({remove}).",
+        )
+    return ModelDamaged(
+        f"{path} is {kind_of(path)} without {MANIFEST}: no model.",
+        f"If it is not needed, remove it: {remove}",
+    )
+
+
+def _check_kind(files: Path, manifest: Manifest, archive: Path) -> None:
+    """Look whether the files of an archive are the model that its manifest describes."""
+    path = files / manifest.weights[0].path if manifest.format == "gguf" else files
+    try:
+        recognise(path, manifest.kind)
+    except ModelError as error:
+        raise ModelDamaged(
+            f"{archive} holds no model of kind {manifest.kind} and format {manifest.format}, "
+            "though its manifest says so.",
+            "Do not use it; export the model again.",
+        ) from error
 
 
 def _damaged(folder: Path, file: str, what: str) -> ModelDamaged:

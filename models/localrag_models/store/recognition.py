@@ -47,7 +47,7 @@ def recognise(path: Path, kind: Kind | None = None) -> Recognised:
 
     Raises:
         ModelMissing: there is nothing.
-        WrongKind: it is no model that can be run, or not of the kind said.
+        WrongKind: it is no file or folder, no model that can be run, or not of the kind said.
         ModelDamaged: cut short, or its configuration cannot be read.
     """
     if not path.exists():

@@ -131,6 +131,35 @@ def test_export_and_import(cli: Cli, workspace: Path, tiny_chat: Path, tmp_path:
     assert cli("models", "export", "mine", str(tmp_path), "--json").code == 8
 
 
+def test_what_is_in_the_way(cli: Cli, workspace: Path, tiny_chat: Path) -> None:
+    (workspace / "models" / "mine").mkdir()
+    told = "localrag models remove mine"
+    for arguments in (("models", "add", str(tiny_chat), "--name", "mine"), ("models", "list")):
+        assert told in cli(*arguments).err
+    checked = cli("doctor")
+    assert told in checked.out + checked.err
+    assert cli("models", "remove", "mine").code == 0
+    assert cli("models", "add", str(tiny_chat), "--name", "mine").code == 0
+
+
+def test_a_full_disk_and_another_process(
+    cli: Cli, workspace: Path, tiny_chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from filelock import FileLock
+
+    with monkeypatch.context() as patched:
+        usage = shutil.disk_usage("/")._replace(free=1_000)
+        patched.setattr(shutil, "disk_usage", lambda path: usage)
+        full = cli("models", "add", str(tiny_chat), "--name", "mine")
+    assert full.code == 7
+    assert "are free" in full.err
+    assert cli("models", "add", str(tiny_chat), "--name", "mine").code == 0
+    with FileLock(workspace / "models" / ".partial" / "mine.lock"):
+        busy = cli("models", "remove", "mine")
+    assert busy.code == 6
+    assert "Another process" in busy.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "part"),
     [

@@ -171,9 +171,42 @@ def test_a_model_without_template_is_refused(tmp_path: Path) -> None:
         with_template(tmp_path / "m.gguf", None)
 
 
-def test_a_template_that_is_no_jinja_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "template",
+    ["{% for %}", "{{ " + "(" * 9_000 + "1" + ")" * 9_000 + " }}", "{% for a in b %}" * 30],
+    ids=["a mistake", "nested too deep", "never closed"],
+)
+def test_a_template_that_is_no_jinja_is_refused(tmp_path: Path, template: str) -> None:
     with pytest.raises(ModelDamaged, match="no Jinja template"):
-        with_template(tmp_path / "m.gguf", "{% for %}")
+        with_template(tmp_path / "m.gguf", template)
+
+
+_LOOP = "{% for _ in range(99999) %}"
+_LETTERS = "{% for _ in 'x' * 99999 %}"
+_CALLS = "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        _LOOP * 3 + "{% endfor %}" * 3,
+        _LETTERS * 3 + "{% endfor %}" * 3,
+        _CALLS + "{{ f(90) }}",
+        "{{ 9 ** 9 ** 9 }}",
+    ],
+    ids=["ranges", "letters", "calls", "powers"],
+)
+def test_a_template_that_never_ends_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, template: str
+) -> None:
+    monkeypatch.setattr("localrag_models.backends.llama_cpp.template._LIMIT", 0.2)
+    watched = sys.gettrace()
+    with (
+        pytest.raises(ModelDamaged, match="takes too long"),
+        with_template(tmp_path / "m.gguf", TEMPLATE + template) as chat,
+    ):
+        chat.chat(ASK)
+    assert sys.gettrace() is watched
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,16 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
+def small_files() -> Iterator[None]:
+    """Lets no file grow beyond 10,000 bytes, as ``ulimit -f`` does."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
 def online(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Undoes what switches the library off: the tests of other parts do so for good."""
     import huggingface_hub

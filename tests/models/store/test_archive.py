@@ -1,6 +1,8 @@
 """Models as one file: what goes out comes in, and nothing else does."""
 
+import hashlib
 import io
+import os
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +10,13 @@ from pathlib import Path
 import pytest
 from tiny_models.encoder import TinyEncoder
 
-from localrag_models.errors import ModelDamaged, ModelMissing, TransferFailed
+from localrag_models.errors import (
+    ModelDamaged,
+    ModelMissing,
+    StorageFailed,
+    TransferFailed,
+    WrongKind,
+)
 from localrag_models.store import ModelStore
 
 Members = list[tuple[tarfile.TarInfo, bytes]]
@@ -71,8 +79,20 @@ def test_a_damaged_model_is_not_exported(
 
 
 def test_a_place_that_cannot_be_written(store: ModelStore, archive: Path, tmp_path: Path) -> None:
-    with pytest.raises(TransferFailed, match="cannot be read or written"):
-        store.export("mine", tmp_path / "no" / "such" / "folder.tar")
+    for place in ("no/such/folder.tar", "x" * 300):
+        with pytest.raises(StorageFailed, match="cannot be read or written"):
+            store.export("mine", tmp_path / place)
+
+
+def test_a_limit_on_the_size_of_files(
+    store: ModelStore, tiny_chat: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    store.add(tiny_chat, name="mine")
+    request.getfixturevalue("small_files")
+    with pytest.raises(StorageFailed) as caught:
+        store.export("mine", tmp_path / "mine.tar")
+    assert "ulimit -f" in caught.value.cure
+    assert not list(tmp_path.glob("mine.tar*"))
 
 
 def _rebuilt(archive: Path, change: Callable[[Members], Members]) -> Path:
@@ -152,8 +172,49 @@ def test_what_is_no_archive(elsewhere: ModelStore, tiny_chat: Path, tmp_path: Pa
         elsewhere.import_(tiny_chat)
     with pytest.raises(ModelMissing):
         elsewhere.import_(tmp_path / "nothing.tar")
-    with pytest.raises(ModelMissing):
+    with pytest.raises(WrongKind, match="is a folder"):
         elsewhere.import_(tmp_path)
+    os.mkfifo(tmp_path / "pipe.tar")
+    with pytest.raises(WrongKind, match="is a named pipe"):
+        elsewhere.import_(tmp_path / "pipe.tar")
+    with pytest.raises(WrongKind, match="is a device"):
+        elsewhere.import_(Path("/dev/zero"))
+
+
+def _renamed_kind(members: Members) -> Members:
+    (manifest, text), model = members
+    text = text.replace(b'kind = "chat"', b'kind = "embedder"')
+    manifest.size = len(text)
+    return [(manifest, text), model]
+
+
+def _renamed_format(members: Members) -> Members:
+    (manifest, text), (info, content) = members
+    config = b'\n[[files]]\npath = "config.json"\nsize = 2\nsha256 = "%s"\n'
+    text = text.replace(b'"gguf"', b'"sentence-transformers"')
+    text += config % hashlib.sha256(b"{}").hexdigest().encode()
+    manifest.size = len(text)
+    extra = tarfile.TarInfo("config.json")
+    extra.size = 2
+    return [(manifest, text), (info, content), (extra, b"{}")]
+
+
+def _only_text(members: Members) -> Members:
+    (manifest, text), (info, content) = members
+    words = b"no model at all".ljust(len(content))
+    old, new = (hashlib.sha256(body).hexdigest().encode() for body in (content, words))
+    return [(manifest, text.replace(old, new)), (info, words)]
+
+
+@pytest.mark.parametrize("change", [_renamed_kind, _renamed_format, _only_text])
+def test_archives_whose_manifest_lies(
+    archive: Path, elsewhere: ModelStore, change: Callable[[Members], Members]
+) -> None:
+    with pytest.raises(ModelDamaged, match="though its manifest says so"):
+        elsewhere.import_(_rebuilt(archive, change))
+    assert not elsewhere.installed()
+    assert not elsewhere.problems()
+    assert not elsewhere.unfinished()
 
 
 def test_a_size_beyond_reason(archive: Path, elsewhere: ModelStore) -> None:

@@ -1,5 +1,6 @@
 """The store: what is added is recognised, whole and checked; what is not is told."""
 
+import errno
 import json
 import multiprocessing
 import os
@@ -11,7 +12,15 @@ import pytest
 from tiny_models.encoder import TinyEncoder
 
 from localrag_models.embedding import E5, Prefixes
-from localrag_models.errors import ModelDamaged, ModelError, ModelMissing, TransferFailed, WrongKind
+from localrag_models.errors import (
+    ModelDamaged,
+    ModelError,
+    ModelMissing,
+    StorageFailed,
+    StoreBusy,
+    TransferFailed,
+    WrongKind,
+)
 from localrag_models.store import ModelStore
 
 
@@ -175,7 +184,12 @@ def _list(path: Path, chat: Path) -> Path:
 
 
 def _device(path: Path, chat: Path) -> Path:
-    return Path("/dev/null")
+    return Path("/dev/zero")
+
+
+def _pipe(path: Path, chat: Path) -> Path:
+    os.mkfifo(path)
+    return path
 
 
 @pytest.mark.parametrize(
@@ -195,7 +209,8 @@ def _device(path: Path, chat: Path) -> Path:
         (_overlong, ModelDamaged, "cut short"),
         (_broken, ModelDamaged, "no JSON"),
         (_list, ModelDamaged, "no JSON object"),
-        (_device, ModelError, "/dev/null"),
+        (_device, WrongKind, "/dev/zero is a device"),
+        (_pipe, WrongKind, "is a named pipe"),
     ],
 )
 def test_what_is_no_model(
@@ -321,10 +336,93 @@ def test_remove(store: ModelStore, tiny_chat: Path) -> None:
         store.remove("mine")
 
 
+def _folder_of_words(path: Path) -> None:
+    path.mkdir()
+    (path / "words.txt").write_text("not to be lost by a look", encoding="utf-8")
+
+
+def _folder_with_manifest_folder(path: Path) -> None:
+    (path / "model.toml").mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    ("obstruct", "told"),
+    [
+        (_folder_of_words, "a folder"),
+        (_folder_with_manifest_folder, "a folder"),
+        (lambda path: path.write_bytes(b"words"), "a file"),
+        (lambda path: os.mkfifo(path), "a named pipe"),
+        (lambda path: path.symlink_to("nowhere"), "a link that leads nowhere"),
+        (lambda path: path.symlink_to(path), "a link that leads nowhere"),
+    ],
+)
+def test_what_is_in_the_way_is_named_and_can_be_removed(
+    store: ModelStore, tiny_chat: Path, obstruct: Callable[[Path], None], told: str
+) -> None:
+    store.folder.mkdir()
+    obstruct(store.folder / "mine")
+    with pytest.raises(TransferFailed, match=f"is {told}.* in the way") as caught:
+        store.add(tiny_chat, name="mine")
+    (problem,) = store.problems()
+    assert f"is {told} without" in problem.cause
+    for cure in (caught.value.cure, problem.cure):
+        assert "localrag models remove mine" in cure
+    store.remove("mine")
+    assert not store.problems()
+    assert store.add(tiny_chat, name="mine") == store.verify("mine")
+
+
+def test_remove_follows_no_link(store: ModelStore, tiny_chat: Path, tmp_path: Path) -> None:
+    model = store.add(tiny_chat, name="mine")
+    kept = tmp_path / "kept"
+    model.folder.rename(kept)
+    (store.folder / "mine").symlink_to(kept)
+    (store.folder / ".partial" / "mine").symlink_to(kept)
+    store.remove("mine")
+    assert not (store.folder / "mine").is_symlink()
+    assert (kept / tiny_chat.name).read_bytes() == tiny_chat.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", ".partial", "mine/model.toml", "../kept", "a\0b"])
+def test_remove_stays_inside_the_folder(store: ModelStore, tiny_chat: Path, name: str) -> None:
+    store.add(tiny_chat, name="mine")
+    (store.folder.parent / "kept").mkdir()
+    with pytest.raises(ModelMissing, match="not installed"):
+        store.remove(name)
+    assert store.verify("mine")
+    assert (store.folder.parent / "kept").is_dir()
+
+
+def test_a_limit_on_the_size_of_files(
+    store: ModelStore, tiny_chat: Path, small_files: None
+) -> None:
+    with pytest.raises(StorageFailed) as caught:
+        store.add(tiny_chat)
+    assert "ulimit -f" in caught.value.cure
+    assert not store.unfinished()
+
+
+def test_a_file_system_for_small_files(
+    store: ModelStore, tiny_chat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        # The first bytes are written by then.
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+
+    large = tmp_path / "large.gguf"
+    shutil.copy(tiny_chat, large)
+    os.truncate(large, 2**32)
+    usage = shutil.disk_usage("/")._replace(free=2**40)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    with pytest.raises(StorageFailed) as caught:
+        store.add(large, on_progress=refuse)
+    assert "FAT32" in caught.value.cure
+
+
 def test_a_full_disk(store: ModelStore, tiny_chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")._replace(free=1_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(TransferFailed, match="are free"):
+    with pytest.raises(StorageFailed, match="are free"):
         store.add(tiny_chat)
     assert not store.unfinished()
 
@@ -340,13 +438,13 @@ def test_a_disk_that_fills_up_meanwhile(store: ModelStore, tiny_chat: Path) -> N
 def test_a_folder_that_cannot_be_written(store: ModelStore, tiny_chat: Path) -> None:
     store.folder.mkdir()
     store.folder.chmod(0o500)
-    with pytest.raises(TransferFailed, match="cannot be read or written"):
+    with pytest.raises(StorageFailed, match="cannot be read or written"):
         store.add(tiny_chat)
 
 
 def test_a_file_in_the_place_of_the_folder(tmp_path: Path, tiny_chat: Path) -> None:
     (tmp_path / "models").write_text("", encoding="utf-8")
-    with pytest.raises(TransferFailed):
+    with pytest.raises(StorageFailed):
         ModelStore(tmp_path / "models").add(tiny_chat)
 
 
@@ -366,7 +464,7 @@ def test_kill_9_while_adding(store: ModelStore, tiny_chat: Path) -> None:
     process = spawn.Process(target=_add_until_killed, args=(store.folder, tiny_chat, begun))
     process.start()
     begun.get(timeout=30)
-    with pytest.raises(TransferFailed, match="Another process"):
+    with pytest.raises(StoreBusy, match="Another process"):
         store.remove("mine")
     process.kill()
     process.join()

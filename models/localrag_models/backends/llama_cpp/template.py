@@ -1,15 +1,25 @@
-"""The chat template of a model: from messages to the text of a prompt."""
+"""The chat template of a model: from messages to the text of a prompt.
 
-from collections.abc import Collection, Sequence
+A template is a program that came with a model file. It runs in the sandbox of Jinja, which keeps it
+from everything but its own work; that this work ends is seen to here.
+"""
+
+import sys
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
-from jinja2 import TemplateError
+from jinja2 import nodes
+from jinja2.sandbox import SandboxedEnvironment
 
 from localrag_models.backends.llama_cpp.native import runtime
 from localrag_models.chat import Message
 from localrag_models.control_tokens import neutralise
 from localrag_models.errors import ModelDamaged, WrongKind
 
+_LIMIT = 2.0
+"""Seconds of work in which a prompt has to be ready; one of 200 turns takes 0.1."""
 _NO_REASONING = "\n</think>\n\n"
 
 
@@ -25,7 +35,7 @@ class ChatTemplate:
 
     Raises:
         WrongKind: the model has no template.
-        ModelDamaged: its template is no Jinja.
+        ModelDamaged: its template is no Jinja, or does not come to an end.
     """
 
     def __init__(
@@ -41,9 +51,16 @@ class ChatTemplate:
             )
         self._name = name
         self._control = frozenset(control)
+        extensions = (Jinja2ChatFormatter.IgnoreGenerationTags, "jinja2.ext.loopcontrols")
         try:
-            self._format = Jinja2ChatFormatter(source, eos_token=end, bos_token=begin)
-        except TemplateError as error:
+            with _limited():
+                if SandboxedEnvironment(extensions=extensions).parse(source).find(nodes.Pow):
+                    # A power of a power is one step, which nothing can interrupt.
+                    raise _Overlong("it raises numbers to powers")
+                self._format = Jinja2ChatFormatter(source, eos_token=end, bos_token=begin)
+        except _Overlong as error:
+            raise self._endless(error) from None
+        except Exception as error:  # Jinja's own, those of Python's compiler, and its limits
             raise ModelDamaged(
                 f"The chat template of {name} is no Jinja template: {error}.",
                 "Choose another conversion of the model.",
@@ -54,6 +71,7 @@ class ChatTemplate:
 
         Raises:
             WrongKind: the template does not take these messages, or leaves some of them out.
+            ModelDamaged: it does not come to an end.
         """
         turns: list[dict[str, str]] = [
             {"role": message.role, "content": neutralise(message.content, self._control)}
@@ -74,11 +92,46 @@ class ChatTemplate:
     def _attempt(self, turns: list[dict[str, str]]) -> str | None:
         """The prompt; None where the template refuses the turns or drops what they say."""
         try:
-            prompt: str = self._format(messages=cast(Any, turns), enable_thinking=False).prompt
+            with _limited():
+                prompt: str = self._format(messages=cast(Any, turns), enable_thinking=False).prompt
+        except _Overlong as error:
+            raise self._endless(error) from None
         except Exception:  # noqa: BLE001 - templates raise whatever they like
             return None
         whole = all(turn["content"].strip() in prompt for turn in turns)
         return prompt if whole else None
+
+    def _endless(self, why: "_Overlong") -> ModelDamaged:
+        return ModelDamaged(
+            f"The chat template of {self._name} takes too long: {why}.",
+            "Choose another conversion of the model; do not trust this one.",
+        )
+
+
+class _Overlong(Exception):  # noqa: N818 - it says what the template is
+    """A template takes too long; the message says what it does."""
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Let the Python code of this thread work for so long only.
+
+    Jinja compiles templates to Python, and has no hook in its loops; the interpreter has one, that
+    of debuggers. It is looked at between steps, not within one (``"x" * 10**9``).
+    """
+    end = time.thread_time() + _LIMIT
+
+    def look(*_: object) -> Any:
+        if time.thread_time() > end:
+            raise _Overlong(f"no prompt after {_LIMIT:g} s of work")
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
 
 
 def _without_system(turns: list[dict[str, str]]) -> list[dict[str, str]]:
