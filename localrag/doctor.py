@@ -66,12 +66,12 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
         return
     yield _disk(workspace)
     yield from _models(workspace)
-    if settings.health is Health.GOOD:
-        yield from _models_of_settings(workspace, load(workspace, overrides))
+    config = load(workspace, overrides) if settings.health is Health.GOOD else Config()
+    yield from _models_of_settings(workspace, config)
     for name in workspace.corpora():
         yield _try(f"store {name}", lambda name=name: _store(workspace, name))  # type: ignore[misc]
         yield _index(workspace, name)
-        yield from _vectors(workspace, name)
+        yield from _vectors(workspace, name, config)
 
 
 def _try(check: str, look: Callable[[], str], cure: str = "") -> Finding:
@@ -173,19 +173,21 @@ def _index(workspace: Workspace, name: str) -> Finding:
     return _state(f"index {name}", name, lambda: index_state(workspace, name, deep=True))
 
 
-def _vectors(workspace: Workspace, name: str) -> Iterator[Finding]:
-    """What is wrong with the vectors of a corpus; nothing is found where it has none."""
+def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
+    """How the vectors of a corpus are; nothing is found where it has none and needs none."""
+    from localrag.inference.opening import embedder_id
     from localrag.ingest.state import vector_state
     from localrag_indexes.generations import current
 
     place = workspace.corpus(name)
-    if current(place.vectors) is not None:
+    if current(place.vectors) is None and not config.embedding.model:
+        return
 
-        def look() -> "IndexState":
-            with CorpusStore.open(place.store, read_only=True) as store:
-                return vector_state(place, store, deep=True)
+    def look() -> "IndexState":
+        with CorpusStore.open(place.store, read_only=True) as store:
+            return vector_state(place, store, embedder_id(workspace, config), deep=True)
 
-        yield _state(f"vectors {name}", name, look)
+    yield _state(f"vectors {name}", name, look)
 
 
 def _state(check: str, corpus: str, look: "Callable[[], IndexState]") -> Finding:

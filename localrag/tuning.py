@@ -18,7 +18,7 @@ from localrag.corpus.model import PASSAGES
 from localrag.corpus.readers.jsonl import json_object, numbered_lines
 from localrag.corpus.readers.model import Limits
 from localrag.corpus.store import CorpusStore
-from localrag.errors import InputError, LocalragError, NotFoundError, StorageError
+from localrag.errors import InputError, LocalragError, NotFoundError, StorageError, UsageError
 from localrag.provision import find
 from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
@@ -81,6 +81,7 @@ class Tuning:
         questions: how many were asked.
         unusable: lines left out.
         k: hits that count.
+        tried: the settings in which the ways differ; what there is no model for is not among them.
         trials: from the simplest way to the most costly.
         chosen: the simplest that is not clearly behind the best.
     """
@@ -88,6 +89,7 @@ class Tuning:
     questions: int
     unusable: tuple[Unusable, ...]
     k: int
+    tried: tuple[str, ...]
     trials: tuple[Trial, ...]
     chosen: Trial
 
@@ -120,6 +122,7 @@ def tune(
     with Retriever.open(workspace, corpus, every) as retriever:
         judged, unusable = _read(questions, retriever.store)
         ways = _ways(every.retrieval, retriever)
+        tried = _WITH_DENSE * retriever.has_dense + _WITH_RERANK * retriever.has_rerank
         total = len(ways) * len(judged)
         measured = []
         for number, (name, settings) in enumerate(ways):
@@ -133,20 +136,26 @@ def tune(
             measured.append((name, settings, ranks, seconds))
     trials = _compared(judged, measured, every.retrieval.k)
     chosen = next(trial for trial in trials if trial.behind[1] <= 0)
-    return Tuning(len(judged), tuple(unusable), config.retrieval.k, tuple(trials), chosen)
+    return Tuning(len(judged), tuple(unusable), config.retrieval.k, tried, tuple(trials), chosen)
 
 
 def apply(place: CorpusPaths, tuning: Tuning) -> Path:
-    """Make the chosen way the default of a corpus.
+    """Make the chosen way the default of a corpus; what was not tried is left as it is set.
 
     Returns:
         The file of settings that was written.
 
     Raises:
+        UsageError: there was nothing to choose from.
         StorageError: it cannot be written; the one before it stays.
     """
+    if not tuning.tried:
+        raise UsageError(
+            "Only words were tried, so there is nothing to choose.",
+            "Set embedding.model or reranking.model first: localrag models list",
+        )
     chosen = tuning.chosen
-    values = {name: getattr(chosen.settings, name) for name in _SWITCHED}
+    values = {name: getattr(chosen.settings, name) for name in tuning.tried}
     lines = [
         f"# Written by `localrag tune-retrieval`: {chosen.name}, nDCG@{tuning.k} {chosen.ndcg:.3f}",
         f"# on {tuning.questions} questions. Delete this file to have the defaults again.",
@@ -169,7 +178,8 @@ def apply(place: CorpusPaths, tuning: Tuning) -> Path:
     return path
 
 
-_SWITCHED = ("lexical", "dense", "rerank", "lexical_weight", "dense_weight")
+_WITH_DENSE = ("lexical", "dense", "lexical_weight", "dense_weight")
+_WITH_RERANK = ("rerank",)
 
 
 def _ways(settings: RetrievalConfig, retriever: Retriever) -> list[tuple[str, RetrievalConfig]]:

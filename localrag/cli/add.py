@@ -81,6 +81,6 @@ def add(
     if as_json:
         emit(add_report_as_json(name, report))
     else:
-        print_add_report(name, report)
+        print_add_report(name, report, session.indexing(name))
     if report.failed:
         raise typer.Exit(4)

@@ -93,7 +93,7 @@ def remove(
         say(f"corpus {name} removed")
     else:
         say(f"corpus {name}: {len(set(documents or [])):,} documents removed")
-        say("Next, bring the index up to date: ", ("localrag index", "bold"))
+        say("Next, bring the index up to date: ", (session.indexing(name), "bold"))
 
 
 def _confirm(question: str, *, yes: bool) -> None:

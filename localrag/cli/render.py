@@ -128,12 +128,17 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
 
 
 def _in_words(answer: Answer, quotations: int) -> str:
+    if answer.status is Status.NOT_FOUND and answer.trace.calls:
+        shown = len(answer.trace.stages[-1].hits)
+        return f"the model finds no answer in the {shown} passages it was shown (see --no-model)"
     if answer.status is Status.NOT_FOUND:
         return "nothing in this corpus supports an answer"
     if answer.status is Status.UNSUPPORTED:
         return "an answer was made, but not all of it rests on quotations found in their source"
     noun = "quotation" if quotations == 1 else "quotations"
-    return f"{quotations} {noun}, found word for word in the source"
+    rejected = len(answer.citations) - quotations
+    others = f"; {rejected} rejected" if rejected else ""
+    return f"{quotations} {noun}, found word for word in the source{others}"
 
 
 def _marks(answer: Answer, claim: Claim) -> str:

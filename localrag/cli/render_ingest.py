@@ -72,8 +72,8 @@ def _tell_plan(planned: EmbeddingPlanned) -> None:
         )
 
 
-def print_add_report(corpus: str, report: AddReport) -> None:
-    """Print what changed, then what was left out."""
+def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
+    """Print what changed, what was left out, and the command that indexes the corpus."""
     say(
         f"corpus {corpus}: {report.added:,} documents added, {report.replaced:,} replaced, "
         f"{report.removed:,} removed; {report.files_unchanged:,} files unchanged "
@@ -90,7 +90,7 @@ def print_add_report(corpus: str, report: AddReport) -> None:
     if report.failed:
         say((f"{len(report.failed):,} sources could not be entered", "bold red"), "; see above")
     if report.added or report.replaced or report.removed:
-        say("Next, make it searchable: ", ("localrag index", "bold"))
+        say("Next, make it searchable: ", (indexing, "bold"))
 
 
 def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:

@@ -76,6 +76,11 @@ class Session:
             )
         return name
 
+    def indexing(self, corpus: str) -> str:
+        """The command that brings the indexes of a corpus up to date."""
+        usual = corpus == self.config().corpus
+        return "localrag index" if usual else f"localrag index --corpus {corpus}"
+
     @contextmanager
     def store(self, named: str) -> Iterator["CorpusStore"]:
         """Open the store of a corpus for reading."""

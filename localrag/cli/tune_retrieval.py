@@ -63,7 +63,7 @@ def tune_retrieval(
         )
     for line in found.unusable:
         tell(("left out: ", "yellow"), f"line {line.line}: {line.cause}")
-    written = tuning.apply(workspace.corpus(name), found) if apply else None
+    written = tuning.apply(workspace.corpus(name), found) if apply and found.tried else None
     if as_json:
         emit(
             {
@@ -91,10 +91,12 @@ def tune_retrieval(
                 for trial in found.trials
             ],
         )
+        if not found.tried:
+            say("only words were tried, so nothing is written: the settings name no other model")
         say("chosen: ", (found.chosen.name, "bold"), ", the simplest not clearly behind the best")
         if written:
             say(f"written to {written}")
-        else:
+        elif found.tried:
             say("Make it the default of this corpus: the same with ", ("--apply", "bold"))
 
 

@@ -5,13 +5,14 @@ A model is named by what it is installed as (``qwen3-8b``), or, where a server r
 """
 
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from localrag.config import Config
 from localrag.errors import ModelUnusable
 from localrag.inference.failures import named
-from localrag_models.errors import ModelMissing, WrongKind
+from localrag_models.errors import BackendMissing, ModelMissing, WrongKind
 
 if TYPE_CHECKING:
     from localrag_models.chat import ChatModel
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from localrag_models.reranking import Reranker
     from localrag_models.store import InstalledModel
 
+_RUNTIMES = {
+    "gguf": ("llama_cpp", "llama-cpp"),
+    "sentence-transformers": ("sentence_transformers", "sentence-transformers"),
+}
+"""For each format of an installed model, the package that runs it and the extra that brings it."""
 OLLAMA = "ollama"
 OPENAI = "openai"
 
@@ -230,5 +236,11 @@ def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "Ins
         raise WrongKind(
             f"{setting} = {name!r} names a model of kind {model.kind}, not {kind}.",
             "See what is installed: localrag models list",
+        )
+    package, extra = _RUNTIMES[model.format]
+    if find_spec(package) is None:
+        raise BackendMissing(
+            f"The model {name!r} needs {package}, which is not installed.",
+            f"pip install 'localrag[{extra}]'",
         )
     return model

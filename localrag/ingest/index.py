@@ -219,7 +219,7 @@ def _words_stay(corpus: str) -> Iterator[None]:
     except ModelUnusable as error:
         raise ModelUnusable(
             f"The words of corpus {corpus!r} are indexed, its vectors are not: {error.cause}",
-            f"{error.cure} Then go on: localrag index --corpus {corpus}".strip(),
+            f"{error.cure.rstrip('.')}. Then go on: localrag index --corpus {corpus}",
             kind=error.kind,
             transient=error.transient,
         ) from error

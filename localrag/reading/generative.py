@@ -143,7 +143,8 @@ def check(store: CorpusStore, task: Task, written: Reply, call: ModelCall) -> An
         numbers = []
         for cited in claim.citations:
             passage = task.sources[cited.source - 1].passage
-            citation = _located(store, verify(store, Citation(passage.id, cited.quote)), passage)
+            quoted = Citation(passage.id, cited.quote, label=passage.header)
+            citation = _located(store, verify(store, quoted), passage)
             if citation not in citations:
                 citations.append(citation)
             numbers.append(citations.index(citation) + 1)

@@ -66,8 +66,9 @@ class Retriever:
             models = SearchModels(meaning, without, rerank.open_rerank(workspace, config))
             if not config.retrieval.lexical and meaning is None:
                 raise UsageError(
-                    "Search by words is switched off, and there is none by meaning.",
-                    "Set retrieval.lexical = true, or make vectors: localrag index",
+                    "Search by words is switched off (retrieval.lexical), and there is none by "
+                    f"meaning{f': {without}' if without else ', for embedding.model is not set'}.",
+                    "Switch one of them on.",
                 )
             opened.pop_all()
         return cls(store, index, config.retrieval, models)

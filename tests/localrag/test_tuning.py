@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from localrag import config, tuning
-from localrag.errors import InputError, NotFoundError
+from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.workspace import Workspace
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
@@ -81,19 +81,16 @@ def test_a_missing_file_is_named(sample: Path) -> None:
         tune(sample, Path("nowhere.jsonl"))
 
 
-def test_applying_writes_settings_of_this_corpus_alone(
+def test_where_there_was_no_choice_nothing_is_written(
     sample: Path, questions: Path, cli: Callable[..., Any]
 ) -> None:
-    outcome = cli("tune-retrieval", str(questions), "--apply", "--json")
+    outcome = cli("tune-retrieval", str(questions), "--apply")
     assert outcome.code == 0, outcome.err
-    assert outcome.json["chosen"]["name"] == "words"
-    shown = {setting["key"]: setting for setting in cli("config", "--json").json}
-    assert shown["retrieval.dense"]["value"] == "off"
-    assert shown["retrieval.dense"]["source"] == "main/settings.toml"
-    assert shown["retrieval.k"]["source"] == "default"
-    other = {setting["key"]: setting for setting in cli("config", "-c", "x", "--json").json}
-    assert other["retrieval.dense"]["value"] == "auto"
-    assert cli("search", "渡し守").code == 0
+    assert "only words were tried" in outcome.out
+    place = Workspace.locate(sample).corpus("main")
+    assert not place.settings.exists()
+    with pytest.raises(UsageError, match="Only words were tried"):
+        tuning.apply(place, tune(sample, questions))
 
 
 def test_the_table_shows_every_way_with_its_interval(

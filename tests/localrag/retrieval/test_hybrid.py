@@ -203,11 +203,33 @@ def test_every_way_is_measured(hybrid: Workspace, tmp_path: Path, cli: Callable[
     assert outcome.json["chosen"]["name"] == "words", "random vectors cannot be better"
 
 
-def test_the_doctor_looks_at_models_and_vectors(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+def test_the_chosen_way_becomes_the_default_of_this_corpus_alone(
+    hybrid: Workspace, tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    path = tmp_path / "questions.jsonl"
+    line = json.dumps({"question": QUESTION, "relevant": [f"{ORDER}#3"]}, ensure_ascii=False)
+    path.write_text(f"{line}\n" * 10, encoding="utf-8")
+    assert cli("tune-retrieval", str(path), "--apply").code == 0
+    shown = {setting["key"]: setting for setting in cli("config", "--json").json}
+    assert shown["retrieval.dense"]["value"] == "off"
+    assert shown["retrieval.dense"]["source"] == "main/settings.toml"
+    assert shown["retrieval.rerank"]["source"] == "default", "there was no reranker to try"
+    other = {setting["key"]: setting for setting in cli("config", "-c", "x", "--json").json}
+    assert other["retrieval.dense"]["value"] == "auto"
+    assert stage(cli("search", QUESTION, "--json").json, "dense")["hits"] == []
+
+
+def test_the_doctor_looks_at_models_and_vectors(
+    hybrid: Workspace, tiny_encoder: "TinyEncoder", cli: Callable[..., Any]
+) -> None:
     findings = {f["check"]: f for f in cli("doctor", "--json").json}
     assert findings["model e5"]["health"] == "good"
     assert findings["embedding.model"]["health"] == "good"
     assert findings["vectors main"]["health"] == "good"
+    ModelStore(hybrid.models).add(tiny_encoder.sentence_transformers, name="other")
+    other = cli("--set", "embedding.model=other", "doctor", "--json").json
+    vectors = next(finding for finding in other if finding["check"] == "vectors main")
+    assert (vectors["health"], vectors["cure"]) == ("broken", "localrag index --corpus main")
     ModelStore(hybrid.models).remove("e5")
     findings = {f["check"]: f for f in cli("doctor", "--json").json}
     assert findings["embedding.model"]["health"] == "broken"
