@@ -77,7 +77,7 @@ def ask(
         asked = read_query(
             answerer.retriever.store, question, option, law, law_type, layer, date_from, date_to
         )
-        with shown_draft() as draft:
+        with shown_draft(answerer.model) as draft:
             reply = answerer.answer(asked, draft)
     if as_json:
         emit(render.answer_as_json(asked, reply))

@@ -11,18 +11,23 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def shown_draft() -> "Iterator[DraftListener | None]":
-    """Show claims as they are written; None where nobody watches.
+def shown_draft(model: str) -> "Iterator[DraftListener | None]":
+    """Show that a model reads, then its claims as it writes them; nothing where nobody watches.
 
     A draft is unchecked, so it stays on the screen only until the checked answer is printed.
+
+    Args:
+        model: its id; "" where none takes part.
     """
-    if not on_terminal():
+    if not model or not on_terminal():
         yield None
         return
     from rich.live import Live
+    from rich.spinner import Spinner
     from rich.text import Text
 
-    with Live(console=console_for_progress(), transient=True, refresh_per_second=12) as live:
+    reading = Spinner("dots", Text(f"{harmless(model)} reads the passages", style="dim"))
+    with Live(reading, console=console_for_progress(), transient=True) as live:
 
         def show(claims: Sequence[str]) -> None:
             live.update(Text("\n".join(map(harmless, claims)), style="dim"))
