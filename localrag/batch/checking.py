@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from localrag.batch.model import Question, Row, Unreadable
+from localrag.batch.model import Row, Unreadable
 from localrag.batch.table import Table
 from localrag.errors import InputError, StorageError
 
@@ -72,9 +72,8 @@ def check(table: Table) -> Checked:
         with closing(_Ids()) as ids:
             for row in table.rows():
                 digests.append(_digest_of(row))
-                if isinstance(row, Question):
-                    ids.add(row)
-                else:
+                ids.add(row)
+                if isinstance(row, Unreadable):
                     unreadable += 1
                     first = first or row
             duplicates = ids.duplicates()
@@ -120,9 +119,9 @@ class _Ids:
     def close(self) -> None:
         self._database.close()
 
-    def add(self, question: Question) -> None:
-        if question.id:
-            values = (question.id, question.line)
+    def add(self, row: Row) -> None:
+        if row.id:
+            values = (row.id, row.line)
             self._database.execute("INSERT INTO ids VALUES (?, ?)", values)
 
     def duplicates(self) -> str:

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import IO
 
 from localrag.batch.checking import Checked
-from localrag.batch.events import Listener, ignore
+from localrag.batch.events import Listener, Progress, ignore
 from localrag.batch.folder import RunFolder
 from localrag.batch.journal import Journal
 from localrag.batch.ledger import Ledger
@@ -38,7 +38,7 @@ class Estimate:
     Attributes:
         rows: of the table.
         unreadable: of them cannot be asked.
-        left: of them are still to be asked, the unreadable ones included.
+        left: of them are still to be asked; what cannot be asked is not among them.
         sampled: rows that were answered to judge by.
         failed: of them failed.
         seconds: estimated wall time.
@@ -81,13 +81,12 @@ def estimate(
         if folder is not None and folder.begun:
             folder.require_same(origin_of(workspace, corpus, config))
             ledger = Journal.read(folder.out, checked).ledger
-        sample, askable = _sample(table, checked, ledger, retry_failed=retry_failed)
-        left = checked.rows - ledger.done + (ledger.failed if retry_failed else 0)
+        sample, left = _sample(table, checked, ledger, retry_failed=retry_failed)
         if not sample:
             return Estimate(checked.rows, checked.unreadable, left)
         with opener(workspace, corpus, config) as answers:
-            measured = _measure(sample, answers, concurrency)
-    times = askable / measured.spent.asked
+            measured = _measure(sample, answers, concurrency, on_event)
+    times = left / measured.spent.asked
     return Estimate(
         checked.rows,
         checked.unreadable,
@@ -128,17 +127,26 @@ class _Measured:
     failed: int = 0
     seconds: float = 0.0
 
+    def progress(self, total: int) -> Progress:
+        """How far the sample is, of `total` rows."""
+        asked = self.spent.asked
+        return Progress(asked, total, asked, self.failed, self.seconds, limit=_PATIENCE)
 
-def _measure(sample: list[Question], answers: Answers, concurrency: int) -> _Measured:
+
+def _measure(
+    sample: list[Question], answers: Answers, concurrency: int, on_event: Listener
+) -> _Measured:
     """Answer one question to get going, then others as long as that takes a reasonable time."""
     list(settled(outcomes(sample[:1], answers, 1)))
     measured = _Measured(Spent())
+    others = sample[1:] or sample
     started = perf_counter()
-    with closing(outcomes(sample[1:] or sample, answers, at_once(answers, concurrency))) as found:
+    with closing(outcomes(others, answers, at_once(answers, concurrency))) as found:
         for outcome in settled(found):
             measured.spent.add(outcome)
             measured.failed += outcome.error is not None
             measured.seconds = perf_counter() - started
+            on_event(measured.progress(len(others)))
             if measured.seconds > _PATIENCE:
                 break
     return measured

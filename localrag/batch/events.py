@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class Progress:
         asked: rows of this run.
         failed: rows without an answer so far.
         seconds: since the first question of this run.
+        limit: seconds after which no further row is begun.
     """
 
     done: int
@@ -81,6 +83,13 @@ class Progress:
     asked: int
     failed: int
     seconds: float
+    limit: float = inf
+
+    @property
+    def left(self) -> float:
+        """Estimated seconds until the end."""
+        to_do = (self.total - self.done) * self.seconds / self.asked
+        return max(0.0, min(to_do, self.limit - self.seconds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,16 @@ def question(row: int, line: int, record: Mapping[str, Any]) -> Question:
     return Question(row, line, id_, query)
 
 
+def readable_id(record: Mapping[str, Any]) -> str:
+    """The id of a row that cannot be asked; empty where it has none that can be read."""
+    try:
+        id_ = _id(record)
+        _check_unicode(id_)
+    except InputError:
+        return ""
+    return id_
+
+
 def _text(record: Mapping[str, Any]) -> str:
     text = record.get("question", "")
     if not isinstance(text, str):

@@ -31,11 +31,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A row that cannot be asked; `row` and `line` as for `Question`."""
+    """A row that cannot be asked; `row`, `line` and `id` as for `Question`."""
 
     row: int
     line: int
     problem: LocalragError
+    id: str = ""
 
 
 Row = Question | Unreadable

@@ -22,8 +22,17 @@ Origin = Mapping[str, object]
 
 _MODELS = ("chat", "embedding", "reranking")
 _SECTIONS = ("retrieval", *_MODELS)
-# Where a model runs and how patiently it is waited for changes no answer.
-_IRRELEVANT = {"chat.server", "chat.timeout", "chat.parallel", "embedding.server"}
+# Where a model runs and how patiently it is waited for changes no answer. How much it may read and
+# write bounds an answer, it does not steer it: a row that meets the bound fails or says so in its
+# trace, and the cure is to widen it and go on.
+_IRRELEVANT = {
+    "chat.server",
+    "chat.timeout",
+    "chat.parallel",
+    "chat.context",
+    "chat.max_tokens",
+    "embedding.server",
+}
 
 
 def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
@@ -55,7 +64,7 @@ def require_same(then: Origin, now: Origin, out: Path) -> None:
         UsageError: it would not; names what differs.
     """
     differing = [
-        f"{name} was {then.get(name)!r} and is {now.get(name)!r}"
+        f"{name} was {_in_words(then.get(name))} and is {_in_words(now.get(name))}"
         for name in {**then, **now}
         if then.get(name) != now.get(name)
     ]
@@ -93,6 +102,10 @@ def write(path: Path, origin: Origin) -> None:
             f"{path} cannot be written ({error.strerror}).",
             "Free some space, or choose another folder with --out.",
         ) from error
+
+
+def _in_words(value: object) -> str:
+    return "not set" if value in (None, "") else repr(value)
 
 
 def _indexes(place: CorpusPaths) -> dict[str, object]:

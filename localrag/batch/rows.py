@@ -65,7 +65,7 @@ class Written:
 
 def _question(row: Row) -> dict[str, Any]:
     if not isinstance(row, Question):
-        return {"id": None, "question": None, "options": []}
+        return {"id": row.id or None, "question": None, "options": []}
     return {
         "id": row.id or None,
         "question": row.query.text,

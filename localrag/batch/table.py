@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from localrag.batch.fields import FIELDS, question
+from localrag.batch.fields import FIELDS, question, readable_id
 from localrag.batch.model import Row, Unreadable
 from localrag.batch.records import Record, csv_records, json_records
 from localrag.errors import InputError, LocalragError, NotFoundError
@@ -53,7 +53,7 @@ class Table:
             try:
                 yield question(number, line, record)
             except LocalragError as problem:
-                yield Unreadable(number, line, problem)
+                yield Unreadable(number, line, problem, readable_id(record))
 
     def _records(self) -> Iterator[Record]:
         self._stream.seek(0)

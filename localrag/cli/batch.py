@@ -29,7 +29,12 @@ def register(app: typer.Typer) -> None:
 def batch(
     context: typer.Context,
     questions: Annotated[
-        Path, typer.Argument(help="JSON Lines or CSV; - reads standard input.", readable=False)
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS",
+            help="JSON Lines or CSV; - reads standard input.",
+            readable=False,
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -68,11 +73,11 @@ def batch(
     where wanted; or a row of CSV under a header with question, id, option_a, option_b …
     The text is UTF-8.
 
-    Stopping loses nothing, however it happens: the same command goes on where it stopped and asks
-    no question twice. A row that fails does not stop the others: its error stands in the place of
-    the answer, and the exit code is 4. When all is done, the answers are in the order of the
-    questions. What they were made with is kept beside them, in FILE.run; with other settings the
-    batch does not go on.
+    Stopping loses nothing, however it happens: the same command goes on where it stopped, and no
+    answered question is asked twice. A row that fails does not stop the others: its error stands
+    in the place of the answer, and the exit code is 4. When all is done, the answers are in the
+    order of the questions. What they were made with is kept beside them, in the folder FILE.run;
+    with settings that would give other answers the batch does not go on.
     """
     from dataclasses import asdict
 

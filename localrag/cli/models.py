@@ -24,7 +24,9 @@ _LONGEST_TOKEN = 1_000
 app = typer.Typer(rich_markup_mode=None)
 
 
-Name = Annotated[str, typer.Argument(help="Name of an installed model.", show_default=False)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of an installed model.", show_default=False)
+]
 NewName = Annotated[
     str, typer.Option("--name", help="What to call it; without it, after the file.", metavar="NAME")
 ]
@@ -105,6 +107,7 @@ def pull(
     model: Annotated[
         str,
         typer.Argument(
+            metavar="MODEL",
             help="Name of the catalogue, OWNER/REPOSITORY/FILE.gguf, OWNER/REPOSITORY (a folder of "
             "sentence-transformers), or ollama:NAME.",
             show_default=False,
@@ -163,7 +166,9 @@ def add(
     path: Annotated[
         Path,
         typer.Argument(
-            help="A .gguf file, or a folder of sentence-transformers.", show_default=False
+            metavar="PATH",
+            help="A .gguf file, or a folder of sentence-transformers.",
+            show_default=False,
         ),
     ],
     name: NewName = "",
@@ -204,21 +209,29 @@ def add(
 def verify(
     context: typer.Context,
     names: Annotated[
-        list[str] | None, typer.Argument(help="Names; without any, all models.")
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Without any, all models."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Read installed models through and compare every file with its hash."""
+    """Read installed models through and compare every file with its hash.
+
+    A model that is damaged or missing does not keep the others from being checked.
+    """
+    from localrag.cli.render_models import print_verified
+    from localrag_models.errors import ModelError
+    from localrag_models.store import InstalledModel
+
+    found: dict[str, InstalledModel | ModelError] = {}
     with _work(context.obj) as (store, on_progress):
-        for problem in [] if names else store.problems():
-            raise problem
-        wanted = names or [model.name for model in store.installed()]
-        checked = [store.verify(name, on_progress) for name in wanted]
-    if as_json:
-        emit([{"name": model.name, "id": model.id, "bytes": model.size} for model in checked])
-    else:
-        for model in checked:
-            say(model.name, ": ", f"{len(model.manifest.files)} files, each as it was installed")
+        for name in names or store.names():
+            try:
+                found[name] = store.verify(name, on_progress)
+            except ModelError as problem:
+                found[name] = problem
+    print_verified(found, as_json=as_json)
+    if any(isinstance(model, ModelError) for model in found.values()):
+        raise typer.Exit(8)
 
 
 def remove(context: typer.Context, name: Name, as_json: Json = False) -> None:
@@ -238,7 +251,10 @@ def export(
     context: typer.Context,
     name: Name,
     archive: Annotated[
-        Path, typer.Argument(help="File to write, or a folder to write NAME.tar into.")
+        Path,
+        typer.Argument(
+            metavar="ARCHIVE", help="File to write, or a folder to write NAME.tar into."
+        ),
     ],
     as_json: Json = False,
 ) -> None:
@@ -246,7 +262,13 @@ def export(
 
     The file is a plain tar archive with the model, its licence and the hash of every file.
     """
+    from localrag_models.store.landing import writing
+
     with _work(context.obj) as (store, on_progress):
+        with writing(archive):
+            there = archive.parent.is_dir()
+        if not there:
+            raise UsageError(f"There is no folder {archive.parent}.", "Make it first.")
         written = store.export(name, archive, on_progress)
     if as_json:
         emit({"name": name, "archive": str(written), "bytes": written.stat().st_size})
@@ -257,8 +279,13 @@ def export(
 
 def import_(
     context: typer.Context,
-    archive: Annotated[Path, typer.Argument(help="File that export wrote.")],
-    name: NewName = "",
+    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="File that export wrote.")],
+    name: Annotated[
+        str,
+        typer.Option(
+            "--name", help="What to call it; without it, as it was exported.", metavar="NAME"
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Install a model from a file that export wrote, checking every hash."""

@@ -70,11 +70,10 @@ def a_minute(rate: float) -> str:
 
 
 def _in_words(progress: Progress) -> str:
-    left = (progress.total - progress.done) * progress.seconds / progress.asked
     return (
         f"{progress.done:,} of {progress.total:,} questions, "
         f"{a_minute(60 * progress.asked / progress.seconds)}, {progress.failed:,} failed, "
-        f"about {duration(left)} left"
+        f"about {duration(progress.left)} left"
     )
 
 

@@ -19,6 +19,7 @@ from localrag.batch.events import (
 from localrag.batch.report import BatchReport
 from localrag.cli.pace import Pace, a_minute, duration
 from localrag.cli.terminal import one_line, say, tell
+from localrag.cli.wording import counted
 
 _FAILURES = 20
 """So many failures are told one by one; all of them stand in the file of answers."""
@@ -46,7 +47,7 @@ def shown_events() -> Iterator[Listener]:
                 case Resumed():
                     tell(
                         ("note: ", "yellow"),
-                        f"{event.done:,} rows are done already and are left alone"
+                        f"done already and left alone: {counted(event.done, 'row')}"
                         + ("; a line that was cut off is dropped" if event.torn else ""),
                     )
                 case RowFailed():
@@ -69,11 +70,11 @@ def shown_events() -> Iterator[Listener]:
 def print_report(out: Path, report: BatchReport) -> None:
     """Print what the rows came to, then what this run cost."""
     counts = [f"{count:,} {status.replace('_', ' ')}" for status, count in report.statuses.items()]
-    say((one_line(str(out)), "bold"), f": {report.rows:,} rows; {', '.join(counts)}")
+    say((one_line(str(out)), "bold"), f": {counted(report.rows, 'row')}; {', '.join(counts)}")
     spent = report.spent
     if spent.asked:
         say(
-            f"this run: {spent.asked:,} questions in {duration(report.asking)}, "
+            f"this run: {counted(spent.asked, 'question')} in {duration(report.asking)}, "
             f"{a_minute(report.per_minute)}"
         )
     if spent.prompt:
@@ -82,10 +83,12 @@ def print_report(out: Path, report: BatchReport) -> None:
             f"{spent.completion:,} written"
         )
     if spent.noted:
-        say(f"{spent.noted:,} answers say what was left out or switched off (trace.events)")
+        noted = counted(spent.noted, "answer")
+        say(f"what was left out or switched off stands in {noted} (trace.events)")
     if report.failed:
         kinds = ", ".join(f"{count:,} {name}" for name, count in sorted(report.failed.items()))
-        say((f"{sum(report.failed.values()):,} rows failed", "bold red"), f": {kinds}")
+        failed = counted(sum(report.failed.values()), "row")
+        say((f"{failed} failed", "bold red"), f": {kinds}")
         say("Mend what is wrong, then ", ("add --retry-failed to the same command", "bold"))
 
 
@@ -113,12 +116,13 @@ def report_as_json(out: Path, report: BatchReport) -> dict[str, Any]:
 def print_estimate(estimate: Estimate) -> None:
     """Print what a batch would take, and what that rests on."""
     say(
-        f"{estimate.rows:,} rows, {estimate.unreadable:,} of them cannot be asked; "
+        f"{counted(estimate.rows, 'row')}; {estimate.unreadable:,} cannot be asked, "
         f"{estimate.left:,} left to do"
     )
     if not estimate.sampled:
         return
-    say(("about " + duration(estimate.seconds), "bold"), f", judged by {estimate.sampled:,} rows")
+    sampled = counted(estimate.sampled, "row")
+    say(("about " + duration(estimate.seconds), "bold"), f", judged by {sampled}")
     if estimate.prompt:
         say(f"about {estimate.prompt:,} tokens of prompts, {estimate.completion:,} tokens written")
     if estimate.failed:

@@ -1,10 +1,11 @@
 """How models are printed, and how they read as JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from localrag.cli.terminal import emit, say, table, tell
+from localrag.cli.terminal import emit, failure, say, table, tell
+from localrag.cli.wording import counted
 from localrag.config import Config
 from localrag_models.catalogue import CatalogueEntry, catalogue
 from localrag_models.errors import ModelError
@@ -58,12 +59,13 @@ class Overview:
                     )
                     for model in self.installed
                 ],
+                folding=("licence",),
             )
         else:
             tell("No model is installed yet.")
         say("")
         table(
-            ("can be pulled", "kind", "download", "memory", "licence", "good for"),
+            ("can be pulled", "kind", "size", "memory", "licence", "good for"),
             [
                 (
                     entry.name,
@@ -75,6 +77,7 @@ class Overview:
                 )
                 for entry in self.available
             ],
+            folding=("licence", "good for"),
         )
         say("Get one: ", ("localrag models pull NAME", "bold"))
         for name, size in self.unfinished.items():
@@ -119,6 +122,19 @@ def print_installed(model: InstalledModel, config: Config, *, as_json: bool) -> 
     say((f'{key} = "{model.name}"', "bold"), indent=2)
 
 
+def print_verified(found: Mapping[str, InstalledModel | ModelError], *, as_json: bool) -> None:
+    """Print what reading models through has shown, a line for each name."""
+    if as_json:
+        emit([_verified_as_json(name, model) for name, model in found.items()])
+        return
+    for name, model in found.items():
+        if isinstance(model, ModelError):
+            failure(model.cause, model.cure)
+        else:
+            files = counted(len(model.manifest.files), "file")
+            say(f"{name}: {files}, nothing has changed")
+
+
 def print_ollama(models: "Iterable[OllamaModel]", *, as_json: bool) -> None:
     """Print what an Ollama server has."""
     found = list(models)
@@ -143,6 +159,7 @@ def print_ollama(models: "Iterable[OllamaModel]", *, as_json: bool) -> None:
                 (f"ollama:{m.name}", gigabytes(m.size), m.family, m.parameters, m.quantization)
                 for m in found
             ],
+            folding=("family",),
         )
     else:
         tell("The Ollama server has no model. Get one: localrag models pull ollama:qwen3:8b")
@@ -166,6 +183,13 @@ def model_as_json(model: InstalledModel) -> dict[str, Any]:
         "sampling": model.recommended.model_dump(),
         "files": [file.model_dump() for file in manifest.files],
     }
+
+
+def _verified_as_json(name: str, model: InstalledModel | ModelError) -> dict[str, Any]:
+    if isinstance(model, ModelError):
+        problem = {"cause": model.cause, "cure": model.cure}
+        return {"name": name, "id": None, "bytes": None, "problem": problem}
+    return {"name": name, "id": model.id, "bytes": model.size, "problem": None}
 
 
 def _entry_as_json(entry: CatalogueEntry) -> dict[str, Any]:

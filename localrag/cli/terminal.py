@@ -12,12 +12,14 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from localrag.errors import StorageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.table import Table
 
 PIPE_CLOSED = 141
 """Exit code when the reader of standard output went away (128 + SIGPIPE), as a shell expects."""
@@ -31,6 +33,9 @@ _CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udf
 _NO_EDGE = 100_000
 # A message that names a value stays readable whatever is passed for it.
 _LONGEST_MESSAGE = 2_000
+
+# In a table with columns that stay whole, the others leave words up to so many cells in one piece.
+_LONG_WORD = 10
 
 type_part = str | tuple[str, str]
 
@@ -78,17 +83,48 @@ def tell(*parts: type_part) -> None:
     _print(_console(stderr=True), lines, 0)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table with columns as wide as their text is on screen (full-width characters)."""
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, folding: Sequence[str] | None = None
+) -> None:
+    """Print a table with columns as wide as their text is on screen (full-width characters).
+
+    Args:
+        columns: their headings.
+        rows: a text for each column.
+        folding: the columns that may be folded to fit the screen; None for all. The others stay
+            whole, even if lines then pass the edge.
+    """
     from rich.table import Table
     from rich.text import Text
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        grid.add_column(column, overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(harmless(cell)) for cell in row))
-    _guarded_print(_console(stderr=False), grid)
+    lines = [[Text(harmless(cell)) for cell in row] for row in rows]
+    for place, column in enumerate(columns):
+        texts = [Text(column), *(line[place] for line in lines)]
+        if folding is None:
+            grid.add_column(column, overflow="fold")
+        elif column in folding:
+            longest = max(word.cell_len for text in texts for word in text.split())
+            grid.add_column(column, overflow="fold", min_width=min(longest, _LONG_WORD))
+        else:
+            widest = max(text.cell_len for text in texts)
+            grid.add_column(column, no_wrap=True, min_width=widest)
+    for line in lines:
+        grid.add_row(*line)
+    _guarded_print(_console(stderr=False), _Uncropped(grid), crop=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Uncropped:
+    """A table that passes the edge of the screen rather than lose a column."""
+
+    grid: "Table"
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        from rich.measure import Measurement
+
+        least = Measurement.get(console, options.update(width=_NO_EDGE), self.grid).minimum
+        yield from console.render(self.grid, options.update(width=max(options.max_width, least)))
 
 
 def emit(value: Any) -> None:
@@ -171,10 +207,10 @@ def _print(console: "Console", parts: Sequence[type_part], indent: int) -> None:
         _guarded_print(console, Text(" " * indent).append_text(row))
 
 
-def _guarded_print(console: "Console", renderable: Any) -> None:
+def _guarded_print(console: "Console", renderable: Any, **options: Any) -> None:
     # Rich itself answers a broken pipe with SystemExit(1), which would read as a bug.
     with _output_failures():
         try:
-            console.print(renderable)
+            console.print(renderable, **options)
         except SystemExit:
             pipe_closed()

@@ -208,6 +208,7 @@ def writing(place: Path, largest: int = 0) -> Iterator[None]:
         yield
     except OSError as error:
         cures = {
+            errno.ENOENT: "Check that its folder is there.",
             errno.ENOSPC: "The disk is full: free some space, or choose another with --home.",
             errno.EDQUOT: "The quota is used up: free some space.",
             errno.EFBIG: "FAT32 takes no file over 4 GB; exFAT and ext4 do."

@@ -57,6 +57,10 @@ class ModelStore:
         """Bytes that interrupted pulls have left, by the name of the model."""
         return partial(self.folder)
 
+    def names(self) -> list[str]:
+        """Names of all that stands in the folder, whether it can be used as a model or not."""
+        return [path.name for path in self._standing()]
+
     def find(self, name: str) -> InstalledModel:
         """Find a model.
 
@@ -64,7 +68,7 @@ class ModelStore:
             ModelMissing: it is not installed; names the command that pulls it, or the nearest name.
             ModelDamaged: a file of it is missing or of another size.
         """
-        if name in self._names():
+        if name in self._manifested():
             return self._load(self.folder / name)
         raise ModelMissing(f"The model {name!r} is not installed.", self._cure(name))
 
@@ -126,8 +130,11 @@ class ModelStore:
 
         Raises:
             ModelMissing: it is not installed.
-            ModelDamaged: a file has changed, is missing, or does not belong to it.
+            ModelDamaged: a file has changed, is missing, or does not belong to it; or what has
+                this name is no model.
         """
+        if name in self.names() and name not in self._manifested():
+            raise _no_model(self.folder / name)
         model = self.find(name)
         tally = Tally(f"checking {name}", model.size, on_progress)
         for file in model.manifest.files:
@@ -153,7 +160,7 @@ class ModelStore:
             TransferFailed: as `discard` says.
         """
         # Compared with what is there, so that no name can lead out of the folder.
-        if name not in self.unfinished() and name not in {path.name for path in self._standing()}:
+        if name not in self.unfinished() and name not in self.names():
             raise ModelMissing(f"The model {name!r} is not installed.", "See: localrag models list")
         discard(self.folder, name)
 
@@ -208,14 +215,14 @@ class ModelStore:
 
     def _scan(self) -> list[InstalledModel | ModelError]:
         found: list[InstalledModel | ModelError] = []
-        for name in self._names():
+        for name in self._manifested():
             try:
                 found.append(self._load(self.folder / name))
             except ModelError as error:
                 found.append(error)
         return found + [_no_model(path) for path in self._standing() if not has_manifest(path)]
 
-    def _names(self) -> list[str]:
+    def _manifested(self) -> list[str]:
         return [path.name for path in self._standing() if has_manifest(path)]
 
     def _standing(self) -> list[Path]:
@@ -244,7 +251,7 @@ class ModelStore:
 
         if name in catalogue():
             return f"Get it: localrag models pull {name}"
-        known = [*self._names(), *catalogue()]
+        known = [*self._manifested(), *catalogue()]
         near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
         hint = f"Did you mean {near[0]}? " if near else ""
         return f"{hint}See what is there: localrag models list"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from localrag.batch import Estimate, estimate
-from localrag.batch.events import TableChecked
+from localrag.batch.events import Progress, TableChecked
 from localrag.config import load
 from localrag.errors import ModelUnusable, UsageError
 
@@ -34,6 +34,9 @@ def test_a_sample_is_answered(bench: Any, scripted: Any) -> None:
     assert positions[-1] > 75
     assert not bench.out.exists()
     assert bench.told(TableChecked) == [TableChecked(100, 0, ())]
+    told = bench.told(Progress)
+    assert [(event.done, event.total) for event in told] == [(n, 19) for n in range(1, 20)]
+    assert all(event.left <= event.limit for event in told)
 
 
 def test_what_is_done_is_not_counted(bench: Any, scripted: Any) -> None:

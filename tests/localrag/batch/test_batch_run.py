@@ -146,8 +146,30 @@ def test_other_settings_are_noticed(bench: Any, scripted: Any) -> None:
     same = {"chat.parallel": 3, "chat.temperature": 1.0, "runtime.threads": 1, "ingest.workers": 1}
     assert bench.run(scripted(), settings=same).earlier == 3, "these change no answer"
     model = {"chat.model": "openai:x", "chat.server": "http://127.0.0.1:1/v1"}
-    with pytest.raises(UsageError, match=r"chat\.model"):
+    with pytest.raises(UsageError, match=r"chat\.model was not set and is 'openai:x'"):
         bench.run(scripted(), settings=model)
+
+
+def test_a_wider_bound_goes_on(bench: Any, scripted: Any) -> None:
+    model = {"chat.model": "openai:x", "chat.server": "http://127.0.0.1:1/v1"}
+    bench.ask(*TEXTS[:3])
+    bench.run(scripted(), settings=model)
+    wider = model | {"chat.context": 16_384, "chat.max_tokens": 2_048}
+    assert bench.run(scripted(), settings=wider).earlier == 3
+    with pytest.raises(UsageError, match=r"chat\.model was 'openai:x' and is not set"):
+        bench.run(scripted())
+
+
+def test_a_row_that_cannot_be_asked_keeps_its_id(bench: Any, scripted: Any) -> None:
+    bench.write(
+        '{"id": "a", "question": "one"}',
+        '{"id": "b", "question": ""}',
+        '{"id": [], "question": "two"}',
+        '{"id": "\\ud800", "question": "three"}',
+    )
+    bench.run(scripted())
+    assert [row["id"] for row in bench.rows] == ["a", "b", None, None]
+    assert [row["status"] for row in bench.rows] == ["supported", *["failed"] * 3]
 
 
 def test_a_file_that_no_batch_wrote_is_left_alone(bench: Any, scripted: Any) -> None:

@@ -185,3 +185,9 @@ def test_what_cannot_be_rewound_is_copied(tmp_path: Path) -> None:
     with open_table(pipe) as table:
         assert len(list(table.rows())) == len(list(table.rows())) == 2
     writer.join()
+
+
+def test_an_id_of_a_row_that_cannot_be_asked_is_taken(tmp_path: Path) -> None:
+    content = '{"id": "q", "question": ""}\n{"id": "q", "question": "a?"}\n'
+    assert "'q' in lines 1, 2" in refused(content, tmp_path)
+    assert "'q' in lines 2, 3" in refused("id,question\nq,\nq,a?\n", tmp_path, ".csv")

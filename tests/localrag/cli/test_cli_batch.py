@@ -50,7 +50,7 @@ def test_answers_are_those_of_ask(cli: Cli, sample: Path, table: Path, answers: 
     outcome = cli("batch", str(table), "--out", str(answers))
     assert outcome.code == 4, "a row failed"
     assert "3 rows; 2 supported, 0 unsupported, 0 not found" in outcome.out
-    assert "1 rows failed: 1 InputError" in outcome.out
+    assert "1 row failed: 1 InputError" in outcome.out
     assert "--retry-failed" in outcome.out
     assert "fields that are not read: level" in outcome.err
     assert "line 2: The line is not JSON" in outcome.err
@@ -71,25 +71,40 @@ def test_the_summary_as_json(cli: Cli, sample: Path, table: Path, answers: Path)
     assert (report["rows"], report["earlier"], report["asked"]) == (3, 0, 3)
     again = cli("batch", str(table), "--out", str(answers), "--json")
     assert (again.code, again.json["earlier"], again.json["asked"]) == (4, 3, 0)
-    assert "3 rows are done already" in again.err
+    assert "done already and left alone: 3 rows" in again.err
 
 
 def test_a_dry_run_writes_nothing(cli: Cli, sample: Path, table: Path, answers: Path) -> None:
     outcome = cli("batch", str(table), "--dry-run", "--json")
     assert outcome.code == 0
     estimate = outcome.json
-    assert (estimate["rows"], estimate["unreadable"], estimate["left"]) == (3, 1, 3)
+    assert (estimate["rows"], estimate["unreadable"], estimate["left"]) == (3, 1, 2)
     assert (estimate["sampled"], estimate["failed"]) == (1, 0)
     assert estimate["seconds"] > 0
     text = cli("batch", str(table), "--out", str(answers), "--dry-run").out
-    assert "3 rows, 1 of them cannot be asked; 3 left to do" in text
+    assert "3 rows; 1 cannot be asked, 2 left to do" in text
     assert [path.name for path in table.parent.iterdir() if path != sample] == [table.name]
+
+
+def test_a_slow_dry_run_shows_how_far_it_is(
+    cli: Cli, sample: Path, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("localrag.cli.pace._PATIENCE", 0.0)
+    monkeypatch.setattr("localrag.cli.pace._EVERY", 0.0)
+    many(table, 3)
+    assert "answering: 1 of 2 questions" in cli("batch", str(table), "--dry-run").err
+
+
+def test_help_in_the_usual_words(cli: Cli) -> None:
+    told = cli("batch", "--help").out
+    assert "QUESTIONS" in told.splitlines()[0]
+    assert "the folder FILE.run" in " ".join(told.split())
 
 
 def test_a_dry_run_of_the_rest(cli: Cli, sample: Path, table: Path, answers: Path) -> None:
     cli("batch", str(table), "--out", str(answers))
     before = answers.read_bytes()
-    for option, left in (([], 0), (["--retry-failed"], 1), (["--restart"], 3)):
+    for option, left in (([], 0), (["--retry-failed"], 0), (["--restart"], 2)):
         estimate = cli("batch", str(table), "--out", str(answers), "--dry-run", "--json", *option)
         assert estimate.json["left"] == left
     refused = cli("--set", "retrieval.k=3", "batch", str(table), "--out", str(answers), "--dry-run")

@@ -78,7 +78,7 @@ def test_add_list_verify_remove(cli: Cli, workspace: Path, tiny_chat: Path) -> N
     (model,) = cli("models", "list", "--json").json["installed"]
     assert (model["name"], model["kind"], model["used_as"]) == ("mine", "chat", "chat.model")
     assert model["id"].startswith("mine@")
-    assert "mine: 1 files" in cli("models", "verify").out
+    assert "mine: 1 file, nothing has changed" in cli("models", "verify").out
     assert cli("models", "verify", "mine", "--json").json[0]["id"] == model["id"]
     assert cli("models", "remove", "mine", "--json").json == {"removed": "mine"}
     assert cli("models", "list", "--json").json["installed"] == []
@@ -114,6 +114,42 @@ def test_damage_is_told(cli: Cli, workspace: Path, tiny_chat: Path) -> None:
     assert listed.code == 0
     assert "not of the size" in listed.err
     assert cli("models", "verify").code == 8
+
+
+def test_verify_checks_all(cli: Cli, workspace: Path, tiny_chat: Path) -> None:
+    for name in ("a", "b", "c"):
+        assert cli("models", "add", str(tiny_chat), "--name", name).code == 0
+    path = workspace / "models" / "a" / tiny_chat.name
+    path.write_bytes(tiny_chat.read_bytes()[:-1] + b"\1")
+    (workspace / "models" / "b" / tiny_chat.name).write_bytes(b"")
+    (workspace / "models" / "d").mkdir()
+    outcome = cli("models", "verify")
+    assert outcome.code == 8
+    assert outcome.out == "c: 1 file, nothing has changed\n"
+    for part in ("has changed", "not of the size", "localrag models remove d"):
+        assert part in outcome.err
+    as_json = cli("models", "verify", "--json")
+    assert as_json.code == 8
+    assert [row["name"] for row in as_json.json] == ["a", "b", "c", "d"]
+    assert [row["problem"] is None for row in as_json.json] == [False, False, True, False]
+    assert "has changed" in as_json.json[0]["problem"]["cause"]
+    assert cli("models", "verify", "c").code == 0
+
+
+def test_names_are_never_folded(cli: Cli, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from localrag.cli.terminal import _console
+
+    names = [entry["name"] for entry in cli("models", "list", "--json").json["available"]]
+    for width in (80, 30):
+        monkeypatch.setattr(_console(stderr=False), "width", width)
+        shown = cli("models", "list").out
+        assert all(
+            any(line.startswith(f"{name} ") for line in shown.splitlines()) for name in names
+        )
+        for part in ("5.03 GB", "memory", "good"):
+            assert part in shown
+        if width == 80:
+            assert max(len(line) for line in shown.splitlines()) <= width
 
 
 def test_export_and_import(cli: Cli, workspace: Path, tiny_chat: Path, tmp_path: Path) -> None:
@@ -167,6 +203,7 @@ def test_a_full_disk_and_another_process(
         (["verify", "qwen3-8b"], 8, "localrag models pull qwen3-8b"),
         (["remove", "mine"], 8, "not installed"),
         (["export", "mine", "x.tar"], 8, "not installed"),
+        (["export", "mine", "nowhere/x.tar"], 2, "There is no folder nowhere"),
         (["import", "nothing.tar"], 8, "There is no file"),
         (["add", "nothing.gguf"], 8, "There is no nothing.gguf"),
         (["add", "x.gguf", "--bogus"], 2, "--bogus"),
