@@ -45,6 +45,12 @@ class Dense:
         """
         with named():
             vector = self._embedder.embed_queries([full_text(query)])[0]
+        if len(vector) != self._vectors.dimension:
+            raise IndexUnusable(
+                f"The vectors of the corpus have {self._vectors.dimension:,} numbers, those of "
+                f"{self._embedder.id} have {len(vector):,}.",
+                "localrag index --rebuild",
+            )
         self._asked += 1
         try:
             hits = self._vectors.search(

@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tiny_models.hashing import HashingEmbedder
 
 from localrag.config import RetrievalConfig
+from localrag.corpus.store import CorpusStore
+from localrag.errors import IndexUnusable
+from localrag.retrieval.dense import Dense
 from localrag.retrieval.fuse import fuse
+from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
+from localrag_indexes.generations import current
+from localrag_indexes.vectors import VectorIndex
 from localrag_models.store import ModelStore
 
 if TYPE_CHECKING:
@@ -277,3 +284,18 @@ def test_a_model_that_cannot_embed_is_refused_by_its_whole_name(
     outcome = cli("--set", f"embedding.model={model}", "search", QUESTION)
     assert outcome.code == 8
     assert repr(model) in outcome.err
+
+
+def test_an_embedder_of_another_dimension_is_refused(hybrid: Workspace) -> None:
+    folder = current(hybrid.corpus("main").vectors)
+    assert folder is not None
+    vectors = VectorIndex.open(folder)
+    other = HashingEmbedder(dimension=vectors.dimension + 1)
+    dense = Dense(vectors, lambda: other)
+    with (
+        CorpusStore.open(hybrid.corpus("main").store, read_only=True) as store,
+        pytest.raises(IndexUnusable, match="have 32 numbers, .* have 33") as caught,
+    ):
+        dense.search(store, Query(QUESTION))
+    assert caught.value.cure == "localrag index --rebuild"
+    dense.close()
