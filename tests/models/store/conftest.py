@@ -1,6 +1,7 @@
 """A store, and a hub on loopback that publishes the tiny models."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,23 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def small_files() -> Iterator[None]:
-    """Lets no file grow beyond 10,000 bytes, as ``ulimit -f`` does."""
+def small_files() -> Callable[[], AbstractContextManager[None]]:
+    """Inside its block no file grows beyond 10,000 bytes, as with ``ulimit -f``.
+
+    Not for a whole test: what the test run writes its report to may be a file too.
+    """
     resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    @contextmanager
+    def limited() -> Iterator[None]:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited
 
 
 @pytest.fixture

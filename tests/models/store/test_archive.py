@@ -5,6 +5,7 @@ import io
 import os
 import tarfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -85,11 +86,13 @@ def test_a_place_that_cannot_be_written(store: ModelStore, archive: Path, tmp_pa
 
 
 def test_a_limit_on_the_size_of_files(
-    store: ModelStore, tiny_chat: Path, tmp_path: Path, request: pytest.FixtureRequest
+    store: ModelStore,
+    tiny_chat: Path,
+    tmp_path: Path,
+    small_files: Callable[[], AbstractContextManager[None]],
 ) -> None:
     store.add(tiny_chat, name="mine")
-    request.getfixturevalue("small_files")
-    with pytest.raises(StorageFailed) as caught:
+    with small_files(), pytest.raises(StorageFailed) as caught:
         store.export("mine", tmp_path / "mine.tar")
     assert "ulimit -f" in caught.value.cure
     assert not list(tmp_path.glob("mine.tar*"))

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -394,9 +395,9 @@ def test_remove_stays_inside_the_folder(store: ModelStore, tiny_chat: Path, name
 
 
 def test_a_limit_on_the_size_of_files(
-    store: ModelStore, tiny_chat: Path, small_files: None
+    store: ModelStore, tiny_chat: Path, small_files: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    with pytest.raises(StorageFailed) as caught:
+    with small_files(), pytest.raises(StorageFailed) as caught:
         store.add(tiny_chat)
     assert "ulimit -f" in caught.value.cure
     assert not store.unfinished()
