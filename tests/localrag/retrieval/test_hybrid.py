@@ -294,7 +294,7 @@ def test_an_embedder_of_another_dimension_is_refused(hybrid: Workspace) -> None:
     dense = Dense(vectors, lambda: other)
     with (
         CorpusStore.open(hybrid.corpus("main").store, read_only=True) as store,
-        pytest.raises(IndexUnusable, match="have 32 numbers, .* have 33") as caught,
+        pytest.raises(IndexUnusable, match=r"have 32 numbers, .* have 33") as caught,
     ):
         dense.search(store, Query(QUESTION))
     assert caught.value.cure == "localrag index --rebuild"
