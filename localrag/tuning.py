@@ -5,7 +5,6 @@ the choice is left to a measurement that the user can repeat.
 """
 
 import math
-import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from localrag.corpus.model import PASSAGES
 from localrag.corpus.readers.jsonl import json_object, numbered_lines
 from localrag.corpus.readers.model import Limits
 from localrag.corpus.store import CorpusStore
+from localrag.durable import replace_text
 from localrag.errors import InputError, LocalragError, NotFoundError, StorageError, UsageError
 from localrag.provision import find
 from localrag.retrieval.model import Query
@@ -163,13 +163,8 @@ def apply(place: CorpusPaths, tuning: Tuning) -> Path:
         *(f"{name} = {_toml(value)}" for name, value in values.items()),
     ]
     path = place.settings
-    unfinished = path.with_suffix(".new")
     try:
-        with unfinished.open("w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
+        replace_text(path, "\n".join(lines) + "\n")
     except OSError as error:
         raise StorageError(
             f"{path} cannot be written ({error.strerror}).",

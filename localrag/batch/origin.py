@@ -1,13 +1,13 @@
 """What answers were made with: resuming with anything else would mix answers unnoticed."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from localrag import __version__
 from localrag.config import Config
 from localrag.corpus.store import CorpusStore
+from localrag.durable import replace_text
 from localrag.errors import StorageError, UsageError
 from localrag.inference.failures import named
 from localrag.inference.opening import OLLAMA, OPENAI
@@ -90,13 +90,8 @@ def write(path: Path, origin: Origin) -> None:
     Raises:
         StorageError: the disk is full or the folder cannot be written.
     """
-    new = path.with_suffix(".new")
     try:
-        with new.open("w", encoding="utf-8") as file:
-            json.dump(origin, file, ensure_ascii=False, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
+        replace_text(path, json.dumps(origin, ensure_ascii=False, indent=1))
     except OSError as error:
         raise StorageError(
             f"{path} cannot be written ({error.strerror}).",

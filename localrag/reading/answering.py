@@ -6,9 +6,9 @@ from typing import Self
 from localrag.config import ChatConfig, Config
 from localrag.inference.opening import open_chat
 from localrag.reading import extractive, generative
-from localrag.reading.generative import DraftListener
+from localrag.reading.generative import DraftListener, Task
 from localrag.reading.model import Answer, Status
-from localrag.retrieval.model import Query
+from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel
@@ -79,9 +79,7 @@ class Answerer:
         if self._model is None:
             with self._reading:
                 return extractive.answer(self.retriever, query)
-        with self._reading:
-            retrieval = self.retriever.search(query)
-            task = generative.prepare(self.retriever, query, retrieval, self._model, self._settings)
+        retrieval, task = self._prepared(query, self._model)
         if task is None:
             return Answer("", (), Status.NOT_FOUND, retrieval.trace)
         reply, call = generative.write(self._model, task, on_draft)
@@ -92,7 +90,10 @@ class Answerer:
         """Tokens of the prompt that a question would need; 0 where no model takes part."""
         if self._model is None:
             return 0
-        with self._reading:
-            retrieval = self.retriever.search(query)
-            task = generative.prepare(self.retriever, query, retrieval, self._model, self._settings)
+        _, task = self._prepared(query, self._model)
         return self._model.count(task.request.messages) if task is not None else 0
+
+    def _prepared(self, query: Query, model: ChatModel) -> tuple[Retrieval, Task | None]:
+        with self._reading:
+            found = self.retriever.search(query)
+            return found, generative.prepare(self.retriever, query, found, model, self._settings)

@@ -1,12 +1,12 @@
 """Embedding models: what every back end takes and gives, what it promises, and the common part."""
 
-import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from localrag_models.errors import ModelDamaged, ModelError
+from localrag_models.closing import Closing
+from localrag_models.errors import ModelDamaged
 from localrag_models.windows import divide, shorten_front, split, well_formed
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Embedder(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-class WindowedEmbedder(ABC):
+class WindowedEmbedder(Closing):
     """The part all back ends share: prefixes, windows, means and checks of the vectors.
 
     A back end says how many tokens a window has, and encodes windows that fit.
@@ -109,12 +109,10 @@ class WindowedEmbedder(ABC):
     _TEXTS_AT_ONCE = 256
 
     def __init__(self, id: str, dimension: int, max_tokens: int, prefixes: Prefixes) -> None:  # noqa: A002
-        self.id = id
+        super().__init__(id)
         self.dimension = dimension
         self.max_tokens = max_tokens
         self.prefixes = prefixes
-        self._lock = threading.RLock()
-        self._closed = False
 
     @abstractmethod
     def _counts(self, texts: Sequence[str]) -> Sequence[int]:
@@ -123,10 +121,6 @@ class WindowedEmbedder(ABC):
     @abstractmethod
     def _encode(self, windows: Sequence[str], tokens: Sequence[int]) -> "Vectors":
         """One vector of any length per window; `tokens` is what `_counts` says of them."""
-
-    @abstractmethod
-    def _release(self) -> None:
-        """Let go of memory and connections."""
 
     def windows(self, text: str, header: str = "") -> list[str]:
         """Split a text into windows that fit (see `Embedder.windows`)."""
@@ -149,25 +143,8 @@ class WindowedEmbedder(ABC):
         """Embed passages (see `Embedder.embed_passages`)."""
         return self._embed(self.prefixes.passage, texts, on_progress)
 
-    def close(self) -> None:
-        """Let go of memory and connections; calling it twice does no harm."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _count(self, passage: str) -> int:
         return self._counts([self.prefixes.passage + well_formed(passage)])[0]
-
-    def _demand_open(self) -> None:
-        if self._closed:
-            raise ModelError(f"{self.id} has been closed.", "Open it again.")
 
     def _embed(
         self, prefix: str, texts: Sequence[str], on_progress: Callable[[int], None] | None

@@ -1,11 +1,11 @@
 """Reranking models: what every back end takes and gives, what it promises, and the common part."""
 
-import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
-from localrag_models.errors import ContextExceeded, ModelDamaged, ModelError
+from localrag_models.closing import Closing
+from localrag_models.errors import ContextExceeded, ModelDamaged
 from localrag_models.windows import divide, well_formed
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Reranker(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-class WindowedReranker(ABC):
+class WindowedReranker(Closing):
     """The part all back ends share: windows, best scores, the sigmoid and checks.
 
     A back end says how many tokens a text has, and scores pairs that fit.
@@ -62,11 +62,9 @@ class WindowedReranker(ABC):
     """
 
     def __init__(self, id: str, max_tokens: int, special_tokens: int) -> None:  # noqa: A002
-        self.id = id
+        super().__init__(id)
         self.max_tokens = max_tokens
         self._special_tokens = special_tokens
-        self._lock = threading.RLock()
-        self._closed = False
 
     @abstractmethod
     def _counts(self, texts: Sequence[str]) -> Sequence[int]:
@@ -78,10 +76,6 @@ class WindowedReranker(ABC):
     ) -> "NDArray[np.float32]":
         """One logit per window; `tokens` is how many each takes together with the query."""
 
-    @abstractmethod
-    def _release(self) -> None:
-        """Let go of memory."""
-
     def scores(self, query: str, passages: Sequence[str]) -> "NDArray[np.float32]":
         """Score each passage for the query (see `Reranker`).
 
@@ -91,8 +85,7 @@ class WindowedReranker(ABC):
         import numpy as np
 
         with self._lock:
-            if self._closed:
-                raise ModelError(f"{self.id} has been closed.", "Open it again.")
+            self._demand_open()
             query = well_formed(query)
             taken = self._taken_by(query)
             parts = divide(
@@ -109,19 +102,6 @@ class WindowedReranker(ABC):
         # The sigmoid in the form that cannot overflow.
         scores: NDArray[np.float32] = (0.5 * (1 + np.tanh(best / 2))).astype(np.float32)
         return scores
-
-    def close(self) -> None:
-        """Let go of memory; calling it twice does no harm."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _taken_by(self, query: str) -> int:
         """Tokens of a pair that are no tokens of the passage."""
