@@ -35,8 +35,11 @@ def print_trace(trace: Trace) -> None:
     for record in trace.stages:
         say(
             (f"stage {record.stage}", "bold"),
+            f" {record.subject}" if record.subject else "",
             f"  {len(record.hits)} hits, {record.seconds * 1000:.1f} ms",
         )
+        if record.query:
+            say(("searched for: ", "dim"), record.query, indent=2)
         for hit in record.hits:
             say(
                 f"{hit.rank:>3}  {hit.score:>9.3f}  ",
@@ -50,6 +53,7 @@ def print_trace(trace: Trace) -> None:
         cached = f" ({call.cached:,} reused)" if call.cached else ""
         say(
             (f"model {call.model}", "bold"),
+            f" {call.purpose}" if call.purpose else "",
             f"  {call.prompt:,} tokens read{cached}, {call.completion:,} written, "
             f"{call.seconds:.1f} s",
         )
@@ -60,6 +64,8 @@ def print_answer(answer: Answer) -> None:
     """Print the verdict, a model's claims, the quotations with their places, and the rejected."""
     accepted = sum(citation.verified for citation in answer.citations)
     verdict, style = _VERDICTS[answer.status]
+    if answer.label:
+        say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
     say((verdict, style), f": {_in_words(answer, accepted)}")
     if answer.claims:
         say("")
@@ -103,6 +109,7 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
     return {
         "query": _query(query),
         "status": answer.status.value,
+        "label": answer.label or None,
         "text": answer.text,
         "claims": [claim_as_json(claim) for claim in answer.claims],
         "citations": [citation_as_json(citation) for citation in answer.citations],
@@ -195,6 +202,8 @@ def _trace(trace: Trace) -> list[dict[str, Any]]:
     return [
         {
             "stage": record.stage,
+            "subject": record.subject,
+            "query": record.query,
             "seconds": record.seconds,
             "hits": [
                 {

@@ -32,4 +32,6 @@ def call_as_json(call: ModelCall) -> dict[str, Any]:
         "cached": call.cached,
         "completion": call.completion,
         "seconds": call.seconds,
+        "purpose": call.purpose,
+        "problem": call.problem,
     }

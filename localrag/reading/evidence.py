@@ -1,6 +1,7 @@
 """The evidence a model is shown: the best hits, as far as its context holds them."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from localrag.corpus.model import Passage
@@ -10,8 +11,9 @@ from localrag.retrieval.model import Hit, Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import full_text
 
-# Of a longer passage only the pieces nearest to the question are shown, in its own order.
-_LONGEST = 3000
+LONGEST = 3000
+"""Of a passage with more characters only the pieces nearest to the question are shown."""
+
 _GAP = "…"
 
 
@@ -34,16 +36,30 @@ class Source:
         """Where it stands, in words."""
         return self.passage.header
 
+    @property
+    def shown(self) -> str:
+        """Everything of it that a prompt holds."""
+        return f"{self.place}\n{self.text}"
 
-def sources_of(retriever: Retriever, query: Query, hits: Sequence[Hit]) -> list[Source]:
-    """The hits as sources, best first."""
+
+def sources_of(
+    retriever: Retriever, query: Query, hits: Sequence[Hit], longest: int = LONGEST
+) -> list[Source]:
+    """The hits as sources, best first.
+
+    Args:
+        retriever: what found them.
+        query: what they are read for.
+        hits: best first.
+        longest: characters that are shown of each at most.
+    """
     scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
     sources = []
     for number, hit in enumerate(hits, 1):
         passage = hit.passage
         text = passage.text
-        if len(text) > _LONGEST:
-            text = _nearest(scorer, pieces_of(retriever.store, passage), passage.header)
+        if len(text) > longest:
+            text = _nearest(scorer, pieces_of(retriever.store, passage), passage.header, longest)
         sources.append(Source(number, passage, text))
     return sources
 
@@ -78,7 +94,18 @@ def fitting(
     return kept, events
 
 
-def _nearest(scorer: SupportScorer, pieces: Sequence[Piece], header: str) -> str:
+def element(name: str, texts: Iterable[str]) -> str:
+    """A name for the element of a prompt that encloses texts: none of them can close or open one.
+
+    Args:
+        name: the name it has where no text holds the like of it.
+        texts: all that the prompt says besides its own words.
+    """
+    tails = (tail for text in texts for tail in re.findall(f"</?{name}(_*)", text))
+    return name + "_" * max((len(tail) + 1 for tail in tails), default=0)
+
+
+def _nearest(scorer: SupportScorer, pieces: Sequence[Piece], header: str, longest: int) -> str:
     """The pieces that support an answer best, in their order, a gap marked where some are left out.
 
     A best piece that is too long by itself is cut; quotes are verified against the whole text.
@@ -86,14 +113,14 @@ def _nearest(scorer: SupportScorer, pieces: Sequence[Piece], header: str) -> str
     supports = scorer.score(pieces, header, 0.0)
     ranked = sorted(range(len(pieces)), key=lambda index: -supports[index].score)
     chosen: set[int] = set()
-    room = _LONGEST
+    room = longest
     for index in ranked:
         length = len(pieces[index].text)
         if length <= room:
             chosen.add(index)
             room -= length
     if not chosen:
-        return pieces[ranked[0]].text[:_LONGEST] + _GAP
+        return pieces[ranked[0]].text[:longest] + _GAP
     parts: list[str] = []
     for index, piece in enumerate(pieces):
         if index in chosen:

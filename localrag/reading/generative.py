@@ -14,13 +14,12 @@ from pydantic import BaseModel, Field, create_model
 from pydantic_core import from_json
 
 from localrag.config import ChatConfig
-from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
 from localrag.inference.failures import named
 from localrag.prompts import language_of, prompt
-from localrag.reading.evidence import Source, fitting, sources_of
+from localrag.reading.evidence import Source, element, fitting, sources_of
 from localrag.reading.model import Answer, Citation, Claim, Status
-from localrag.reading.verifier import verify
+from localrag.reading.verifier import located, verify
 from localrag.retrieval.model import ModelCall, Query, Retrieval, StageRecord, Trace
 from localrag.retrieval.pipeline import Retriever
 from localrag_models.chat import ChatModel, ChatRequest, Message, ignore
@@ -144,7 +143,7 @@ def check(store: CorpusStore, task: Task, written: Reply, call: ModelCall) -> An
         for cited in claim.citations:
             passage = task.sources[cited.source - 1].passage
             quoted = Citation(passage.id, cited.quote, label=passage.header)
-            citation = _located(store, verify(store, quoted), passage)
+            citation = located(store, verify(store, quoted))
             if citation not in citations:
                 citations.append(citation)
             numbers.append(citations.index(citation) + 1)
@@ -189,17 +188,8 @@ def _messages(sources: Sequence[Source], query: Query) -> tuple[Message, ...]:
         question=query.text,
         options=query.options,
         sources=sources,
-        tag=_tag(sources),
+        tag=element("source", [source.shown for source in sources]),
     )
-
-
-def _tag(sources: Sequence[Source]) -> str:
-    """A name for the element around a source that occurs in none, so that none can close it."""
-    text = "\n".join(f"{source.place}\n{source.text}" for source in sources)
-    tag = "source"
-    while f"<{tag}" in text or f"</{tag}" in text:
-        tag += "_"
-    return tag
 
 
 def _drafting(on_draft: DraftListener) -> Callable[[str], None]:
@@ -217,14 +207,3 @@ def _drafting(on_draft: DraftListener) -> Callable[[str], None]:
             on_draft(claims)
 
     return listen
-
-
-def _located(store: CorpusStore, citation: Citation, passage: Passage) -> Citation:
-    """The citation with the place of the smallest provision that holds the whole quote."""
-    if not citation.verified or passage.layer == PASSAGES:
-        return citation
-    for layer in (ITEMS, PARAGRAPHS):
-        for inner in store.within(passage.document_id, passage.locator, layer):
-            if inner.start <= citation.start and citation.end <= inner.end:
-                passage = min(passage, inner, key=lambda one: one.end - one.start)
-    return replace(citation, passage_id=passage.id, label=passage.header)

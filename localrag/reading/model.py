@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from localrag.errors import ModelUnusable
 from localrag.retrieval.model import Trace
 
 
@@ -59,7 +60,9 @@ class Answer:
         status: supported only if every citation of the extractive reader was verified, or every
             claim of a model rests on at least one that was.
         trace: how the evidence was found, and the calls of models.
-        claims: the statements of a model; none for the extractive reader.
+        claims: the statements of a model, or what a method found about each option; none for the
+            extractive reader.
+        label: the option chosen, "a" for the first; empty where none was asked for.
     """
 
     text: str
@@ -67,3 +70,16 @@ class Answer:
     status: Status
     trace: Trace
     claims: tuple[Claim, ...] = ()
+    label: str = ""
+
+
+class Unanswered(ModelUnusable):
+    """A question that a model failed on, with what was done for it until then.
+
+    Attributes:
+        trace: the stages and calls so far, the failing one included.
+    """
+
+    def __init__(self, error: ModelUnusable, trace: Trace) -> None:
+        super().__init__(error.cause, error.cure, kind=error.kind, transient=error.transient)
+        self.trace = trace

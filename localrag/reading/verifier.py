@@ -3,6 +3,7 @@
 import unicodedata
 from dataclasses import replace
 
+from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES
 from localrag.corpus.store import CorpusStore
 from localrag.reading.model import Citation
 from localrag_indexes.analysis.normalize import normalize_with_offsets, original_span
@@ -43,6 +44,18 @@ def verify(store: CorpusStore, citation: Citation) -> Citation:
         verified=True,
         problem="",
     )
+
+
+def located(store: CorpusStore, citation: Citation) -> Citation:
+    """The citation with the place of the smallest provision that holds the whole quote."""
+    passage = store.by_id(citation.passage_id) if citation.verified else None
+    if passage is None or passage.layer == PASSAGES:
+        return citation
+    for layer in (ITEMS, PARAGRAPHS):
+        for inner in store.within(passage.document_id, passage.locator, layer):
+            if inner.start <= citation.start and citation.end <= inner.end:
+                passage = min(passage, inner, key=lambda one: one.end - one.start)
+    return replace(citation, passage_id=passage.id, label=passage.header)
 
 
 def _find_folded(text: str, quote: str) -> tuple[int, int]:

@@ -18,6 +18,8 @@ from localrag.retrieval.units import article_unit
 from localrag.statutes.references import APPLIES, DELEGATED_BY, REFERS
 
 STAGE = "expand"
+FILLS_IN = "fills in"
+"""Reason of a hit that fills in another provision, whose header follows."""
 
 # How much of its strength a provision hands on along a reference, by kind and direction. An order
 # that fills a provision in (delegated-by, followed backwards) is nearly part of it.
@@ -29,7 +31,7 @@ _FORWARD = {
 _BACKWARD = {
     REFERS: (0.4, "refers to"),
     APPLIES: (0.3, "applies mutatis mutandis"),
-    DELEGATED_BY: (1.0, "fills in"),
+    DELEGATED_BY: (1.0, FILLS_IN),
 }
 # A reference to another paragraph than the one named says less.
 _ELSEWHERE_IN_ARTICLE = 0.5

@@ -59,12 +59,23 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """What one stage did: its hits, how long it took, and anything it left out or switched off."""
+    """What one stage did.
+
+    Attributes:
+        stage: its name.
+        hits: what it found, best first.
+        seconds: how long it took.
+        events: anything it left out or switched off.
+        subject: what it searched for, where a method searches several times ("option a").
+        query: the text searched for, where a method put it together; empty for the question.
+    """
 
     stage: str
     hits: tuple[Hit, ...]
     seconds: float
     events: tuple[str, ...] = ()
+    subject: str = ""
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,8 @@ class ModelCall:
         prompt, cached, completion: tokens; `cached` of the prompt's were not evaluated again,
             None where the back end does not say.
         seconds: wall time.
+        purpose: what it was for, where a method makes several ("query a", "verdict b").
+        problem: why the reply could not be used; empty where it could.
     """
 
     model: str
@@ -83,6 +96,8 @@ class ModelCall:
     cached: int | None
     completion: int
     seconds: float
+    purpose: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The retrieval pipeline: the stages in their order, each one recorded."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -12,7 +13,7 @@ from localrag.retrieval import dense, expand, fuse, lexical, prior, query, reran
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Seed
-from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.model import Hit, Query, Retrieval
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.trail import Reason, Trail
@@ -26,6 +27,8 @@ from localrag_indexes.bm25 import BM25Index
 # Units found by their words alone that are expanded from, and the share of their score they count.
 _EXPANDED = 5
 _EXPANDED_SHARE = 0.4
+_NO_VECTORS = "no vectors or no model for them: BM25 stands in for search by meaning"
+_NO_RERANKER = "no model for reranking: the hits keep the order in which they were found"
 # What a neighbour gains even where its own words do not match.
 _UNMATCHED = 0.4
 
@@ -153,12 +156,66 @@ class Retriever:
         hits = trail.record(expand.STAGE, add(fused, gained), reasons)
         return Retrieval(hits, trail.trace, tuple(resolved.asked_for), tuple(resolved.missing))
 
+    def rank(self, asked: Query, k: int, *, words: bool, meaning: bool) -> Retrieval:
+        """Search by words, by meaning, or by both fused by rank, and nothing else.
+
+        What published methods call lexical, dense and hybrid search. Where the corpus has no
+        vectors or the settings no model for them, words stand in for the meaning, and an event
+        says so.
+
+        Args:
+            asked: the question.
+            k: how many hits to give back, and to record of every stage.
+            words: search by words; bare BM25 scores.
+            meaning: search by meaning.
+
+        Raises:
+            UsageError: the question holds no word or is too long.
+            IndexUnusable: an index turned out to be damaged.
+            ModelUnusable: a model failed.
+        """
+        query.check(asked)
+        trail = Trail(self.store, k)
+        by_words: dict[str, float] = {}
+        by_meaning: dict[str, float] = {}
+        hits: tuple[Hit, ...] = ()
+        if meaning and self._models.dense is not None:
+            by_meaning = self._models.dense.search(self.store, asked)
+            hits = trail.record(dense.STAGE, by_meaning)
+        elif meaning:
+            trail.record(dense.STAGE, {}, events=[_NO_VECTORS])
+        if words or self._models.dense is None:
+            matches = lexical.lexical(self.store, self._index, asked)
+            by_words = {unit: match.score for unit, match in matches.items()}
+            hits = trail.record(lexical.STAGE, by_words)
+        if by_words and by_meaning:
+            hits = trail.record(fuse.STAGE, fuse.fuse(by_words, by_meaning, self._settings))
+        return Retrieval(hits, trail.trace)
+
+    def rerank(self, asked: Query, hits: Sequence[Hit], k: int) -> Retrieval:
+        """Order hits anew with the model for it; without one they keep their order.
+
+        Args:
+            asked: what they are compared with.
+            hits: best first, no passage twice.
+            k: how many to give back.
+
+        Raises:
+            ModelUnusable: the model failed.
+        """
+        trail = Trail(self.store, k)
+        scores = {hit.passage.id: 1 / rank for rank, hit in enumerate(hits, 1)}
+        events = [_NO_RERANKER]
+        if self._models.rerank is not None:
+            scores, events = self._models.rerank.rerank(self.store, asked, scores, len(scores))
+        return Retrieval(trail.record(rerank.STAGE, scores, events=events), trail.trace)
+
     def _found(self, asked: Query, settings: RetrievalConfig, trail: Trail) -> dict[str, float]:
         """Search by words and by meaning, as far as switched on; scores relative to the best."""
         words: dict[str, float] = {}
         if settings.lexical:
             matches = lexical.lexical(self.store, self._index, asked)
-            words = prior.weigh(matches, asked, self._names)
+            words = prior.weigh(matches, asked, self.names)
             trail.record(lexical.STAGE, words)
         else:
             events = ["search by words is switched off (retrieval.lexical)"]
@@ -172,12 +229,13 @@ class Retriever:
         return fuse.fuse(words, meaning, settings)
 
     @cached_property
-    def _names(self) -> LawNames:
+    def names(self) -> LawNames:
+        """The names of the laws of the corpus."""
         return LawNames.from_rows(self.store.laws())
 
     @cached_property
     def _resolver(self) -> Resolver:
-        return Resolver(self._names, StoredProvisions(self.store, self._names))
+        return Resolver(self.names, StoredProvisions(self.store, self.names))
 
 
 class SearchModels(NamedTuple):

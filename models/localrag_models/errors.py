@@ -20,7 +20,10 @@ ModelError                   a model cannot be used, or did not do what was aske
     └── ServerBusy           overloaded, or an error of its own (429, 5xx)
 """
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from localrag_models.chat import Reply
 
 
 class ModelError(Exception):
@@ -83,12 +86,12 @@ class ReplyInvalid(ModelError):  # noqa: N818
     """The reply is not what its schema demands, or was cut short by the limit of tokens.
 
     Attributes:
-        text: the reply as far as it came.
+        reply: the reply as far as it came.
     """
 
-    def __init__(self, cause: str, cure: str = "", *, text: str) -> None:
+    def __init__(self, cause: str, cure: str = "", *, reply: "Reply") -> None:
         super().__init__(cause, cure)
-        self.text = text
+        self.reply = reply
 
 
 class OutOfMemory(ModelError):  # noqa: N818

@@ -41,12 +41,12 @@ def generate(
     check_bounds(schema)
     reply = model.chat(replace(request, schema=schema), on_text, cancelled)
     if reply.finish is Finish.CANCELLED:
-        raise ReplyInvalid(f"The reply of {model.id} was cancelled.", text=reply.text)
+        raise ReplyInvalid(f"The reply of {model.id} was cancelled.", reply=reply)
     if reply.finish is Finish.LENGTH:
         raise ReplyInvalid(
             f"The reply of {model.id} was cut short after {request.max_tokens:,} tokens.",
             "Allow more tokens, or ask for less.",
-            text=reply.text,
+            reply=reply,
         )
     try:
         return shape.model_validate_json(reply.text), reply
@@ -56,5 +56,5 @@ def generate(
         raise ReplyInvalid(
             f"The reply of {model.id} is no {shape.__name__}: {first['msg']} ({place}).",
             "Ask again, or choose a larger model.",
-            text=reply.text,
+            reply=reply,
         ) from error

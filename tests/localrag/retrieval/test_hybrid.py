@@ -2,19 +2,20 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tiny_models.hashing import HashingEmbedder
 
-from localrag.config import RetrievalConfig
+from localrag.config import RetrievalConfig, load
 from localrag.corpus.store import CorpusStore
-from localrag.errors import IndexUnusable
+from localrag.errors import IndexUnusable, UsageError
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.fuse import fuse
-from localrag.retrieval.model import Query
+from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 from localrag_indexes.generations import current
 from localrag_indexes.vectors import VectorIndex
@@ -92,6 +93,8 @@ def test_each_way_can_be_left_out_for_one_question(
         "seconds": stage(words, "dense")["seconds"],
         "hits": [],
         "events": ["search by meaning is switched off (retrieval.dense)"],
+        "subject": "",
+        "query": "",
     }
     meaning = cli("search", QUESTION, "--json", "--no-lexical").json
     assert stage(meaning, "lexical")["hits"] == []
@@ -299,3 +302,70 @@ def test_an_embedder_of_another_dimension_is_refused(hybrid: Workspace) -> None:
         dense.search(store, Query(QUESTION))
     assert caught.value.cure == "localrag index --rebuild"
     dense.close()
+
+
+@pytest.fixture
+def bare(hybrid: Workspace) -> Iterator[Retriever]:
+    """The corpus with vectors, and with a reranker."""
+    config = load(hybrid, {"reranking.model": "reranker"})
+    with Retriever.open(hybrid, "main", config) as retriever:
+        yield retriever
+
+
+def found(retrieval: Retrieval) -> list[str]:
+    return [hit.passage.id for hit in retrieval.hits]
+
+
+@pytest.mark.parametrize(
+    ("words", "meaning", "expected"),
+    [
+        (True, False, ["lexical"]),
+        (False, True, ["dense"]),
+        (True, True, ["dense", "lexical", "fuse"]),
+    ],
+)
+def test_bare_search_runs_the_stages_asked_for_and_no_other(
+    bare: Retriever, words: bool, meaning: bool, expected: list[str]
+) -> None:
+    retrieval = bare.rank(Query(QUESTION), 5, words=words, meaning=meaning)
+    assert [stage.stage for stage in retrieval.trace.stages] == expected
+    assert retrieval.hits == retrieval.trace.stages[-1].hits
+    assert len(retrieval.hits) == 5
+
+
+def test_bare_search_names_no_provision(bare: Retriever) -> None:
+    cited = Query("渡し舟法第八条の定めは何か。")
+    assert not bare.rank(cited, 5, words=True, meaning=True).named
+
+
+def test_words_stand_in_for_the_meaning_and_it_is_said(retriever: Retriever) -> None:
+    by_meaning = retriever.rank(Query(QUESTION), 5, words=False, meaning=True)
+    by_words = retriever.rank(Query(QUESTION), 5, words=True, meaning=False)
+    assert found(by_meaning) == found(by_words)
+    (event,) = by_meaning.trace.events
+    assert "BM25 stands in" in event
+    assert not by_words.trace.events
+
+
+def test_hits_are_reread(bare: Retriever) -> None:
+    hits = bare.rank(Query(QUESTION), 8, words=True, meaning=False).hits
+    retrieval = bare.rerank(Query(QUESTION), hits, 3)
+    (stage,) = retrieval.trace.stages
+    assert stage.stage == "rerank"
+    assert [hit.rank for hit in retrieval.hits] == [1, 2, 3]
+    assert set(found(retrieval)) <= {hit.passage.id for hit in hits}
+    scores = [hit.score for hit in retrieval.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_without_a_reranker_hits_keep_their_order_and_it_is_said(retriever: Retriever) -> None:
+    hits = retriever.rank(Query(QUESTION), 8, words=True, meaning=False).hits
+    retrieval = retriever.rerank(Query(QUESTION), hits[::-1], 8)
+    assert found(retrieval) == [hit.passage.id for hit in hits[::-1]]
+    (event,) = retrieval.trace.events
+    assert "no model for reranking" in event
+
+
+def test_bare_search_refuses_what_is_no_question(retriever: Retriever) -> None:
+    with pytest.raises(UsageError, match="no word"):
+        retriever.rank(Query("。。。"), 5, words=True, meaning=False)

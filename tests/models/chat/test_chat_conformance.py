@@ -138,7 +138,7 @@ def test_an_object_is_read_from_a_reply(model: ChatModel) -> None:
 def test_an_object_cut_short_is_an_error(model: ChatModel) -> None:
     with pytest.raises(ReplyInvalid, match="cut short") as caught:
         generate(model, replace(FREE, max_tokens=3), Verdict)
-    assert caught.value.text.startswith("{")
+    assert caught.value.reply.text.startswith("{")
 
 
 @pytest.mark.parametrize(

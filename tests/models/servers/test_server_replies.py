@@ -132,7 +132,7 @@ def test_a_reply_against_its_schema_twice(ollama_served, ask, text):
     ollama_served.answers(*[ollama_served.reply(text)] * 2)
     with ollama_served.model() as model, pytest.raises(ReplyInvalid) as raised:
         model.chat(ask(schema=SCHEMA))
-    assert raised.value.text == text
+    assert raised.value.reply.text == text
 
 
 def test_a_reply_somebody_has_seen_is_not_replaced(ollama_served, ask):

@@ -98,19 +98,20 @@ class ServerChat(ABC):
             temperature = max(request.temperature, _LIVELIER)
             request = replace(request, seed=request.seed + 1, temperature=temperature)
             draft = self._draft(request, on_text, cancelled)
-        if flaw := _flaw(request, draft):
-            raise ReplyInvalid(
-                f"The reply of {self.id} is not what its schema demands: {flaw}.",
-                "Ask again with another seed, or use a server that keeps to JSON schemas.",
-                text=draft.text,
-            )
-        return Reply(
+        reply = Reply(
             text=draft.text,
             usage=self._usage(request, draft, expected),
             finish=draft.finish or Finish.STOP,
             seconds=time.monotonic() - started,
             thinking=draft.thinking,
         )
+        if flaw := _flaw(request, draft):
+            raise ReplyInvalid(
+                f"The reply of {self.id} is not what its schema demands: {flaw}.",
+                "Ask again with another seed, or use a server that keeps to JSON schemas.",
+                reply=reply,
+            )
+        return reply
 
     def close(self) -> None:
         """Close the connections; calling it twice does no harm."""
