@@ -74,6 +74,13 @@ class ChatConfig(_Section):
     parallel: int = Field(1, ge=1, le=256, description="requests a server gets at the same time")
 
 
+class MethodConfig(_Section):
+    """The published method that answers, in the place of the default reader."""
+
+    name: str = Field("", description="method (`localrag methods`); empty: none")
+    query_prompt: str = Field("", description="optimised prompt that writes queries; empty: none")
+
+
 class EmbeddingConfig(_Section):
     """The model behind search by meaning."""
 
@@ -100,6 +107,7 @@ class Config(_Section):
     corpus: str = Field("main", min_length=1, description="corpus used where none is named")
     ingest: IngestConfig = IngestConfig()
     retrieval: RetrievalConfig = RetrievalConfig()
+    method: MethodConfig = MethodConfig()
     chat: ChatConfig = ChatConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     reranking: RerankingConfig = RerankingConfig()

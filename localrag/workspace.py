@@ -7,7 +7,9 @@
     corpora/<name>/corpus.sqlite
     corpora/<name>/settings.toml  settings of this corpus alone, if any
     indexes/<name>/             derived from the corpus, disposable
-    runs/                       batches and evaluations
+    prompts/                    optimised prompts
+    datasets/                   questions to evaluate with
+    runs/                       evaluations and optimisations
 
 Nothing that is needed to work in it refers to a place outside, so the folder can be copied to
 another machine. (A corpus notes the paths its files were read from, to recognise them when they
@@ -113,6 +115,16 @@ class Workspace:
     def runs(self) -> Path:
         """Folder of the runs."""
         return self.home / "runs"
+
+    @property
+    def prompts(self) -> Path:
+        """Folder of the optimised prompts."""
+        return self.home / "prompts"
+
+    @property
+    def datasets(self) -> Path:
+        """Folder of the datasets."""
+        return self.home / "datasets"
 
     def init(self) -> bool:
         """Make the folder and a commented settings file; what is there already stays.

@@ -1,0 +1,1 @@
+"""Published ways to answer, one file each, and the contract they share."""

@@ -1,0 +1,87 @@
+"""Judges the options of a question by the provisions at hand, with weights that were fitted."""
+
+from collections.abc import Mapping, Sequence
+from math import exp, fsum
+
+from localrag.methods.agreement import citations, statements
+from localrag.methods.agreement.model import Judgement, Signs
+from localrag.methods.agreement.provisions import Provision
+from localrag.methods.agreement.weights import Weights, weights_for
+from localrag.methods.agreement.wording import ngrams
+from localrag.methods.polarity import Polarity, polarity_of
+from localrag_indexes.analysis.sentences import split_sentences
+
+# A provision of at most so many characters is quoted as a whole, with its exception.
+_SHORT = 400
+
+
+def judge(
+    question: str,
+    options: Sequence[str],
+    provisions: Sequence[Provision],
+    weights: Weights | None = None,
+) -> list[Judgement]:
+    """How far each option agrees with the provisions, and how probable it is the one wanted.
+
+    The order of the options makes no difference. Without provisions all options are alike.
+
+    Args:
+        question: decides whether the option that agrees or the one that deviates is wanted.
+        options: what can be answered, one or more.
+        provisions: those that retrieval found, or those of a context.
+        weights: by default those fitted, and fitted without this very question.
+    """
+    kind, signs = observe(question, options, provisions)
+    agreements = weigh(signs, getattr(weights or weights_for(question, options), kind))
+    return [
+        Judgement(agreement, share, one.provision, *_quoted(option, one.provision), one.findings)
+        for option, one, agreement, share in zip(
+            options, signs, agreements, shares(question, agreements), strict=True
+        )
+    ]
+
+
+def observe(
+    question: str, options: Sequence[str], provisions: Sequence[Provision]
+) -> tuple[str, list[Signs]]:
+    """The signs of each option, and which weights they are for: "statements" or "citations"."""
+    if citations.names_provisions(options):
+        return "citations", citations.signs_of_citations(question, options, provisions)
+    return "statements", statements.signs_of_statements(question, options, provisions)
+
+
+def weigh(signs: Sequence[Signs], weights: Mapping[str, float]) -> list[float]:
+    """How far each option agrees with the law, on an open scale."""
+    return [sum(weights[name] * value for name, value in one.values.items()) for one in signs]
+
+
+def shares(question: str, agreements: Sequence[float]) -> list[float]:
+    """How probable it is that the question wants each option; 0 to 1, together 1.
+
+    A softmax, of the opposite values where the question wants the option that deviates.
+    """
+    turn = 1 if polarity_of(question) is Polarity.AGREES else -1
+    highest = max(turn * agreement for agreement in agreements)
+    odds = [exp(turn * agreement - highest) for agreement in agreements]
+    # Summed exactly, so that the order of the options does not show in the last digit.
+    total = fsum(odds)
+    return [odd / total for odd in odds]
+
+
+def choose(options: Sequence[str], probable: Sequence[float]) -> int:
+    """Index of the most probable option; among equals it is the same one in any order."""
+    return max(range(len(options)), key=lambda i: (probable[i], options[i]))
+
+
+def _quoted(option: str, provision: Provision | None) -> tuple[str, int]:
+    """The words of the provision that are nearest to the option, and where they begin."""
+    if provision is None:
+        return "", -1
+    if len(provision.text) <= _SHORT:
+        return provision.text, provision.start
+    sought = ngrams(option, 2)
+    start, end = max(
+        split_sentences(provision.text),
+        key=lambda span: len(sought & ngrams(provision.text[slice(*span)], 2)),
+    )
+    return provision.text[start:end], provision.start + start

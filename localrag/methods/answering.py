@@ -1,0 +1,213 @@
+"""Answering with a published method, for `ask`, `batch` and `eval` alike."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from threading import RLock
+from types import MappingProxyType
+from typing import Self
+
+from localrag.config import Config
+from localrag.errors import ModelUnusable, UsageError
+from localrag.inference.opening import open_chat
+from localrag.methods.catalogue import method
+from localrag.methods.choices import LABELS
+from localrag.methods.model import Case, Method
+from localrag.methods.seen import mark
+from localrag.methods.toolkit import Toolkit
+from localrag.prompts.optimised import OptimisedPrompt
+from localrag.reading.answering import Answerer
+from localrag.reading.model import Answer, Unanswered
+from localrag.retrieval.model import Query
+from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.query import check
+from localrag.workspace import Workspace
+from localrag_models.chat import ChatModel, ignore
+
+_SEEN = (
+    "the query prompt was made with this very question: the answer says little of how others are "
+    "answered"
+)
+
+DraftListener = Callable[[Sequence[str]], None]
+
+
+class MethodResources:
+    """What all questions of a run share; fulfils `localrag.methods.toolkit.Resources`.
+
+    Corpus and model are opened when they are first needed, and stay open for every method.
+    """
+
+    def __init__(self, workspace: Workspace, corpus: str, config: Config) -> None:
+        """Remember what to open.
+
+        Raises:
+            NotFoundError: there is no optimised prompt of the name in the settings.
+        """
+        self.settings = config.chat
+        self.reading = RLock()
+        name = config.method.query_prompt
+        self.query_prompt = OptimisedPrompt.load(workspace.prompts, name) if name else None
+        self._workspace = workspace
+        self._corpus = corpus
+        self._config = config
+        self._opening = RLock()
+        self._opened = ExitStack()
+
+    @property
+    def retriever(self) -> Retriever:
+        """Finds passages of the corpus.
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+        """
+        with self._opening:
+            return self._retriever
+
+    @property
+    def model(self) -> ChatModel:
+        """The chat model.
+
+        Raises:
+            UsageError: the settings name none.
+            ModelUnusable: it cannot be used.
+        """
+        with self._opening:
+            return self._model
+
+    @cached_property
+    def _retriever(self) -> Retriever:
+        opened = Retriever.open(self._workspace, self._corpus, self._config)
+        return self._opened.enter_context(opened)
+
+    @cached_property
+    def _model(self) -> ChatModel:
+        opened = open_chat(self._workspace, self._config)
+        if opened is None:
+            raise UsageError(
+                "The method needs a model that writes, and the settings name none.",
+                "Set chat.model; see what there is: localrag models list",
+            )
+        return self._opened.enter_context(opened)
+
+    def close(self) -> None:
+        """Let go of the corpus and the model."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class MethodAnswerer:
+    """Answers questions with one method; fulfils `localrag.batch.model.Answers`.
+
+    Args:
+        method: the way to answer.
+        resources: stay open when this is left.
+        contexts: by question, the texts known to answer it, for the methods that read them.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        resources: MethodResources,
+        contexts: Mapping[Query, str] = MappingProxyType({}),
+    ) -> None:
+        self._method = method
+        self._resources = resources
+        self._contexts = contexts
+        prompt = resources.query_prompt if method.writes_queries else None
+        self._seen = prompt.seen if prompt else frozenset()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    @property
+    def parallel(self) -> int:
+        """How many threads may call `answer` at the same time and gain by it."""
+        return self._resources.model.parallel if self._method.needs_model else 1
+
+    @property
+    def model(self) -> str:
+        """The id of the model that takes part; "" for none."""
+        return self._resources.model.id if self._method.needs_model else ""
+
+    @property
+    def retriever(self) -> Retriever:
+        """Finds passages; to be used by one thread at a time."""
+        return self._resources.retriever
+
+    def answer(self, query: Query, on_draft: DraftListener | None = None) -> Answer:
+        """Answer one question; may be called from several threads.
+
+        Args:
+            query: the question.
+            on_draft: called while a model writes, with nothing to show.
+
+        Raises:
+            UsageError: the method cannot answer such a question.
+            Unanswered: a model failed, or its reply stayed malformed after the retry.
+            IndexUnusable: the index turned out to be damaged.
+        """
+        case = self._case(query)
+        toolkit = Toolkit(self._resources, ignore if on_draft is None else lambda _: on_draft(()))
+        if mark(query.text, query.options) in self._seen:
+            toolkit.note("query-prompt", [_SEEN])
+        try:
+            return self._method.answer(case, toolkit)
+        except ModelUnusable as error:
+            raise Unanswered(error, toolkit.trace) from error
+
+    def _case(self, query: Query) -> Case:
+        check(query)
+        name = self._method.name
+        if self._method.chooses and not 2 <= len(query.options) <= len(LABELS):
+            raise UsageError(
+                f"{name} chooses between 2 to {len(LABELS)} options; the question has "
+                f"{len(query.options)}.",
+                "Give each with --option, or in the field options of a batch.",
+            )
+        if not self._method.reads_context:
+            return Case(query)
+        if query not in self._contexts:
+            raise UsageError(
+                f"{name} is given the texts that answer a question, which only a dataset has.",
+                "Use it in an evaluation: localrag eval",
+            )
+        return Case(query, self._contexts[query])
+
+
+def open_answers(workspace: Workspace, corpus: str, config: Config) -> Answerer | MethodAnswerer:
+    """Open what the settings say answers questions: a method, a model, or quotations.
+
+    Raises:
+        UsageError: there is no such method, or it needs a model and the settings name none.
+        NotFoundError: there is no such corpus.
+        StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+    """
+    if not config.method.name:
+        return Answerer.open(workspace, corpus, config)
+    return OwningAnswerer(method(config.method.name), MethodResources(workspace, corpus, config))
+
+
+class OwningAnswerer(MethodAnswerer):
+    """Closes what it answers with when it is left."""
+
+    def __enter__(self) -> Self:
+        try:
+            # Opened at once: a model that cannot be used is told before the first question.
+            assert self.retriever, self.parallel
+        except BaseException:
+            self._resources.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._resources.close()

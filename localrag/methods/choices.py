@@ -1,0 +1,36 @@
+"""Questions with options: their labels, and replies that can be nothing but one of them."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+
+LABELS = "abcdefgh"
+"""The label of the first option, of the second …"""
+
+LONGEST_REASON = 300
+"""Characters of the reasons that a model gives for a verdict or a choice, at most."""
+
+
+class Choice(BaseModel):
+    """A reply that chooses an option; `chosen_from` bounds it to the labels there are.
+
+    Attributes:
+        reason: written first, so that the label follows from it.
+    """
+
+    reason: Annotated[str, Field(max_length=LONGEST_REASON)]
+    label: str
+
+
+def labelled(options: Sequence[str]) -> list[tuple[str, str]]:
+    """Each option after its label."""
+    return list(zip(LABELS, options, strict=False))
+
+
+@cache
+def choice_among(labels: str) -> type[Choice]:
+    """The shape of a reply that chooses one of `labels`, given as one string: "abcd", "ab"."""
+    label: Any = Annotated[str, Field(pattern=f"^[{labels}]$")]
+    return create_model("Choice", __base__=Choice, label=label)

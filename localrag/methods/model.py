@@ -1,0 +1,76 @@
+"""The contract of a method: what it is given, what it gives back, and what it says about itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from localrag.reading.model import Answer
+from localrag.retrieval.model import Query
+
+if TYPE_CHECKING:
+    from localrag.methods.toolkit import Toolkit
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question as a method gets it.
+
+    Attributes:
+        query: the question; its options in the order in which they are labelled a, b, c …
+        context: the texts that are known to answer it; "" where they are not known, as outside an
+            evaluation. Only methods with `Method.reads_context` look at it.
+    """
+
+    query: Query
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How many calls of a model one question takes where no reply has to be asked for again.
+
+    Attributes:
+        fixed: whatever the question.
+        per_option: for each option besides.
+    """
+
+    fixed: int = 0
+    per_option: int = 0
+
+    def of(self, options: int) -> int:
+        """The calls that a question with so many options takes."""
+        return self.fixed + self.per_option * options
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to answer, under the name it is called by.
+
+    Attributes:
+        name: "statute-fixed".
+        about: what it does, in one sentence.
+        source: the publication and section that describe it; "" for a method of this project.
+        calls: of a chat model; none where it needs no model.
+        searches: whether it looks into the corpus.
+        reads_context: whether it is given the texts known to answer the question: it marks what
+            retrieval could reach at best, and answers no question of a user.
+        chooses: whether it answers with one of the options, and needs some.
+        writes_queries: whether it can follow an optimised prompt (`localrag optimize`).
+        answer: answers one question with a fresh toolkit. It raises nothing but errors of
+            localrag; a reply that stays malformed after the retry is `ModelUnusable`.
+    """
+
+    name: str
+    about: str
+    answer: "Callable[[Case, Toolkit], Answer]"
+    source: str = ""
+    calls: Calls = Calls()
+    searches: bool = True
+    reads_context: bool = False
+    chooses: bool = True
+    writes_queries: bool = False
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether it cannot answer without a chat model."""
+        return self.calls != Calls()

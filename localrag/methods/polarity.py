@@ -1,0 +1,76 @@
+"""Which option a four-choice question wants: the one that agrees with the law, or the other one.
+
+The question is read from its end, where a Japanese sentence decides: the verdict asked for
+(正しい, 誤っている) stands before the noun it qualifies, and whatever is negated further inside
+belongs to the description of what the law says (適用されない有価証券として、正しいもの).
+"""
+
+import re
+from enum import StrEnum
+
+from localrag_indexes.analysis.normalize import normalize
+
+
+class Polarity(StrEnum):
+    """Whether the option wanted agrees with the law."""
+
+    AGREES = "agrees"
+    DEVIATES = "deviates"
+
+
+# What a question ends with: を1つ教えてください, はどれか.
+_REQUEST = re.compile(
+    r"[をはが]?[、,]?"
+    r"(?:(?:[0-9一二三四ひとふた]+つ|すべて|全て|次の(?:うち|中から)|以下(?:のうち|から))[、,]?){0,3}"
+    r"(?:教え|選[びべん]|選択|答え|挙げ|示し|お答え|指摘"
+    r"|どれ|どちら|いずれ|何[かで]|なに|どの|あるか|。|$)"
+)
+# The longest description of what is wanted that decides anything.
+_DECIDES = 60
+# The noun that is asked for: もの, 記述, 条文 …, with の or は at most behind it.
+_NOUN = (
+    r"(?:もの|者|物|こと|記述|説明|選択肢|肢|組み?合わ?せ|事項|条文|条項|規定|根拠|内容|行為|場合|"
+    r"書類|業務|取引|方法|期間|文章|文|例|要件|措置|義務|権利|語句|数値)?"
+)
+_END = rf"{_NOUN}(?:の(?:番号|記号|組み?合わ?せ))?[のはをが、,]*$"
+_VERDICTS = (
+    (
+        Polarity.DEVIATES,
+        r"(?:誤っている|誤った|間違っている|間違った|(?:誤り|間違い)(?:で?ある|[のが]ある|を含む)?|"
+        r"(?:正し|ふさわし)くない|(?:正確|適切|適当|妥当)では?ない|不(?:正確|適切|適当)な|"
+        r"(?:正しい|適切)とは?[言い]えない)",
+    ),
+    (
+        Polarity.AGREES,
+        r"(?:(?:誤|間違)っていない|(?:誤り|間違い)(?:では|で|の)ない|"
+        r"正しい|(?:正確|適切|適当|妥当)な|ふさわしい)",
+    ),
+    # A negation that the source itself is said to make belongs to the law.
+    (Polarity.AGREES, r"ない(?:もの)?と(?:されて|定められて|規定されて|記載されて|みなされて)いる"),
+    # A duty or a prohibition is what the law says.
+    (Polarity.AGREES, r"(?:なければ|なくては|ては|ねば)(?:なら|いけ)?ない"),
+    (
+        Polarity.DEVIATES,
+        r"(?:該当(?:し|するもので)|[当あ]たら|[当あ]てはまら|含まれ?|属[さし]|反し|満たさ|"
+        r"(?:違反|抵触|適合|相当|合致)し|対象(?:とは?なら|で)|必要(?:[のが]|とは?され(?:てい)?|とし)|"
+        r"義務[のが]|(?:記載|規定|列挙|明記|掲載)(?:がされてい|されてい|され|が)|"
+        r"(?:定め|掲げ|挙げ|認め|求め)られ(?:てい)?)は?ない",
+    ),
+    # Laws say in which cases something cannot be done; what cannot be done is not in them.
+    (Polarity.DEVIATES, r"できない(?=(?:もの|こと|者|行為|事項|業務|取引)[のはをが]*$)"),
+)
+_READINGS = tuple((polarity, re.compile(words + _END)) for polarity, words in _VERDICTS)
+
+
+def polarity_of(question: str) -> Polarity:
+    """Whether the question wants the option that agrees with the law or the one that does not.
+
+    Never fails: a question that says nothing of it wants the option that agrees.
+    """
+    compact = re.sub(r"[^\S\n]", "", normalize(question))
+    for request in reversed(list(_REQUEST.finditer(compact))):
+        asked = compact[max(request.start() - _DECIDES, 0) : request.start()]
+        for polarity, words in _READINGS:
+            if words.search(asked):
+                return polarity
+    return Polarity.AGREES

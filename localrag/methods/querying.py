@@ -1,0 +1,79 @@
+"""Step `query`: a model writes what is searched for, under an instruction that can be optimised."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from localrag.methods.choices import labelled
+from localrag.methods.toolkit import Toolkit
+from localrag.prompts import Language, language_of, prompt
+from localrag.reading.evidence import element
+from localrag.retrieval.model import Query
+from localrag_models.chat import Message
+
+STAGE = "query"
+
+LONGEST_QUERY = 300
+"""Characters of a query that a model writes, at most."""
+
+_NO_PROMPT = "method.query_prompt names no optimised prompt: the built-in one wrote the query"
+_NO_WORD = "the model wrote a query without a word: the question itself was searched for"
+
+
+class _Written(BaseModel):
+    query: Annotated[str, Field(max_length=LONGEST_QUERY)]
+
+
+def built_in(language: Language, *, per_option: bool = False) -> str:
+    """The instruction that is used where none is optimised, and that optimisation starts from.
+
+    Args:
+        language: to be written in.
+        per_option: for the query of a single option, instead of that of the whole question.
+    """
+    system, _ = prompt(
+        "statute_query", language, question="", options=(), per_option=per_option, longest=0, tag=""
+    )
+    return system.content
+
+
+def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> str:
+    """The optimised instruction, or the built-in one and an event that says so."""
+    if toolkit.query_prompt is not None:
+        return toolkit.query_prompt.text
+    toolkit.note(STAGE, [_NO_PROMPT])
+    return built_in(language_of(asked.text), per_option=per_option)
+
+
+def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str = "") -> str:
+    """Have the model write a query.
+
+    Args:
+        toolkit: of the question.
+        asked: the question with its options.
+        instruct: the instruction; by default that of `instruction`.
+        label: the option that the query is for; by default the whole question.
+
+    Returns:
+        At most `LONGEST_QUERY` characters; the question (and the option) where the model writes
+        nothing that could be searched for, which the trace says.
+
+    Raises:
+        ModelUnusable: the model failed, or its reply is malformed for the second time.
+    """
+    options = [(name, text) for name, text in labelled(asked.options) if label in ("", name)]
+    whole = "\n".join([asked.text, *(text for _, text in options)])
+    _, user = toolkit.prompt(
+        "statute_query",
+        asked,
+        options=options,
+        per_option=bool(label),
+        longest=LONGEST_QUERY,
+        tag=element("text", [whole]),
+    )
+    system = Message("system", instruct or instruction(toolkit, asked, per_option=bool(label)))
+    query = toolkit.ask((system, user), _Written, f"query {label}".strip()).query.strip()
+    if any(character.isalnum() for character in query):
+        return query
+    toolkit.note(STAGE, [_NO_WORD], subject=f"option {label}" if label else "")
+    return whole

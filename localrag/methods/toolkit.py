@@ -1,0 +1,269 @@
+"""What a method answers a question with; everything it does with it is in the trace."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import RLock
+from time import perf_counter
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from localrag.config import ChatConfig
+from localrag.corpus.model import Passage
+from localrag.corpus.store import CorpusStore
+from localrag.inference.failures import named
+from localrag.methods.choices import labelled
+from localrag.prompts import language_of, prompt
+from localrag.prompts.optimised import OptimisedPrompt
+from localrag.reading.evidence import LONGEST, Source, fitting, sources_of
+from localrag.reading.model import Answer, Citation, Claim, Status
+from localrag.reading.verifier import located, verify
+from localrag.retrieval.model import Hit, ModelCall, Query, Retrieval, StageRecord, Trace
+from localrag.retrieval.pipeline import Retriever
+from localrag_models.chat import ChatModel, ChatRequest, Message, Reply
+from localrag_models.errors import ContextExceeded, ReplyInvalid
+from localrag_models.structured import generate
+
+EVIDENCE = "evidence"
+"""The stage that chooses what a model is shown."""
+
+_SECOND_TEMPERATURE = 0.7
+# Characters of a passage below which it says too little.
+_SHORTEST_SHARE = 200
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+class Resources(Protocol):
+    """What all questions of a run share.
+
+    Attributes:
+        settings: of the chat model.
+        query_prompt: the optimised prompt that writes queries; None for the built-in one.
+        reading: held while the retriever is used, which serves one thread at a time.
+    """
+
+    settings: ChatConfig
+    query_prompt: OptimisedPrompt | None
+    reading: RLock
+
+    @property
+    def retriever(self) -> Retriever:
+        """Finds passages; opened when it is first needed."""
+        ...
+
+    @property
+    def model(self) -> ChatModel:
+        """The chat model; opened when it is first needed.
+
+        Raises:
+            UsageError: the settings name none.
+        """
+        ...
+
+
+class Toolkit:
+    """What a method answers one question with.
+
+    Attributes:
+        trace: every stage and every call of a model so far.
+        query_prompt: as in `Resources`.
+    """
+
+    def __init__(self, resources: Resources, on_text: Callable[[str], None]) -> None:
+        self.trace = Trace()
+        self.query_prompt = resources.query_prompt
+        self._resources = resources
+        self._on_text = on_text
+
+    def search(
+        self, asked: Query, k: int, *, words: bool, meaning: bool, subject: str = ""
+    ) -> tuple[Hit, ...]:
+        """Search by words, by meaning or by both; see `Retriever.rank`.
+
+        Args:
+            asked: the query.
+            k: how many hits to give back.
+            words: whether to search by words.
+            meaning: whether to search by meaning.
+            subject: what the search is for, where a method searches several times ("option a").
+        """
+        with self._resources.reading:
+            retrieval = self._resources.retriever.rank(asked, k, words=words, meaning=meaning)
+        return self._record(retrieval, asked, subject).hits
+
+    def retrieve(self, asked: Query, k: int, *, subject: str = "") -> Retrieval:
+        """Search with every stage of localrag: resolver, words, meaning, references."""
+        with self._resources.reading:
+            retrieval = self._resources.retriever.search(asked, k)
+        return self._record(retrieval, asked, subject)
+
+    def rerank(
+        self, asked: Query, hits: Sequence[Hit], k: int, *, subject: str = ""
+    ) -> tuple[Hit, ...]:
+        """Order hits anew; see `Retriever.rerank`."""
+        with self._resources.reading:
+            retrieval = self._resources.retriever.rerank(asked, hits, k)
+        return self._record(retrieval, asked, subject).hits
+
+    @contextmanager
+    def store(self) -> Iterator[CorpusStore]:
+        """The corpus, for this thread alone."""
+        with self._resources.reading:
+            yield self._resources.retriever.store
+
+    def sources(self, asked: Query, hits: Sequence[Hit]) -> list[Source]:
+        """The hits as texts for a model, numbered from 1; of long ones the nearest pieces.
+
+        A small context is shared out, so that a long first hit does not take all of it.
+        """
+        room = self._resources.model.context - self._resources.settings.max_tokens
+        # A character of Japanese is about a token; the prompt itself needs the room of one hit.
+        share = max(_SHORTEST_SHARE, room // (len(hits) + 1))
+        with self._resources.reading:
+            retriever = self._resources.retriever
+            return sources_of(retriever, asked, hits, min(LONGEST, share))
+
+    def fitting(
+        self,
+        sources: Sequence[Source],
+        messages: Callable[[Sequence[Source]], Sequence[Message]],
+        *,
+        subject: str = "",
+    ) -> Sequence[Source]:
+        """As many of the sources as the context of the model holds beside the reply.
+
+        Args:
+            sources: best first; the last ranks are left out first, which the trace records.
+            messages: the prompt made of them.
+            subject: as for `search`.
+
+        Raises:
+            ModelUnusable: the context holds not even the prompt without any source.
+        """
+        since = perf_counter()
+        model, reply = self._resources.model, self._resources.settings.max_tokens
+        with named():
+            kept, events = fitting(
+                sources, lambda some: model.count(messages(some)) + reply <= model.context
+            )
+            if not kept:
+                needed = model.count(messages(())) + reply
+                if needed > model.context:
+                    raise ContextExceeded(
+                        f"The context of {model.id} ({model.context:,} tokens) does not hold the "
+                        f"prompt and a reply of {reply:,} tokens ({needed:,} are needed).",
+                        "Set chat.max_tokens lower, or use a model with a longer context.",
+                        needed=needed,
+                        available=model.context,
+                    )
+        hits = tuple(
+            Hit(source.passage, 1 / rank, rank, EVIDENCE) for rank, source in enumerate(kept, 1)
+        )
+        self.note(EVIDENCE, events, hits, perf_counter() - since, subject)
+        return kept
+
+    def note(
+        self,
+        stage: str,
+        events: Sequence[str],
+        hits: Sequence[Hit] = (),
+        seconds: float = 0.0,
+        subject: str = "",
+    ) -> None:
+        """Put a stage into the trace that is not one of the retriever's."""
+        record = StageRecord(stage, tuple(hits), seconds, tuple(events), subject)
+        self.trace = replace(self.trace, stages=(*self.trace.stages, record))
+
+    def laws_named(self, text: str) -> list[str]:
+        """The ids of the laws of the corpus that a text names, in the order of their names."""
+        with self._resources.reading:
+            matches = self._resources.retriever.names.find_names(text)
+        return list(dict.fromkeys(law_id for match in matches for law_id in match.law_ids))
+
+    def prompt(self, name: str, asked: Query, **values: object) -> tuple[Message, ...]:
+        """The prompt ``<name>.jinja`` in the language of the question."""
+        return prompt(name, language_of(asked.text), question=asked.text, **values)
+
+    def ask(self, messages: Sequence[Message], shape: type[Shape], purpose: str = "") -> Shape:
+        """Have the model fill in an object; a malformed reply is asked for once more.
+
+        Args:
+            messages: the prompt.
+            shape: bounds every string and list it holds.
+            purpose: what the call is for, for the trace ("verdict b").
+
+        Raises:
+            ModelUnusable: the model failed, or its reply is malformed for the second time.
+        """
+        settings, model = self._resources.settings, self._resources.model
+        request = ChatRequest(
+            messages=tuple(messages),
+            max_tokens=settings.max_tokens,
+            temperature=settings.temperature,
+            seed=settings.seed,
+        )
+        with named():
+            try:
+                filled, reply = generate(model, request, shape, self._on_text)
+            except ReplyInvalid as error:
+                self._count(model, error.reply, purpose, error.cause)
+                # The same request with the same seed would get the same malformed reply.
+                other = replace(request, temperature=_SECOND_TEMPERATURE, seed=request.seed + 1)
+                try:
+                    filled, reply = generate(model, other, shape, self._on_text)
+                except ReplyInvalid as again:
+                    self._count(model, again.reply, purpose, again.cause)
+                    raise
+        self._count(model, reply, purpose)
+        return filled
+
+    def citation(self, passage: Passage, quote: str) -> Citation:
+        """The citation of a quote, checked by code; rejected where the passage lacks the quote."""
+        with self.store() as store:
+            return located(store, verify(store, Citation(passage.id, quote, label=passage.header)))
+
+    def answer(
+        self,
+        asked: Query,
+        label: str,
+        claims: Sequence[Claim] = (),
+        citations: Sequence[Citation] = (),
+    ) -> Answer:
+        """The answer that chooses an option, with all that was done for it.
+
+        It is `supported` where every claim rests on a verified quotation and there is one, else
+        `unsupported`.
+        """
+        carried = bool(claims) and all(
+            any(citations[number - 1].verified for number in claim.citations) for claim in claims
+        )
+        return Answer(
+            text=dict(labelled(asked.options))[label],
+            citations=tuple(citations),
+            status=Status.SUPPORTED if carried else Status.UNSUPPORTED,
+            trace=self.trace,
+            claims=tuple(claims),
+            label=label,
+        )
+
+    def _record(self, retrieval: Retrieval, asked: Query, subject: str) -> Retrieval:
+        stages = tuple(
+            replace(stage, subject=subject, query=asked.text) for stage in retrieval.trace.stages
+        )
+        self.trace = replace(self.trace, stages=(*self.trace.stages, *stages))
+        return retrieval
+
+    def _count(self, model: ChatModel, reply: Reply, purpose: str, problem: str = "") -> None:
+        usage = reply.usage
+        call = ModelCall(
+            model.id,
+            usage.prompt,
+            usage.cached,
+            usage.completion,
+            reply.seconds,
+            purpose,
+            problem,
+        )
+        self.trace = replace(self.trace, calls=(*self.trace.calls, call))

@@ -1,0 +1,116 @@
+"""From what was found about each option to the options that can be meant: by code alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from localrag.methods.polarity import Polarity
+from localrag.prompts import Language
+from localrag.reading.model import Citation, Claim
+
+
+class Relation(StrEnum):
+    """How a provision stands to an option, in the words in which models reply."""
+
+    AGREES = "一致"
+    CONTRADICTS = "矛盾"
+    UNRELATED = "無関係"
+
+
+class Verdict(StrEnum):
+    """What the provisions say about an option."""
+
+    AGREES = "agrees"
+    DEVIATES = "deviates"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A quotation, and what a model says it means for an option.
+
+    Attributes:
+        citation: checked by code.
+        relation: as the model says.
+        difference: what differs, in its words.
+    """
+
+    citation: Citation
+    relation: Relation
+    difference: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether a verdict may rest on it."""
+        return self.citation.verified and self.relation is not Relation.UNRELATED
+
+
+Findings = Mapping[str, Sequence[Finding]]
+"""What was found, by the label of the option."""
+
+_SAYS: Mapping[Language, Mapping[Verdict, str]] = {
+    "ja": {
+        Verdict.AGREES: "{} は条文と一致する",
+        Verdict.DEVIATES: "{} は条文と矛盾する",
+        Verdict.UNKNOWN: "{} の当否を決める条文は確認できない",
+    },
+    "en": {
+        Verdict.AGREES: "{} agrees with the provisions",
+        Verdict.DEVIATES: "{} contradicts the provisions",
+        Verdict.UNKNOWN: "no provision was found that decides {}",
+    },
+}
+
+
+def verdict_of(findings: Sequence[Finding]) -> Verdict:
+    """One contradiction outweighs every agreement: an option may be right but for one word."""
+    relations = {finding.relation for finding in findings if finding.counts}
+    if Relation.CONTRADICTS in relations:
+        return Verdict.DEVIATES
+    return Verdict.AGREES if relations else Verdict.UNKNOWN
+
+
+def wanted(polarity: Polarity) -> Verdict:
+    """The verdict of the option asked for."""
+    return Verdict.AGREES if polarity is Polarity.AGREES else Verdict.DEVIATES
+
+
+def remaining(verdicts: Mapping[str, Verdict], polarity: Polarity) -> list[str]:
+    """The labels of the options that can be meant: those of the verdict wanted.
+
+    Where none has it, those of which nothing is known; where all have the opposite, all.
+    """
+    for verdict in (wanted(polarity), Verdict.UNKNOWN):
+        labels = [label for label, found in verdicts.items() if found is verdict]
+        if labels:
+            return labels
+    return list(verdicts)
+
+
+def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list[Citation]]:
+    """A claim for each option in words, and the citations they rest on, the rejected among them.
+
+    What was quoted for a verdict that did not come about is not cited: an agreement beside a
+    contradiction would read as if it carried the contradiction.
+    """
+    claims: list[Claim] = []
+    citations: list[Citation] = []
+    for label, found in findings.items():
+        verdict = verdict_of(found)
+        text = _SAYS[language][verdict].format(label)
+        numbers: dict[int, None] = {}
+        differences: dict[str, None] = {}
+        for finding in found:
+            carries = finding.counts and _MEANS[finding.relation] is verdict
+            if carries and verdict is Verdict.DEVIATES and finding.difference:
+                differences[finding.difference] = None
+            if carries or not finding.citation.verified:
+                if finding.citation not in citations:
+                    citations.append(finding.citation)
+                numbers[citations.index(finding.citation) + 1] = None
+        told = f"{text}: {' / '.join(differences)}" if differences else text
+        claims.append(Claim(told, tuple(numbers)))
+    return claims, citations
+
+
+_MEANS = {Relation.AGREES: Verdict.AGREES, Relation.CONTRADICTS: Verdict.DEVIATES}

@@ -1,0 +1,108 @@
+"""Prompts found by optimisation: kept in the workspace, each with how it came about."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Self
+
+from localrag.durable import replace_text
+from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
+
+_NAME = re.compile(r"\w[\w-]{0,63}")
+_SUFFIX = ".toml"
+
+
+@dataclass(frozen=True, slots=True)
+class OptimisedPrompt:
+    """An instruction that stands in the place of a built-in one.
+
+    Attributes:
+        name: what it is used by.
+        text: the instruction.
+        provenance: how it came about; JSON values by name (seed, data, score, models, budget …).
+    """
+
+    name: str
+    text: str
+    provenance: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """Marks of the questions it was made with (see `localrag.methods.seen`)."""
+        return frozenset(str(self.provenance.get("seen", "")).split())
+
+    @property
+    def digest(self) -> str:
+        """What tells this text from every other."""
+        return sha256(self.text.encode()).hexdigest()[:16]
+
+    @classmethod
+    def load(cls, folder: Path, name: str) -> Self:
+        """Read the prompt of this name from a folder of prompts.
+
+        Raises:
+            NotFoundError: there is none; names those there are.
+            UsageError: the name could not be that of a file.
+            WorkspaceError: it is damaged.
+        """
+        path = path_of(folder, name)
+        try:
+            value = tomllib.loads(path.read_text(encoding="utf-8"))
+            text, provenance = value["text"], value["provenance"]
+            if not isinstance(text, str) or not text.strip() or not isinstance(provenance, dict):
+                raise TypeError
+        except FileNotFoundError as error:
+            known = ", ".join(names(folder))
+            raise NotFoundError(
+                f"There is no optimised prompt {name!r}.",
+                f"There is: {known}." if known else "Make one: localrag optimize",
+            ) from error
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise WorkspaceError(
+                f"The optimised prompt {path} cannot be read.",
+                "Restore it from a copy, or delete it and optimise again.",
+            ) from error
+        return cls(name, text, provenance)
+
+    def save(self, folder: Path) -> Path:
+        """Write it into a folder of prompts, in the place of an earlier one of this name.
+
+        Raises:
+            UsageError: the name could not be that of a file.
+            StorageError: it cannot be written; an earlier one stays.
+        """
+        import tomli_w
+
+        path = path_of(folder, self.name)
+        written = {"text": self.text, "provenance": dict(self.provenance)}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            replace_text(path, tomli_w.dumps(written, multiline_strings=True))
+        except OSError as error:
+            raise StorageError(
+                f"{path} cannot be written ({error.strerror}).",
+                "Free space on the disk, or mend the permissions of the folder.",
+            ) from error
+        return path
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """The file of a prompt, which need not exist.
+
+    Raises:
+        UsageError: the name could not be that of a file on every system.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be the name of a prompt.",
+            "Use up to 64 letters, digits, '_' and '-', beginning with a letter or digit.",
+        )
+    return folder / f"{name}{_SUFFIX}"
+
+
+def names(folder: Path) -> list[str]:
+    """The names of the prompts in a folder, sorted."""
+    return sorted(path.stem for path in folder.glob(f"*{_SUFFIX}"))

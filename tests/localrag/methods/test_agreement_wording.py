@@ -1,0 +1,109 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from localrag.methods.agreement.quantities import Quantity, asks_for_quantity, quantities
+from localrag.methods.agreement.wording import (
+    absolutes,
+    asks_for_exemption,
+    concession,
+    exclusions,
+    exempts,
+    fold,
+    hedge,
+    negations,
+    ngrams,
+    unmatched_denial,
+)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("三箇月以内", "３か月以内"),
+        ("百分の二・二五", "2.25％"),
+        ("百分の二・〇", "百分の二"),
+        ("第二十七条の三十六第一項", "第２７条 の36第1項"),
+        ("届出があつた", "届出があった"),
+        ("十五日を経過", "15日を 経過"),
+    ],
+)
+def test_one_thing_has_one_spelling(one: str, other: str) -> None:
+    assert fold(one) == fold(other)
+
+
+def test_two_things_stay_two() -> None:
+    assert fold("三年以内") != fold("二年以内")
+    assert fold("百分の三") != fold("百分の三十")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("貸本の期間は三月とし、6か月を超えない。", {("3", "月"), ("6", "月")}),
+        ("二以上の店に届け出る。", {("2", "")}),
+        ("第三条第二項の規定（平成十年法律第五号）による。", set()),
+        ("第二十七条の二の届出", set()),
+        ("過料は百分の四・五とする", {("4.5", "%")}),
+        ("", set()),
+    ],
+)
+def test_quantities_are_numbers_with_their_units(text: str, found: set[tuple[str, str]]) -> None:
+    assert quantities(text) == {Quantity(*one) for one in found}
+
+
+def test_what_is_asked_for_is_known() -> None:
+    assert asks_for_quantity("貸本の期間")
+    assert not asks_for_quantity("貸本の相手方")
+    assert asks_for_exemption("帳簿を備えなくてもよい場合")
+    assert not asks_for_exemption("帳簿を備える場合")
+
+
+def test_an_absolute_is_told_unless_taken_back() -> None:
+    assert absolutes("店主は必ず一切の本を貸す") == ["必ず", "一切"]
+    assert absolutes("すべての本が貸せるわけではない") == []
+    assert absolutes("店主は本を貸す") == []
+
+
+def test_words_that_leave_room_or_do_not() -> None:
+    assert hedge("店主は断る場合がある")
+    assert not hedge("店主は断る")
+    assert concession("許可がなくても、本を貸すことができる")
+    assert not concession("少なくとも、三冊を貸す")
+    assert not concession("許可がなくても、断られる場合がある")
+
+
+def test_a_denial_needs_a_counterpart_in_the_law() -> None:
+    assert unmatched_denial("帳簿を備える必要はない", "帳簿を備えなければならない。")
+    assert not unmatched_denial("帳簿を備える必要はない", "帳簿を備えることを要しない。")
+    assert unmatched_denial("本を貸すことができない", "本を貸すことができる。")
+    assert not unmatched_denial("本を貸すことができない", "本を貸してはならない。")
+    assert exempts("ただし、写本については、この限りでない。")
+
+
+def test_a_word_is_affirmed_or_negated_and_a_duty_affirms() -> None:
+    words = negations("帳簿を提出しなければならない。本を転貸しない。返却せずに転居した。")
+    assert words["提出"] == {False}
+    assert words["転貸"] == {True}
+    assert words["返却"] == {True}
+
+
+def test_exceptions_are_found() -> None:
+    assert exclusions("本（写本及び地図（古いもの）を除く。）を貸す") == ["写本及び地図(古いもの)"]
+    assert exclusions("本を貸す") == []
+
+
+@given(st.text())
+def test_any_text_can_be_compared(text: str) -> None:
+    fold(text), ngrams(text, 2), quantities(text), negations(text), exclusions(text)
+
+
+def test_hostile_text_is_read_in_time() -> None:
+    for text in (
+        "（" * 50_000,
+        "一" * 50_000,
+        "本を除" * 20_000,
+        "第一条の" * 20_000,
+        "第" * 50_000,
+    ):
+        fold(text), quantities(text), negations(text), exclusions(text)
