@@ -62,7 +62,7 @@ $(WHEELS)/made: | $(VENV)/base
 	@rm $(WHEELS).new/$(LLAMA).tar.gz && mv $(WHEELS).new $(WHEELS)
 	@touch $@
 
-EXTRAS := dense,docs,hub,llama-cpp,sentence-transformers
+EXTRAS := dense,docs,eval,hub,llama-cpp,optimize,sentence-transformers
 
 $(VENV)/dev: $(VENV)/base $(WHEELS)/made
 	@echo "installing the tools of the tests"

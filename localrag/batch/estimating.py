@@ -20,7 +20,7 @@ from localrag.batch.streak import settled
 from localrag.batch.table import Table, open_table
 from localrag.batch.workers import at_once, outcomes
 from localrag.config import Config
-from localrag.reading.answering import Answerer
+from localrag.methods.answering import open_answers
 from localrag.workspace import Workspace
 
 _SAMPLE = 20
@@ -66,7 +66,7 @@ def estimate(
     retry_failed: bool = False,
     restart: bool = False,
     on_event: Listener = ignore,
-    opener: Opener = Answerer.open,
+    opener: Opener = open_answers,
 ) -> Estimate:
     """Check every row and estimate what `run` would take; arguments and errors are its own.
 
@@ -75,7 +75,7 @@ def estimate(
     config = with_concurrency(config, concurrency)
     with open_table(questions) as table:
         checked = first_pass(table, on_event)
-        tell_if_behind(workspace, corpus, on_event)
+        tell_if_behind(workspace, corpus, config, on_event)
         ledger = Ledger(checked.rows)
         folder = RunFolder.of(out, questions) if out is not None and not restart else None
         if folder is not None and folder.begun:

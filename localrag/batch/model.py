@@ -8,8 +8,8 @@ from typing import Protocol
 from localrag.batch.failures import error_type
 from localrag.config import Config
 from localrag.errors import LocalragError
-from localrag.reading.model import Answer
-from localrag.retrieval.model import Query
+from localrag.reading.model import Answer, Unanswered
+from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
 
 
@@ -62,6 +62,13 @@ class Outcome:
             return self.answer.status.value
         assert self.error is not None, "what is not answered has failed"
         return error_type(self.error)
+
+    @property
+    def trace(self) -> Trace | None:
+        """What was done for it; None where a failure does not tell."""
+        if self.answer is not None:
+            return self.answer.trace
+        return self.error.trace if isinstance(self.error, Unanswered) else None
 
 
 class Answers(Protocol):

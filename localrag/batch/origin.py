@@ -2,26 +2,27 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
-from localrag import __version__
+from localrag import __version__, prompts
+from localrag.batch.weights import weights
 from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.durable import replace_text
 from localrag.errors import StorageError, UsageError
-from localrag.inference.failures import named
-from localrag.inference.opening import OLLAMA, OPENAI
+from localrag.methods.catalogue import method
+from localrag.prompts.optimised import OptimisedPrompt
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.generations import current
 from localrag_indexes.manifest import Manifest
-from localrag_models.store import ModelStore
 
 Origin = Mapping[str, object]
 """By dotted name, what answers depend on; JSON values without structure."""
 
-_MODELS = ("chat", "embedding", "reranking")
-_SECTIONS = ("retrieval", *_MODELS)
+_OF_SEARCH = ("retrieval", "embedding", "reranking")
 # Where a model runs and how patiently it is waited for changes no answer. How much it may read and
 # write bounds an answer, it does not steer it: a row that meets the bound fails or says so in its
 # trace, and the cure is to widen it and go on.
@@ -38,23 +39,45 @@ _IRRELEVANT = {
 def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
     """Describe what answers would be made with now.
 
+    What a method does not use is left out: the corpus where it does not search, the chat model
+    where it writes nothing.
+
     Raises:
-        NotFoundError: there is no such corpus.
+        NotFoundError: there is no such corpus, or no such optimised prompt.
         StoreError: its store cannot be used.
         ModelUnusable: a model of the settings is not installed.
+        UsageError: there is no such method.
     """
-    place = workspace.corpus(corpus)
-    place.require()
-    with CorpusStore.open(place.store, read_only=True) as store:
-        content = {"corpus.stamp": store.stamp, "corpus.generation": store.generation}
-    return {
-        "localrag": __version__,
-        "corpus": corpus,
-        **content,
-        **_indexes(place),
-        **_settings(config),
-        **_weights(workspace, config),
-    }
+    origin: dict[str, object] = {"localrag": __version__}
+    if searches(config):
+        origin |= _corpus(workspace.corpus(corpus))
+        for section in _OF_SEARCH:
+            origin |= _settings(config, section) | weights(workspace, config, section)
+    if writes(config):
+        origin |= _settings(config, "chat") | weights(workspace, config, "chat")
+        origin["prompts"] = prompts_digest()
+    return origin | _method(workspace, config)
+
+
+def searches(config: Config) -> bool:
+    """Whether the corpus takes part in answers under these settings."""
+    return not config.method.name or method(config.method.name).searches
+
+
+def writes(config: Config) -> bool:
+    """Whether the chat model takes part in answers under these settings."""
+    if config.method.name:
+        return method(config.method.name).needs_model
+    return bool(config.chat.model)
+
+
+@cache
+def prompts_digest() -> str:
+    """What tells the built-in prompts from those of another version of the code."""
+    digest = sha256()
+    for path in sorted(Path(prompts.__file__).parent.glob("*.jinja")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 def require_same(then: Origin, now: Origin, out: Path) -> None:
@@ -103,6 +126,24 @@ def _in_words(value: object) -> str:
     return "not set" if value in (None, "") else repr(value)
 
 
+def _method(workspace: Workspace, config: Config) -> dict[str, object]:
+    if not config.method.name:
+        return {}
+    found: dict[str, object] = {"method": config.method.name}
+    name = config.method.query_prompt
+    if name and method(config.method.name).writes_queries:
+        prompt = OptimisedPrompt.load(workspace.prompts, name)
+        found |= {"method.query_prompt": name, "method.query_prompt.digest": prompt.digest}
+    return found
+
+
+def _corpus(place: CorpusPaths) -> dict[str, object]:
+    place.require()
+    with CorpusStore.open(place.store, read_only=True) as store:
+        content = {"corpus.stamp": store.stamp, "corpus.generation": store.generation}
+    return {"corpus": place.name, **content, **_indexes(place)}
+
+
 def _indexes(place: CorpusPaths) -> dict[str, object]:
     """What each index was built from; one that is damaged is refused when it is opened."""
     found: dict[str, object] = {}
@@ -120,25 +161,9 @@ def _indexes(place: CorpusPaths) -> dict[str, object]:
     return found
 
 
-def _settings(config: Config) -> dict[str, object]:
+def _settings(config: Config, section: str) -> dict[str, object]:
     settings = {
         f"{section}.{name}": value
-        for section in _SECTIONS
         for name, value in getattr(config, section).model_dump(mode="json").items()
     }
-    return {
-        name: value
-        for name, value in settings.items()
-        if name not in _IRRELEVANT and (config.chat.model or not name.startswith("chat."))
-    }
-
-
-def _weights(workspace: Workspace, config: Config) -> dict[str, object]:
-    """Which weights stand behind the names of the installed models."""
-    names = {section: getattr(config, section).model for section in _MODELS}
-    with named():
-        return {
-            f"{section}.weights": ModelStore(workspace.models).find(name).id
-            for section, name in names.items()
-            if name and not name.startswith((f"{OLLAMA}:", f"{OPENAI}:"))
-        }
+    return {name: value for name, value in settings.items() if name not in _IRRELEVANT}

@@ -15,7 +15,7 @@ class Spent:
     Attributes:
         asked: rows.
         noted: rows whose trace says that something was left out or switched off.
-        prompt, cached, completion: tokens; those of a call that failed are not known.
+        prompt, cached, completion: tokens; of a question that failed, as far as they are known.
     """
 
     asked: int = 0
@@ -27,9 +27,9 @@ class Spent:
     def add(self, outcome: Outcome) -> None:
         """Take one more row into account."""
         self.asked += 1
-        if outcome.answer is None:
+        trace = outcome.trace
+        if trace is None:
             return
-        trace = outcome.answer.trace
         self.noted += bool(trace.events)
         for call in trace.calls:
             self.prompt += call.prompt

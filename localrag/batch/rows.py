@@ -10,7 +10,7 @@ from localrag.batch.model import Outcome, Question, Row
 from localrag.errors import InputError
 from localrag.reading.as_json import call_as_json, citation_as_json, claim_as_json
 from localrag.reading.model import Answer, Status
-from localrag.retrieval.model import Trace
+from localrag.retrieval.model import StageRecord, Trace
 
 FAILED = "failed"
 """Stands where an answered row has its status."""
@@ -24,6 +24,8 @@ def as_line(outcome: Outcome) -> bytes:
         row |= _answer(outcome.answer)
     if outcome.error is not None:
         row |= {"status": FAILED, "error": _error(outcome.error)}
+    if outcome.trace is not None:
+        row["trace"] = _summary(outcome.trace)
     row["seconds"] = round(outcome.seconds, 6)
     # Half of a surrogate pair in a text cannot be UTF-8; it becomes an escape, which is JSON too.
     return json.dumps(row, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
@@ -77,20 +79,28 @@ def _answer(answer: Answer) -> dict[str, Any]:
     return {
         "status": answer.status.value,
         "answer": answer.text,
+        "label": answer.label,
         "claims": [claim_as_json(claim) for claim in answer.claims],
         "citations": [citation_as_json(citation) for citation in answer.citations],
-        "trace": _summary(answer.trace),
     }
 
 
 def _summary(trace: Trace) -> dict[str, Any]:
     return {
-        "stages": [
-            {"stage": record.stage, "hits": len(record.hits), "seconds": round(record.seconds, 6)}
-            for record in trace.stages
-        ],
+        "stages": [_stage(record) for record in trace.stages],
         "calls": [call_as_json(call) for call in trace.calls],
         "events": list(trace.events),
+    }
+
+
+def _stage(record: StageRecord) -> dict[str, Any]:
+    return {
+        "stage": record.stage,
+        "subject": record.subject,
+        "query": record.query,
+        "hits": len(record.hits),
+        "passages": [hit.passage.id for hit in record.hits],
+        "seconds": round(record.seconds, 6),
     }
 
 

@@ -22,7 +22,7 @@ from localrag.batch.failures import cause_and_cure
 from localrag.batch.folder import RunFolder
 from localrag.batch.journal import Journal
 from localrag.batch.model import Answers, Opener, Outcome, Row
-from localrag.batch.origin import origin_of
+from localrag.batch.origin import origin_of, searches
 from localrag.batch.report import BatchReport, Spent
 from localrag.batch.rows import as_line
 from localrag.batch.streak import settled
@@ -30,7 +30,7 @@ from localrag.batch.table import Table, open_table
 from localrag.batch.workers import at_once, outcomes
 from localrag.config import Config
 from localrag.ingest.state import IndexState, index_state
-from localrag.reading.answering import Answerer
+from localrag.methods.answering import open_answers
 from localrag.workspace import Workspace
 
 
@@ -41,11 +41,12 @@ def run(
     questions: Path | IO[bytes],
     out: Path,
     *,
+    limit: int = 0,
     concurrency: int = 0,
     retry_failed: bool = False,
     restart: bool = False,
     on_event: Listener = ignore,
-    opener: Opener = Answerer.open,
+    opener: Opener = open_answers,
 ) -> BatchReport:
     """Answer every question of a table, and write the answers to a file.
 
@@ -58,6 +59,7 @@ def run(
         config: settings.
         questions: the table (see `Table`), a file or a stream of bytes.
         out: the file of answers, JSON Lines; it may hold those of an earlier run.
+        limit: ask only so many rows, from the beginning; 0 for all.
         concurrency: questions at the same time; 0 for as many as the settings say. A model in
             this process takes one at a time.
         retry_failed: ask the rows again that failed in an earlier run.
@@ -77,19 +79,19 @@ def run(
     config = with_concurrency(config, concurrency)
     with open_table(questions) as table:
         checked = first_pass(table, on_event)
-        tell_if_behind(workspace, corpus, on_event)
+        tell_if_behind(workspace, corpus, config, on_event)
         origin = origin_of(workspace, corpus, config)
         with folder.held():
             folder.begin(origin, restart=restart)
             journal = Journal.read(folder.out, checked)
-            work = _Work(table, checked, journal, retry_failed, on_event)
+            work = _Work(table, checked, journal, limit, retry_failed, on_event)
             try:
                 if work.left:
                     with opener(workspace, corpus, config) as answers, journal:
                         work.ask(answers, concurrency)
                 journal.put_in_order(folder.aside)
             except BaseException:
-                on_event(Stopped(journal.ledger.done, checked.rows))
+                on_event(work.stopped())
                 raise
     return work.report(perf_counter() - started)
 
@@ -101,9 +103,9 @@ def first_pass(table: Table, on_event: Listener) -> Checked:
     return checked
 
 
-def tell_if_behind(workspace: Workspace, corpus: str, on_event: Listener) -> None:
-    """Send `IndexBehind` where that is so; see `index_state` for the errors."""
-    if index_state(workspace, corpus) is IndexState.BEHIND:
+def tell_if_behind(workspace: Workspace, corpus: str, config: Config, on_event: Listener) -> None:
+    """Send `IndexBehind` where that is so and matters; see `index_state` for the errors."""
+    if searches(config) and index_state(workspace, corpus) is IndexState.BEHIND:
         on_event(IndexBehind(corpus))
 
 
@@ -123,6 +125,7 @@ class _Work:
         table: Table,
         checked: Checked,
         journal: Journal,
+        limit: int,
         retry_failed: bool,
         on_event: Listener,
     ) -> None:
@@ -134,14 +137,15 @@ class _Work:
         self._tell = on_event
         self._spent = Spent()
         self._asking = 0.0
-        self._earlier = self._ledger.done - (self._ledger.failed if retry_failed else 0)
+        self._total = min(limit or checked.rows, checked.rows)
+        self._earlier = sum(not self._open(row) for row in range(1, self._total + 1))
         if self._ledger.done or journal.torn:
             on_event(Resumed(self._earlier, journal.torn))
 
     @property
     def left(self) -> int:
         """How many rows there are to ask."""
-        return self._checked.rows - self._earlier
+        return self._total - self._earlier
 
     def ask(self, answers: Answers, concurrency: int) -> None:
         """Ask them; see `settled` for what ends it early."""
@@ -153,6 +157,11 @@ class _Work:
                 self._asking = perf_counter() - started
                 self._tell(self._progress())
 
+    def stopped(self) -> Stopped:
+        """How far it is where it ends early."""
+        done = sum(bool(self._ledger.outcome(row)) for row in range(1, self._total + 1))
+        return Stopped(done, self._total)
+
     def report(self, seconds: float) -> BatchReport:
         """What has come of it."""
         return BatchReport.of(self._ledger, self._earlier, self._spent, seconds, self._asking)
@@ -160,8 +169,13 @@ class _Work:
     def _rows(self) -> Iterator[Row]:
         # A table that grows while it is read again would be endless work: it is refused instead.
         for row in self._checked.again(self._table):
-            if self._ledger.open(row.row, retry_failed=self._retry_failed):
+            if row.row > self._total:
+                return
+            if self._open(row.row):
                 yield row
+
+    def _open(self, row: int) -> bool:
+        return self._ledger.open(row, retry_failed=self._retry_failed)
 
     def _write(self, outcome: Outcome) -> None:
         row = outcome.row
@@ -176,7 +190,7 @@ class _Work:
     def _progress(self) -> Progress:
         return Progress(
             done=self._earlier + self._spent.asked,
-            total=self._checked.rows,
+            total=self._total,
             asked=self._spent.asked,
             failed=self._ledger.failed,
             seconds=self._asking,

@@ -17,7 +17,7 @@ from localrag.cli.questions import (
     Type,
     read_query,
 )
-from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.session import Corpus, Json, MethodName, Session
 from localrag.cli.terminal import emit
 from localrag.cli.verbs import verb
 
@@ -32,6 +32,8 @@ def register(app: typer.Typer) -> None:
             "localrag ask 'When was the Fennimore refractor finished?'",
             "localrag ask - --json < question.txt",
             "localrag --set chat.model=qwen3-8b ask 渡し守になるには何が要るか。",
+            "localrag ask --method statute-lexical --option 年齢十八年以上 --option 年齢二十年以上 "
+            "渡し守になれる年齢として正しいものはどれか。",
         ],
         exit_codes=(0, 2, 3, 5, 8),
     )(ask)
@@ -49,6 +51,7 @@ def ask(
     lexical: Lexical = None,
     dense: Dense = None,
     rerank: Rerank = None,
+    method: MethodName = None,
     no_model: Annotated[
         bool, typer.Option("--no-model", help="Answer with quotations only, whatever chat.model.")
     ] = False,
@@ -64,13 +67,14 @@ def ask(
     consists of the sentences and provisions that answer best. With one (chat.model) the model
     writes claims, each with the numbers of the quotations it rests on; a quotation that is not in
     its source is shown as rejected. Where nothing supports an answer, or a claim rests on none, it
-    says so and leaves with exit code 3.
+    says so and leaves with exit code 3. With --method a published method answers; those for
+    questions with options choose one of them.
     """
     from localrag.cli.draft import shown_draft
     from localrag.reading.model import Status
 
     session: Session = context.obj
-    session = session.switched(lexical, dense, rerank)
+    session = session.switched(lexical, dense, rerank).with_settings({"method.name": method})
     if no_model:
         session = session.with_settings({"chat.model": ""})
     with session.answerer(corpus) as answerer:

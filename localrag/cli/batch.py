@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.session import Corpus, Json, MethodName, Session
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
 
@@ -21,6 +21,7 @@ def register(app: typer.Typer) -> None:
             "localrag batch questions.csv --dry-run",
             "localrag batch questions.csv --out answers.jsonl --concurrency 8",
             "localrag batch questions.jsonl --out answers.jsonl --retry-failed",
+            "localrag batch choices.jsonl --method statute-lexical --out answers.jsonl",
         ],
         exit_codes=(0, 2, 3, 4, 5, 6, 7, 8, 130),
     )(batch)
@@ -50,6 +51,7 @@ def batch(
             help="Ask a model server so many questions at once; 0: chat.parallel.",
         ),
     ] = 0,
+    method: MethodName = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask the rows again that failed before.")
     ] = False,
@@ -91,6 +93,7 @@ def batch(
     from localrag.cli.terminal import emit
 
     session: Session = context.obj
+    session = session.with_settings({"method.name": method})
     workspace, name = session.workspace(), session.existing(corpus)
     config = session.config(name)
     source = sys.stdin.buffer if str(questions) == "-" else questions

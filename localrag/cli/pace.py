@@ -16,9 +16,14 @@ _EVERY = 30.0
 
 
 class Pace:
-    """Shows how far a batch is: a bar for a person, a line now and then for a log."""
+    """Shows how far a batch is: a bar for a person, a line now and then for a log.
 
-    def __init__(self) -> None:
+    Args:
+        step: what is being done, in front of the figures.
+    """
+
+    def __init__(self, step: str = "answering") -> None:
+        self._step = step
         self._spoke = time.monotonic()
         self._bar: Bar | None = None
 
@@ -37,12 +42,12 @@ class Pace:
             self._draw(progress)
         elif time.monotonic() - self._spoke >= _EVERY:
             self._spoke = time.monotonic()
-            tell(f"answering: {_in_words(progress)}")
+            tell(f"{self._step}: {_in_words(progress)}")
 
     def _draw(self, progress: Progress) -> None:
         if self._bar is None:
             self._bar = _new_bar()
-            self._bar.add_task("answering", words="")
+            self._bar.add_task(self._step, words="")
             self._bar.start()
         self._bar.update(
             self._bar.task_ids[0],

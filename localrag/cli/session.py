@@ -14,6 +14,7 @@ from localrag.errors import LocalragError, NotFoundError, UsageError
 if TYPE_CHECKING:
     from localrag.config import Config
     from localrag.corpus.store import CorpusStore
+    from localrag.methods.answering import MethodAnswerer
     from localrag.reading.answering import Answerer
     from localrag.retrieval.pipeline import Retriever
     from localrag.workspace import Workspace
@@ -101,12 +102,12 @@ class Session:
             yield retriever
 
     @contextmanager
-    def answerer(self, named: str) -> Iterator["Answerer"]:
+    def answerer(self, named: str) -> Iterator["Answerer | MethodAnswerer"]:
         """Open what answers questions about a corpus; says so if its index is behind the store."""
-        from localrag.reading.answering import Answerer
+        from localrag.methods.answering import open_answers
 
         workspace, name = self.workspace(), self.existing(named)
-        with Answerer.open(workspace, name, self.config(name)) as answerer:
+        with open_answers(workspace, name, self.config(name)) as answerer:
             self._tell_if_behind(name, answerer.retriever.store)
             yield answerer
 
@@ -155,6 +156,15 @@ Corpus = Annotated[
         metavar="NAME",
         help="Corpus to work on; without it, the setting 'corpus'.",
         autocompletion=complete_corpus,
+        show_default=False,
+    ),
+]
+MethodName = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="Answer with a published method: localrag methods; without it, method.name.",
         show_default=False,
     ),
 ]

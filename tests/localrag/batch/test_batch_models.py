@@ -2,8 +2,9 @@
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Self
 
 import pytest
@@ -11,8 +12,11 @@ from tiny_models.scripted import ScriptedChat
 from tiny_models.servers.openai import OpenAIDouble
 
 from localrag.batch import estimate, run
+from localrag.batch.origin import origin_of
+from localrag.batch.weights import weights
 from localrag.config import load
-from localrag.errors import ModelUnusable
+from localrag.errors import ModelUnusable, NotFoundError
+from localrag.prompts.optimised import OptimisedPrompt
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Message, Reply, ignore, never
 from localrag_models.store import ModelStore
@@ -61,6 +65,58 @@ def test_a_model_in_this_process(
     assert report.spent.completion == sum(call["completion"] for call in calls)
     made_with = json.loads((tmp_path / "answers.jsonl.run" / "made_with.json").read_text())
     assert made_with["chat.weights"] == model.id
+    assert made_with["prompts"]
+
+
+def test_origin_holds_what_a_method_uses(sample: Path, tiny_chat: Path) -> None:
+    workspace = Workspace.locate(sample)
+    ModelStore(workspace.models).add(tiny_chat, name="tiny", kind="chat")
+    OptimisedPrompt("found", "Write a query.").save(workspace.prompts)
+    settings = {"chat.model": "tiny", "method.query_prompt": "found"}
+
+    def made_with(method: str) -> Mapping[str, object]:
+        return origin_of(workspace, "main", load(workspace, {**settings, "method.name": method}))
+
+    direct, fixed, gepa = map(made_with, ("statute-direct", "statute-fixed", "statute-gepa"))
+    assert direct["method"] == "statute-direct"
+    assert direct["chat.model"] == "tiny"
+    assert not [name for name in direct if name.startswith(("corpus", "index", "retrieval"))]
+    assert {"corpus.stamp", "retrieval.k", "prompts"} <= fixed.keys()
+    assert "method.query_prompt.digest" in gepa
+    assert "method.query_prompt.digest" not in fixed
+    settings["method.query_prompt"] = "none"
+    with pytest.raises(NotFoundError, match="no optimised prompt"):
+        made_with("statute-gepa")
+
+
+@pytest.mark.parametrize(
+    ("name", "file_type", "expected"),
+    [
+        ("Qwen3-8B-Q4_K_M", None, "Q4_K_M"),
+        ("llama-3-8b.f16", None, "F16"),
+        ("model-BF16", 15, "BF16"),
+        ("model", 15, "Q4_K_M"),
+        ("model", 99, ""),
+        ("q4you", None, ""),
+    ],
+)
+def test_quantisation(
+    home: Path,
+    tiny_chat: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    file_type: int | None,
+    expected: str,
+) -> None:
+    path = tmp_path / f"{name}.gguf"
+    path.write_bytes(tiny_chat.read_bytes())
+    workspace = Workspace.locate(home)
+    ModelStore(workspace.models).add(path, name="x", kind="chat")
+    header = SimpleNamespace(metadata={"general.file_type": file_type})
+    monkeypatch.setattr("localrag.batch.weights.read_header", lambda _: header)
+    config = load(workspace, {"chat.model": "x"})
+    assert weights(workspace, config, "chat").get("chat.quantisation", "") == expected
 
 
 class Served:

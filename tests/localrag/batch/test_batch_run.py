@@ -26,6 +26,8 @@ from localrag.errors import (
     StorageError,
     UsageError,
 )
+from localrag.reading.model import Unanswered
+from localrag.retrieval.model import ModelCall, Trace
 
 TEXTS = [f"question {number}" for number in range(1, 21)]
 
@@ -59,7 +61,17 @@ def test_every_row_has_its_answer(bench: Any, scripted: Any) -> None:
     assert (answered["status"], answered["answer"]) == ("supported", "a note?")
     assert answered["citations"][0]["quote"] == "a note?"
     assert answered["claims"] == []
-    assert answered["trace"]["stages"] == [{"stage": "lexical", "hits": 0, "seconds": 0.001}]
+    assert answered["label"] == ""
+    assert answered["trace"]["stages"] == [
+        {
+            "stage": "lexical",
+            "subject": "",
+            "query": "",
+            "hits": 0,
+            "passages": [],
+            "seconds": 0.001,
+        }
+    ]
     assert answered["trace"]["events"] == ["left out"]
     assert answered["trace"]["calls"][0]["cached"] == 80
     assert answered["seconds"] >= 0
@@ -215,6 +227,29 @@ def test_a_row_that_fails_does_not_stop_the_others(bench: Any, scripted: Any) ->
     answers = scripted()
     assert bench.run(answers).failed == {"ReplyInvalid": 10}
     assert answers.asked == [], "failed rows wait until they are asked for"
+
+
+def test_a_failed_row_keeps_what_was_done_for_it(bench: Any, scripted: Any) -> None:
+    cut = ModelUnusable("cut short", "", kind="ReplyInvalid", transient=False)
+    call = ModelCall("tiny", 100, 80, 7, 0.5, "verdict a", "cut short")
+    bench.ask(*TEXTS[:2])
+    failing = fail_on(TEXTS[0], error=Unanswered(cut, Trace(calls=(call,))))
+    report = bench.run(scripted(behave=failing))
+    failed = bench.rows[0]
+    assert (failed["status"], failed["error"]["type"]) == ("failed", "ReplyInvalid")
+    assert failed["trace"]["calls"][0]["problem"] == "cut short"
+    assert report.spent.prompt == 200, "what was spent on it counts"
+
+
+def test_a_limit_asks_the_first_rows(bench: Any, scripted: Any) -> None:
+    bench.ask(*TEXTS)
+    answers = scripted()
+    assert bench.run(answers, limit=5).answered == 5
+    assert bench.run(answers, limit=3).spent.asked == 0
+    assert bench.run(answers, limit=8).spent.asked == 3
+    assert bench.told(Progress)[-1].total == 8
+    assert answers.asked == TEXTS[:8]
+    assert bench.run(answers, limit=100).answered == 20
 
 
 def test_failed_rows_are_asked_again(bench: Any, scripted: Any) -> None:

@@ -23,8 +23,12 @@ VERBS = [
     "ask",
     "batch",
     "tune-retrieval",
+    "methods",
     "config",
     "doctor",
+    "data",
+    "eval",
+    "optimize",
     "models",
 ]
 README = Path(__file__).parents[3] / "README.md"

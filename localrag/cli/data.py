@@ -1,0 +1,134 @@
+"""``localrag data``: datasets to evaluate with, and how they come into the workspace."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from localrag.cli.meter import Meter
+from localrag.cli.session import Json, Session
+from localrag.cli.verbs import codes_in_words, verb
+
+_CODES = (0, 2, 3, 4, 5, 6, 7, 130)
+
+app = typer.Typer(rich_markup_mode=None)
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATASET",
+        help="Name of a dataset, or path of a declaration (.toml).",
+        show_default=False,
+    ),
+]
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the verbs to `parent`."""
+    examples = ("localrag data list", "localrag data add lawqa FOLDER")
+    shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
+    parent.add_typer(
+        app,
+        name="data",
+        help="See and bring in datasets to evaluate with; every verb here takes --json.\n\n"
+        f"{shown}\n\n{codes_in_words(_CODES)}",
+        short_help="See and bring in datasets to evaluate with.",
+    )
+
+
+@app.callback(invoke_without_command=True)
+def _help_without_verb(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """List the datasets that can be named: what of them is here, where they are from, the licence.
+
+    Nothing is asked of a network.
+    """
+    from localrag.cli.render_data import print_list
+    from localrag.evaluation.datasets.loading import find, known
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    print_list([find(workspace, dataset.name) for dataset in known(workspace)], as_json=as_json)
+
+
+def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show a dataset: its splits with their questions and hashes, its licence, published figures.
+
+    Published figures were measured by others under the conditions shown beside them.
+    """
+    from localrag.cli.render_data import print_dataset
+    from localrag.evaluation.datasets.loading import find
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    print_dataset(workspace, find(workspace, name), as_json=as_json)
+
+
+def add(
+    context: typer.Context,
+    name: Name,
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Folder laid out as the dataset declares; parts of it may be missing.",
+            show_default=False,
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Bring in a dataset from a folder: its questions and the corpus they are about.
+
+    The questions are copied into the workspace and their hashes checked. The files of the corpus
+    are added to a corpus named like the dataset, and indexed. For lawqa, FOLDER holds
+    lawqa/train.jsonl (or lawqa/selection.json as published) and the laws as egov/xml/*.xml.
+    Stopping half-way loses nothing: run it again and it goes on.
+    """
+    from localrag.cli.render_data import print_brought
+    from localrag.cli.render_ingest import shown_events
+    from localrag.evaluation.datasets.acquiring import add as bring
+    from localrag.evaluation.datasets.loading import corpus_name, find
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    config = session.config(corpus_name(find(workspace, name).dataset))
+    with shown_events() as listener:
+        brought = bring(workspace, name, folder, config, on_event=listener)
+    print_brought(brought, as_json=as_json)
+    if brought.failed:
+        raise typer.Exit(4)
+
+
+def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Fetch the questions of a dataset over the network, from the addresses that it declares.
+
+    This verb and models pull alone open a connection. Files without an address are named, with
+    what to do. Laws are not fetched: e-Gov offers them as one archive on its pages; download that
+    with a browser, add it with localrag add, and index it.
+    """
+    from localrag.cli.render_data import print_brought
+    from localrag.evaluation.datasets.downloading import download as fetch
+
+    session: Session = context.obj
+    with Meter() as meter:
+        brought = fetch(
+            session.workspace(),
+            name,
+            on_progress=lambda file, done, total: meter.update(
+                f"fetching {file}", "kB", done // 1000, max(total // 1000, 1)
+            ),
+        )
+    print_brought(brought, as_json=as_json)
+
+
+for _name, _function, _examples in (
+    ("list", list_, ("localrag data list",)),
+    ("show", show, ("localrag data show lawqa",)),
+    ("add", add, ("localrag data add lawqa /media/stick", "localrag data add mine.toml folder/")),
+    ("download", download, ("localrag data download lawqa",)),
+):
+    verb(app, _name, examples=_examples, exit_codes=_CODES)(_function)

@@ -1,0 +1,253 @@
+"""``localrag eval``: methods on questions whose answers are known, and the report about it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from localrag.cli.session import Json, Session
+from localrag.cli.verbs import codes_in_words, verb
+
+if TYPE_CHECKING:
+    from typer._click import Context
+
+_CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
+
+
+class AsksByDefault(TyperGroup):
+    """Takes ``eval DATASET …`` for ``eval run DATASET …``."""
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Put the verb in front where none is named."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(rich_markup_mode=None, cls=AsksByDefault)
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the verbs to `parent`."""
+    examples = (
+        "localrag eval lawqa --method statute-lexical",
+        "localrag eval lawqa --method all --model qwen3-8b --orders 4",
+        "localrag eval list",
+        "localrag eval compare RUN RUN",
+    )
+    shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
+    parent.add_typer(
+        app,
+        name="eval",
+        help="Measure methods on questions whose answers are known. "
+        "eval DATASET is short for eval run DATASET, whose --help names every option; "
+        f"every verb here takes --json.\n\n{shown}\n\n{codes_in_words(_CODES)}",
+        short_help="Measure methods on questions whose answers are known.",
+    )
+
+
+@app.callback(invoke_without_command=True)
+def _help_without_verb(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def run(
+    context: typer.Context,
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET",
+            help="Name of a dataset (localrag data list), or the path of a declaration.",
+            show_default=False,
+        ),
+    ],
+    method: Annotated[
+        list[str],
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="Method to measure (localrag methods), or all that can be run; may be repeated.",
+        ),
+    ],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Chat model; once for each to compare. Without it, the setting chat.model.",
+        ),
+    ] = None,
+    split: Annotated[
+        str, typer.Option("--split", metavar="NAME", help="Split; without it, the first.")
+    ] = "",
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions", metavar="FILE", help="Questions of your own, in the dataset's format."
+        ),
+    ] = None,
+    orders: Annotated[
+        int,
+        typer.Option(
+            "--orders",
+            metavar="N",
+            min=1,
+            max=4,
+            help="Ask each question in so many orders of its options.",
+        ),
+    ] = 1,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="Only the first N questions; 0: all.")
+    ] = 0,
+    corpus: Annotated[
+        str,
+        typer.Option(
+            "--corpus",
+            "-c",
+            metavar="NAME",
+            help="Corpus to search; without it, the one named like the dataset.",
+            show_default=False,
+        ),
+    ] = "",
+    name: Annotated[
+        str,
+        typer.Option(
+            "--run", metavar="NAME", help="Name of the run; without it, the time of its beginning."
+        ),
+    ] = "",
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask the questions again that failed before.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Say what would be asked and about what it takes; write nothing."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Ask the questions of a dataset with one method or several, and write a report.
+
+    The report (Markdown, JSON, a plot) gives scores with their intervals, paired tests between the
+    methods, recall of the search, cost, failures and their causes, beside published figures.
+
+    Stopping loses nothing, however it happens: the same command goes on where it stopped. Answers
+    are kept by what they were made with, and shared by all runs: more questions, orders or methods
+    ask only what is new. A question that fails does not stop the others, and counts as wrong: the
+    report is written, and the exit code is 4. A model that cannot be used is told before anything
+    is asked; one that fails on the way stops the entries it takes part in, the others are
+    reported, and the exit code is 8.
+    """
+    from localrag.cli.render_eval import (
+        finished_as_json,
+        forecasts_as_json,
+        print_finished,
+        print_forecasts,
+        shown_events,
+        tell_left_out,
+    )
+    from localrag.cli.terminal import emit
+    from localrag.evaluation.datasets import loading
+    from localrag.evaluation.forecast import forecast
+    from localrag.evaluation.planning import plan
+    from localrag.evaluation.runner import evaluate
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    asked = loading.load(workspace, dataset, split, questions)
+    corpus = corpus or loading.corpus_name(asked.dataset)
+    planned = plan(
+        workspace,
+        asked,
+        corpus,
+        session.config(corpus),
+        method,
+        models=model or (),
+        orders=orders,
+        limit=limit,
+    )
+    tell_left_out(planned.left_out)
+    if dry_run:
+        expected = list(forecast(planned, retry_failed=retry_failed))
+        if as_json:
+            emit(forecasts_as_json(planned, expected))
+        else:
+            print_forecasts(planned, expected)
+        return
+    with shown_events() as listener:
+        finished = evaluate(planned, run=name, retry_failed=retry_failed, on_event=listener)
+    if as_json:
+        emit(finished_as_json(planned, finished))
+    else:
+        print_finished(finished)
+    if finished.stopped:
+        raise typer.Exit(next(iter(finished.stopped.values())).exit_code)
+    if any(result.failure for entry in finished.evaluation.entries for result in entry.results):
+        raise typer.Exit(4)
+
+
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """List the runs that there are, and which of them are not finished."""
+    from dataclasses import asdict
+
+    from localrag.cli.render_eval import print_runs
+    from localrag.cli.terminal import emit, tell
+    from localrag.evaluation.record import damaged, recorded
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    found = list(recorded(workspace))
+    for folder in damaged(workspace):
+        tell(("note: ", "yellow"), f"the record of the run in {folder} cannot be read")
+    if as_json:
+        emit([{"run": folder.name, "folder": str(folder), **asdict(run)} for folder, run in found])
+    else:
+        print_runs(found)
+
+
+def compare(
+    context: typer.Context,
+    first: Annotated[
+        str, typer.Argument(metavar="RUN", help="Name of a run (localrag eval list).")
+    ],
+    second: Annotated[str, typer.Argument(metavar="RUN", help="The run to compare it with.")],
+    as_json: Json = False,
+) -> None:
+    """Compare two runs on the questions that both have: scores, settings, answers that changed."""
+    from localrag.cli.terminal import emit, say
+    from localrag.evaluation import comparison, report
+    from localrag.evaluation.record import find
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    compared = comparison.compare(
+        report.load(find(workspace, first)), report.load(find(workspace, second))
+    )
+    if as_json:
+        emit(comparison.as_json(compared))
+    else:
+        say(comparison.markdown(compared))
+
+
+verb(
+    app,
+    "run",
+    examples=[
+        "localrag eval lawqa --method statute-lexical",
+        "localrag eval lawqa --method all --orders 4",
+        "localrag eval lawqa --method statute-direct --model qwen3-8b --model llama-3-8b",
+        "localrag eval lawqa --method all --dry-run",
+    ],
+    exit_codes=_CODES,
+)(run)
+verb(
+    app,
+    "compare",
+    examples=["localrag eval compare lawqa/before lawqa/after"],
+    exit_codes=(0, 2, 3, 4, 5),
+)(compare)
+verb(app, "list", examples=["localrag eval list", "localrag eval list --json"], exit_codes=(0, 5))(
+    list_
+)

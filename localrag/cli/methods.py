@@ -1,0 +1,65 @@
+"""``localrag methods``: the published methods there are."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from localrag.cli.session import Json
+from localrag.cli.verbs import verb
+
+if TYPE_CHECKING:
+    from localrag.methods.model import Method
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to `app`."""
+    verb(
+        app,
+        "methods",
+        examples=["localrag methods", "localrag methods --json"],
+        exit_codes=(0, 2),
+    )(methods)
+
+
+def methods(as_json: Json = False) -> None:
+    """List the published methods that ask, batch and eval can answer with.
+
+    Each with what it does, where it was published, and how often it calls a model for one question
+    with four options. A method is chosen with --method NAME, or for good with the setting
+    method.name.
+    """
+    from localrag.cli.terminal import emit, say
+    from localrag.methods.catalogue import NAMES, method
+
+    found = [method(name) for name in NAMES]
+    if as_json:
+        emit([_as_json(one) for one in found])
+        return
+    for one in found:
+        say((one.name, "bold"), f"  {_needs(one)}")
+        say(one.about, indent=4)
+        if one.source:
+            say((one.source, "dim"), indent=4)
+
+
+_OPTIONS = 4
+
+
+def _needs(method: "Method") -> str:
+    calls = method.calls.of(_OPTIONS)
+    model = f"{calls} call{'s' * (calls != 1)} of a model" if calls else "no model"
+    known = ", given the texts that answer: for evaluation only" if method.reads_context else ""
+    return model + known
+
+
+def _as_json(method: "Method") -> dict[str, Any]:
+    return {
+        "name": method.name,
+        "about": method.about,
+        "source": method.source,
+        "calls": method.calls.of(_OPTIONS),
+        "searches": method.searches,
+        "reads_context": method.reads_context,
+        "chooses": method.chooses,
+        "writes_queries": method.writes_queries,
+    }

@@ -1,0 +1,211 @@
+"""``localrag optimize``: prompts made better on questions whose answers are known."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from localrag.cli.session import Json, Session, complete_corpus
+from localrag.cli.verbs import codes_in_words, verb
+
+_CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
+_EXAMPLES = (
+    "localrag optimize queries lawqa --name first",
+    "localrag optimize queries lawqa --name first --calls 3000",
+    "localrag optimize show first",
+    "localrag --set method.query_prompt=first eval lawqa --method statute-gepa",
+)
+
+app = typer.Typer(rich_markup_mode=None)
+
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the run and its prompt.", show_default=False)
+]
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the verbs to `parent`."""
+    shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in _EXAMPLES)))
+    parent.add_typer(
+        app,
+        name="optimize",
+        help="Make prompts better on questions whose answers are known (GEPA); every verb here "
+        "takes --json.\n\n"
+        "The prompt that writes search queries is tried on some of the questions of a dataset, a "
+        "model reads what came of it and proposes another, and the best by the other questions is "
+        "kept under a name. Use it with --set method.query_prompt=NAME.\n\n"
+        f"{shown}\n\n{codes_in_words(_CODES)}",
+        short_help="Make prompts better on known questions (GEPA).",
+    )
+
+
+@app.callback(invoke_without_command=True)
+def _help_without_verb(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def queries(
+    context: typer.Context,
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET",
+            help="Name of a dataset (localrag data list), or a file of questions.",
+            show_default=False,
+        ),
+    ],
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="What to call the run and its prompt.")
+    ],
+    split: Annotated[
+        str, typer.Option("--split", metavar="SPLIT", help="Without it, the first at hand.")
+    ] = "",
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions",
+            metavar="FILE",
+            help="Questions in the format of the dataset, to be read instead of its own.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="Use N questions; 0: all.")
+    ] = 0,
+    objective: Annotated[
+        Literal["overlap", "recall"],
+        typer.Option(
+            "--objective",
+            help="Score a query by how much of the gold context its best hit holds, or by the "
+            "share of gold articles among its hits.",
+        ),
+    ] = "overlap",
+    calls: Annotated[
+        int, typer.Option("--calls", metavar="N", min=1, help="Calls of models at most.")
+    ] = 1_000,
+    minutes: Annotated[
+        float, typer.Option("--minutes", metavar="M", min=0.01, help="Minutes of work at most.")
+    ] = 480.0,
+    reflection_model: Annotated[
+        str,
+        typer.Option(
+            "--reflection-model",
+            metavar="MODEL",
+            help="Proposes prompts; without it, chat.model. Another installed model is loaded "
+            "beside it: both must fit into memory.",
+        ),
+    ] = "",
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, help="Of the halves and every choice.")
+    ] = 0,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Drop what the run of this name did, begin anew.")
+    ] = False,
+    corpus: Annotated[
+        str,
+        typer.Option(
+            "--corpus",
+            "-c",
+            metavar="NAME",
+            help="Corpus to search; without it, the one named like the dataset.",
+            autocompletion=complete_corpus,
+            show_default=False,
+        ),
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Optimise the prompt under which a model writes search queries.
+
+    Half of the questions serve to learn from, the other half to choose by. A call is a query or a
+    proposal; a run needs many times as many as there are questions to choose by. A proposal that
+    carries wording or article numbers of the questions is refused.
+
+    Stopping loses nothing, however it happens: the same command goes on, pays for nothing twice
+    and comes to the same prompts as a run that was never stopped. Calls and minutes count over
+    all starts; with more of them a finished run goes on. With other questions, models or settings
+    it does not go on.
+    """
+    from localrag.cli.render_optimize import outcome_as_json, print_outcome, shown_events
+    from localrag.cli.terminal import emit
+    from localrag.evaluation.datasets.loading import corpus_name, find
+    from localrag.optimize.model import Objective, Plan
+    from localrag.optimize.optimise import optimise
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    place = session.existing(corpus or corpus_name(find(workspace, dataset).dataset))
+    plan = Plan(
+        name=name,
+        dataset=dataset,
+        split=split,
+        questions=questions,
+        limit=limit,
+        objective=Objective(objective),
+        calls=calls,
+        minutes=minutes,
+        reflection=reflection_model,
+        seed=seed,
+    )
+    with shown_events() as listener:
+        outcome = optimise(
+            workspace, place, session.config(place), plan, restart=restart, on_event=listener
+        )
+    if as_json:
+        emit(outcome_as_json(outcome))
+    else:
+        print_outcome(outcome)
+
+
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """List the optimised prompts and the runs that make them."""
+    from localrag.cli.render_optimize import overview, print_overview
+    from localrag.cli.terminal import emit
+
+    session: Session = context.obj
+    rows = overview(session.workspace())
+    if as_json:
+        emit(rows)
+    else:
+        print_overview(rows)
+
+
+def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show an optimised prompt, how it came about, and every candidate of its run."""
+    from localrag.cli.render_optimize import print_prompt, prompt_as_json
+    from localrag.cli.terminal import emit
+    from localrag.optimize.folder import RunFolder
+    from localrag.prompts.optimised import OptimisedPrompt
+
+    session: Session = context.obj
+    workspace = session.workspace()
+    prompt = OptimisedPrompt.load(workspace.prompts, name)
+    outcome = RunFolder.of(workspace, name).outcome()
+    if as_json:
+        emit(prompt_as_json(prompt, outcome))
+    else:
+        print_prompt(prompt, outcome)
+
+
+verb(
+    app,
+    "queries",
+    examples=[
+        "localrag optimize queries lawqa --name first",
+        "localrag optimize queries lawqa --name first --calls 3000",
+        "localrag optimize queries lawqa --name recall --objective recall --minutes 120",
+        "localrag optimize queries lawqa --name large --reflection-model qwen3-32b",
+    ],
+    exit_codes=_CODES,
+)(queries)
+verb(
+    app,
+    "list",
+    examples=["localrag optimize list", "localrag optimize list --json"],
+    exit_codes=(0, 2, 5),
+)(list_)
+verb(
+    app,
+    "show",
+    examples=["localrag optimize show first", "localrag optimize show first --json"],
+    exit_codes=(0, 2, 3, 5),
+)(show)

@@ -1,0 +1,206 @@
+"""How an evaluation is shown while it runs, and what it reports at the end."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from localrag.batch.events import IndexBehind, Progress, RowFailed, Stopped
+from localrag.cli.pace import Pace, duration
+from localrag.cli.terminal import one_line, say, table, tell
+from localrag.cli.wording import counted
+from localrag.evaluation.events import Asking, Event, Halted, Listener
+from localrag.evaluation.forecast import Forecast
+from localrag.evaluation.model import Entry
+from localrag.evaluation.planning import LeftOut, Plan
+from localrag.evaluation.record import Run
+from localrag.evaluation.report import MARKDOWN
+from localrag.evaluation.runner import Finished
+from localrag.evaluation.statistics import Estimate, score
+
+_FAILURES = 3
+"""So many failures of a batch are told one by one; the report counts all of them."""
+
+
+def tell_left_out(left_out: Sequence[LeftOut]) -> None:
+    """Name the methods that ``all`` does not mean here."""
+    for one in left_out:
+        tell(("left out: ", "yellow"), one.cause)
+    for cure in dict.fromkeys(one.cure for one in left_out):
+        tell("  ", (cure, "bold"))
+
+
+@contextmanager
+def shown_events() -> Iterator[Listener]:
+    """Show events on standard error as they come: method, order, progress, failures."""
+    with ExitStack() as stack:
+        pace = stack.enter_context(Pace())
+        step, failures, behind = "", 0, False
+
+        def listener(event: Event) -> None:
+            nonlocal pace, step, failures, behind
+            match event:
+                case Asking():
+                    step, failures = _step(event), 0
+                    stack.close()
+                    pace = stack.enter_context(Pace(step))
+                case Progress():
+                    pace.update(event)
+                case RowFailed():
+                    failures += 1
+                    if failures <= _FAILURES:
+                        tell(("failed: ", "bold red"), f"{step}, row {event.row}: {event.cause}")
+                    elif failures == _FAILURES + 1:
+                        tell("further failures are only counted here; the report counts them all")
+                case IndexBehind() if not behind:
+                    behind = True
+                    tell(
+                        ("note: ", "yellow"),
+                        f"corpus {event.corpus} has changed since it was indexed; what is new in "
+                        f"it is not found until you run: localrag index --corpus {event.corpus}",
+                    )
+                case Stopped():
+                    tell(
+                        f"{step}: stopped with {event.done:,} of {event.total:,} rows done; they "
+                        "are kept, and the same command goes on from there"
+                    )
+                case Halted():
+                    tell(("stopped: ", "bold red"), f"{event.name}: {event.cause}")
+                    tell("  ", (event.cure, "bold"))
+                case _:
+                    pass
+
+        yield listener
+
+
+def print_finished(finished: Finished) -> None:
+    """Print a line for each entry, and where the report lies."""
+    evaluation = finished.evaluation
+    questions = evaluation.questions
+    times = f" in {counted(evaluation.orders, 'order')}" if evaluation.orders > 1 else ""
+    say(
+        (questions.dataset.name, "bold"),
+        f" {questions.split}: {counted(len(questions.questions), 'question')}{times}; "
+        f"{finished.asked:,} asked now",
+    )
+    table(
+        ["method", "score", "95 % interval", "failed", "calls", "seconds"],
+        [_line(entry) for entry in evaluation.entries],
+        folding=("method",),
+    )
+    say("calls and seconds are those of one question")
+    for name, error in finished.stopped.items():
+        say((f"{name}: no results", "bold red"), f" ({error.cause})")
+    if any(result.failure for entry in evaluation.entries for result in entry.results):
+        say("Failed questions count as wrong. Ask them again: ", ("--retry-failed", "bold"))
+    say("report: ", (one_line(str(finished.folder / MARKDOWN)), "bold"))
+
+
+def finished_as_json(plan: Plan, finished: Finished) -> dict[str, Any]:
+    """Give the JSON of ``localrag eval``."""
+    evaluation = finished.evaluation
+    return {
+        "run": evaluation.id,
+        "folder": str(finished.folder),
+        "dataset": evaluation.questions.dataset.name,
+        "split": evaluation.questions.split,
+        "n": len(evaluation.questions.questions),
+        "orders": evaluation.orders,
+        "asked": finished.asked,
+        "entries": [_as_json(entry) for entry in evaluation.entries],
+        "left_out": [asdict(one) for one in plan.left_out],
+        "stopped": {name: str(error) for name, error in finished.stopped.items()},
+    }
+
+
+def print_forecasts(plan: Plan, forecasts: Sequence[Forecast]) -> None:
+    """Print what is left to ask of each entry."""
+    say(
+        f"{counted(plan.n, 'question')} in {counted(plan.orders, 'order')}, "
+        f"corpus {plan.corpus}; nothing is written"
+    )
+    table(
+        ["method", "answered", "left", "calls of a model", "tokens", "time"],
+        [
+            (
+                one.name,
+                f"{one.done:,}",
+                f"{one.left:,}",
+                f"{one.calls:,}",
+                f"about {one.prompt + one.completion:,}" if one.prompt else "–",
+                f"about {duration(one.seconds)}" if one.seconds else "–",
+            )
+            for one in forecasts
+        ],
+        folding=("method",),
+    )
+
+
+def forecasts_as_json(plan: Plan, forecasts: Sequence[Forecast]) -> dict[str, Any]:
+    """Give the JSON of ``localrag eval --dry-run``."""
+    return {
+        "n": plan.n,
+        "orders": plan.orders,
+        "corpus": plan.corpus,
+        "entries": [asdict(one) for one in forecasts],
+        "left_out": [asdict(one) for one in plan.left_out],
+    }
+
+
+def print_runs(runs: Sequence[tuple[Path, Run]]) -> None:
+    """Print a line for each run."""
+    if not runs:
+        say("There is no run yet. Begin one: localrag eval lawqa --method all")
+        return
+    table(
+        ["run", "questions", "orders", "methods", "state"],
+        [
+            (
+                f"{run.dataset}/{folder.name}",
+                f"{run.n:,} of {run.split}",
+                str(run.orders),
+                ", ".join(entry.name for entry in run.entries),
+                run.finished or "not finished; the same command goes on",
+            )
+            for folder, run in runs
+        ],
+        folding=("methods",),
+    )
+
+
+def _step(event: Asking) -> str:
+    order = f", order {event.order + 1} of {event.orders}" if event.orders > 1 else ""
+    return f"[{event.place}/{event.batches}] {event.name}{order}"
+
+
+def _line(entry: Entry) -> tuple[str, ...]:
+    found = _score(entry)
+    results = entry.results
+    failed = sum(bool(result.failure) for result in results)
+    return (
+        entry.name,
+        f"{found.value:.1%}" if found else "–",
+        f"{found.low:.1%} to {found.high:.1%}" if found else "–",
+        f"{failed:,}",
+        f"{sum(result.spent.calls for result in results) / len(results):.1f}",
+        f"{sum(result.spent.seconds for result in results) / len(results):.2f}",
+    )
+
+
+def _as_json(entry: Entry) -> dict[str, Any]:
+    found = _score(entry)
+    return {
+        "name": entry.name,
+        "method": entry.method,
+        "score": asdict(found) if found else None,
+        "failed": sum(bool(result.failure) for result in entry.results),
+        "made_with": dict(entry.made_with),
+    }
+
+
+def _score(entry: Entry) -> Estimate | None:
+    by_question: dict[str, list[float]] = {}
+    for result in entry.results:
+        by_question.setdefault(result.question, []).append(result.score)
+    return score(list(by_question.values()))

@@ -1,0 +1,146 @@
+"""From a file of answers to results: what became of each question, and what it cost."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from localrag.errors import StorageError, WorkspaceError
+from localrag.evaluation.causes import Stage, cause_of_error
+from localrag.evaluation.model import Gold, Question, Result, Spent
+from localrag.evaluation.orders import in_dataset_order, rotated
+from localrag.evaluation.recall import ranks
+from localrag_indexes.analysis.normalize import normalize
+
+
+def results(
+    path: Path, questions: Sequence[Question], order: int, *, searched: bool
+) -> dict[int, Result]:
+    """Read what has become of questions so far; the newest line of each counts.
+
+    Args:
+        path: the file, which need not exist; a last line that was cut off is none.
+        questions: its rows 1, 2 …, in the order of the dataset; later rows are passed over.
+        order: the order that their options were shown in.
+        searched: whether the method looks into the corpus.
+
+    Returns:
+        Results by row.
+
+    Raises:
+        WorkspaceError: a line is damaged, or answers another question.
+        StorageError: the file cannot be read.
+    """
+    found: dict[int, Result] = {}
+    active: set[str] = set()
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):
+                    break
+                try:
+                    row = json.loads(line)
+                    if row["row"] > len(questions):
+                        continue
+                    stages = _stages(row)
+                    found[row["row"]] = _result(
+                        row, stages, questions[row["row"] - 1], order, searched=searched
+                    )
+                except (ValueError, LookupError, TypeError, AttributeError) as error:
+                    raise WorkspaceError(
+                        f"{path}, line {number} is no answer to the question of its row.",
+                        "Delete that line: the question is asked anew.",
+                    ) from error
+                active.update(stage.name for stage in stages if stage.passages)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be read ({error.strerror}).", "Mend its permissions, or the disk."
+        ) from error
+    return {row: _of_stages(result, active) for row, result in found.items()}
+
+
+def _of_stages(result: Result, active: set[str]) -> Result:
+    # A stage that found nothing for any question took no part (no vectors, no reranker): its
+    # recall would read as if it had searched in vain.
+    recall = {stage: places for stage, places in result.recall.items() if stage in active}
+    return replace(result, recall=recall)
+
+
+def _result(
+    row: Mapping[str, Any],
+    stages: Sequence[Stage],
+    question: Question,
+    order: int,
+    *,
+    searched: bool,
+) -> Result:
+    failure = row["error"]["type"] if row["status"] == "failed" else ""
+    asked = rotated(question.query, order)
+    # A row that could not be asked has no question.
+    if row["question"] is not None and (row["id"], row["question"], row["options"]) != (
+        question.id,
+        asked.text,
+        list(asked.options),
+    ):
+        raise ValueError("another question")
+    shown = "" if failure else row["label"]
+    chosen = in_dataset_order(shown, order, len(asked.options)) if shown else ""
+    score = 0.0 if failure else _score(question, chosen, row["answer"])
+    cited = [one["passage_id"] for one in row.get("citations", ()) if one["verified"]]
+    return Result(
+        question=question.id,
+        order=order,
+        score=score,
+        chosen=chosen,
+        shown=shown,
+        failure=failure,
+        cause=None
+        if score >= 1
+        else cause_of_error(question.gold, stages, cited, answered=not failure, searched=searched),
+        recall=_recall(question.gold, stages),
+        spent=_spent(row),
+        notes=tuple(dict.fromkeys(row.get("trace", {}).get("events", ()))),
+    )
+
+
+def _score(question: Question, chosen: str, text: str) -> float:
+    """1 for the right label; where there are no options, if the answer holds the text sought."""
+    if question.query.options:
+        return float(chosen == question.answer)
+    return float(normalize(question.answer) in normalize(text))
+
+
+def _stages(row: Mapping[str, Any]) -> list[Stage]:
+    return [
+        Stage(stage["stage"], stage["subject"], stage["passages"])
+        for stage in row.get("trace", {}).get("stages", ())
+    ]
+
+
+def _recall(gold: Sequence[Gold], stages: Sequence[Stage]) -> dict[str, tuple[int, ...]]:
+    """By stage, the best rank of each gold place over all subjects it searched for; 0 for none."""
+    if not gold:
+        return {}
+    best: dict[str, tuple[int, ...]] = {}
+    for stage in stages:
+        now = ranks(gold, stage.passages)
+        before = best.get(stage.name, now)
+        best[stage.name] = tuple(
+            min(filter(None, pair), default=0) for pair in zip(before, now, strict=True)
+        )
+    return best
+
+
+def _spent(row: Mapping[str, Any]) -> Spent:
+    calls = row.get("trace", {}).get("calls", ())
+    return Spent(
+        calls=len(calls),
+        retries=sum(bool(call["problem"]) for call in calls),
+        prompt=sum(call["prompt"] for call in calls),
+        cached=sum(call["cached"] or 0 for call in calls),
+        completion=sum(call["completion"] for call in calls),
+        seconds=row["seconds"],
+    )

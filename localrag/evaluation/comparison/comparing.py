@@ -1,0 +1,176 @@
+"""Two runs over the same questions: what changed, how surely, and what they were made with."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from localrag.errors import UsageError
+from localrag.evaluation.model import Entry, Evaluation, Question, Questions
+from localrag.evaluation.report.answers import Answers, answers_of
+from localrag.evaluation.report.figures import compared
+from localrag.evaluation.report.recall import Recall, recall
+from localrag.evaluation.statistics import Estimate, McNemar, score
+
+_Value = tuple[object, object]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryComparison:
+    """One entry of each run, on the questions and orders that both have.
+
+    Attributes:
+        first_name, second_name: what they are called.
+        first, second: their scores.
+        difference: how much higher the second scores.
+        mcnemar: in the order of the dataset; None where scores are not only 0 and 1.
+        made_with: both values by dotted name, where they differ; None for what is not set.
+        recall: of both, by the stages that either has; None for a stage the other lacks.
+        gained, lost: ids of questions that the second scores higher, lower on, over all orders.
+    """
+
+    first_name: str
+    second_name: str
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    mcnemar: McNemar | None
+    made_with: Mapping[str, _Value]
+    recall: Mapping[str, tuple[Recall | None, Recall | None]]
+    gained: Sequence[str]
+    lost: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed from one run to another.
+
+    Attributes:
+        first, second: names of the runs.
+        dataset, split: of both.
+        questions, orders: how many both have.
+        entries: those that both have, by name, else by method.
+        only_first, only_second: names of the entries that one run alone has.
+    """
+
+    first: str
+    second: str
+    dataset: str
+    split: str
+    questions: int
+    orders: int
+    entries: Sequence[EntryComparison]
+    only_first: Sequence[str]
+    only_second: Sequence[str]
+
+
+def compare(first: Evaluation, second: Evaluation) -> Comparison:
+    """Compare two runs over the same questions.
+
+    Raises:
+        UsageError: they were not asked the same dataset, or share no question or no method; or
+            scipy is not installed.
+        InputError: the results of an entry are not complete.
+    """
+    _require_same_file(first, second)
+    # Both are complete as they are, before they are cut down to what both have.
+    entries = [{one.entry.name: one for one in answers_of(run)} for run in (first, second)]
+    ids = {question.id for question in second.questions.questions}
+    questions = tuple(one for one in first.questions.questions if one.id in ids)
+    orders = min(first.orders, second.orders)
+    matched = dict(_matched(first.entries, second.entries))
+    if not questions or not matched:
+        raise UsageError(
+            f"{first.id} and {second.id} share no {'method' if questions else 'question'}.",
+            "Compare runs that have both: localrag eval list",
+        )
+    return Comparison(
+        first=first.id,
+        second=second.id,
+        dataset=first.questions.dataset.name,
+        split=first.questions.split,
+        questions=len(questions),
+        orders=orders,
+        entries=[
+            _compared(
+                _reduced(entries[0][ours], questions, orders),
+                _reduced(entries[1][theirs], questions, orders),
+            )
+            for ours, theirs in matched.items()
+        ],
+        only_first=[name for name in entries[0] if name not in matched],
+        only_second=[name for name in entries[1] if name not in matched.values()],
+    )
+
+
+def as_json(comparison: Comparison) -> Any:
+    """The same as JSON values."""
+    return TypeAdapter(Comparison).dump_python(comparison, mode="json")
+
+
+def _require_same_file(first: Evaluation, second: Evaluation) -> None:
+    ours, theirs = first.questions, second.questions
+    if ours.dataset.name != theirs.dataset.name or ours.sha256 != theirs.sha256:
+        raise UsageError(
+            f"{first.id} asked {_file(ours)}, {second.id} asked {_file(theirs)}: "
+            "their scores do not compare.",
+            "Name two runs over the same questions: localrag eval list",
+        )
+
+
+def _file(questions: Questions) -> str:
+    return f"{questions.dataset.name} {questions.split} (sha256 {questions.sha256[:12]})"
+
+
+def _matched(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Iterator[tuple[str, str]]:
+    """Names of entries that are the same: by name; else by method, where one of each is left."""
+    names = {entry.name for entry in ours} & {entry.name for entry in theirs}
+    rest = [[entry for entry in entries if entry.name not in names] for entries in (ours, theirs)]
+    for entry in ours:
+        if entry.name in names:
+            yield entry.name, entry.name
+            continue
+        left, right = ([one for one in group if one.method == entry.method] for group in rest)
+        if len(left) == len(right) == 1:
+            yield entry.name, right[0].name
+
+
+def _reduced(answers: Answers, questions: tuple[Question, ...], orders: int) -> Answers:
+    by_question = {one.id: answers.by_question[one.id][:orders] for one in questions}
+    return Answers(answers.entry, questions, by_question)
+
+
+def _compared(first: Answers, second: Answers) -> EntryComparison:
+    gap, test = compared(second, first)
+    scores = [
+        score([answers.scores(question) for question in answers.questions])
+        for answers in (first, second)
+    ]
+    assert gap
+    assert scores[0]
+    assert scores[1]
+    before, after = first.entry.made_with, second.entry.made_with
+    changes = dict(zip((q.id for q in first.questions), _gaps(first, second), strict=True))
+    ours, theirs = recall(first), recall(second)
+    return EntryComparison(
+        first_name=first.entry.name,
+        second_name=second.entry.name,
+        first=scores[0],
+        second=scores[1],
+        difference=gap,
+        # The test was asked about the second against the first; it is shown the other way round.
+        mcnemar=test and McNemar(test.second, test.first, test.p),
+        made_with={
+            name: (before.get(name), after.get(name))
+            for name in sorted({*before, *after})
+            if before.get(name) != after.get(name)
+        },
+        recall={stage: (ours.get(stage), theirs.get(stage)) for stage in {**ours, **theirs}},
+        gained=[question for question, change in changes.items() if change > 0],
+        lost=[question for question, change in changes.items() if change < 0],
+    )
+
+
+def _gaps(first: Answers, second: Answers) -> list[float]:
+    return [b - a for a, b in zip(first.means(), second.means(), strict=True)]

@@ -1,0 +1,220 @@
+"""Bringing a dataset into the workspace from a folder: its questions and their corpus.
+
+The folder is laid out as the dataset declares. What is done is not done again: the questions are
+compared by hash, and the corpus is added and indexed as `localrag.ingest` does it, which goes on
+where it was stopped.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from localrag.config import Config
+from localrag.corpus.readers.model import Limits
+from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
+from localrag.evaluation.datasets.excerpts import as_documents
+from localrag.evaluation.datasets.keeping import DECLARATION, Shelf, content_of, require_hash
+from localrag.evaluation.datasets.loading import corpus_name, find, require_own_name
+from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.model import Dataset, Split
+from localrag.ingest.add import AddReport
+from localrag.ingest.add import add as add_files
+from localrag.ingest.events import Listener, ignore
+from localrag.ingest.index import IndexReport, index_as_set
+from localrag.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A declared file or folder that was not there.
+
+    Attributes:
+        path: as declared.
+        hint: how to come by it; may be empty.
+    """
+
+    path: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What was brought in.
+
+    Attributes:
+        dataset: the declaration.
+        new: splits whose file is new or has changed.
+        unchanged: splits whose file was here already.
+        missing: what was not there, and is not here either.
+        added, indexed: what became of the corpus; None where nothing of it was there.
+    """
+
+    dataset: Dataset
+    new: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    added: AddReport | None = None
+    indexed: IndexReport | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether a file of the corpus could not be entered."""
+        reports = (self.added, self.indexed)
+        return any(report is not None and report.failed for report in reports)
+
+
+def add(
+    workspace: Workspace,
+    name_or_path: str,
+    folder: Path,
+    config: Config,
+    *,
+    on_event: Listener = ignore,
+) -> Brought:
+    """Bring in what a folder holds of a dataset; running it again goes on, or changes nothing.
+
+    Args:
+        workspace: where to.
+        name_or_path: a dataset by name, or by the path of its declaration.
+        folder: laid out as declared; parts of it may be missing.
+        config: settings of the corpus.
+        on_event: told how the corpus comes along.
+
+    Raises:
+        NotFoundError: there is no such dataset or folder, or the folder has nothing of it.
+        InputError: a file has another hash than declared, cannot be read as questions, or is a
+            link; nothing of that file is taken.
+        BusyError: another process is bringing it in, or writing the corpus.
+        StorageError: the disk is full or cannot be written; what was there stays.
+    """
+    dataset, declaration = _declared(workspace, name_or_path)
+    files = [split.file for split in dataset.splits]
+    there = {path: inside(folder, path) for path in (*files, *dataset.corpus, *dataset.excerpts)}
+    if not any(there.values()):
+        raise NotFoundError(
+            f"{folder} has nothing of the dataset {dataset.name}.",
+            f"It declares: {', '.join(there)}.",
+        )
+    shelf = Shelf.of(workspace, dataset.name)
+    outcome: dict[bool, list[str]] = {True: [], False: []}
+    with shelf.held():
+        if declaration:
+            shelf.land(DECLARATION, content_of(declaration), str(declaration))
+        for split in dataset.splits:
+            if path := there[split.file]:
+                changed = take(shelf, dataset, split, content_of(path), str(path))
+                outcome[changed].append(split.name)
+        corpus = [path for part in dataset.corpus if (path := there[part])]
+        corpus += [
+            _excerpts(shelf, part, path) for part in dataset.excerpts if (path := there[part])
+        ]
+        reports = _corpus(workspace, dataset, corpus, config, on_event) if corpus else (None, None)
+    absent = [path for path, found in there.items() if not found]
+    missing = missing_of(dataset, [path for path in absent if not (shelf.folder / path).is_file()])
+    return Brought(dataset, tuple(outcome[True]), tuple(outcome[False]), missing, *reports)
+
+
+def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: str) -> bool:
+    """Land the file of a split, if it is what was declared; returns whether anything changed.
+
+    Raises:
+        InputError: it has another hash, or cannot be read as questions.
+        StorageError: it cannot be written.
+    """
+    require_hash(
+        source,
+        content,
+        split.sha256,
+        f"the declaration of {dataset.name}",
+        "Get the file anew from where the dataset is published.",
+    )
+    # The names of laws make no question unreadable.
+    read(dataset.reader, split.file, content, Laws())
+    return shelf.land(split.file, content, source)
+
+
+def missing_of(dataset: Dataset, paths: Sequence[str]) -> tuple[Missing, ...]:
+    """What is missing, with the hints of the dataset, or the command that fetches it."""
+    fetched = f"Fetch it: localrag data download {dataset.name}"
+    hints = {split.file: fetched for split in dataset.splits if split.url} | dict(dataset.hints)
+    return tuple(Missing(path, hints.get(path, "")) for path in paths)
+
+
+def inside(folder: Path, relative: str) -> Path | None:
+    """A file or folder below `folder`; None if there is none.
+
+    Raises:
+        NotFoundError: there is no such folder.
+        InputError: the file, the way to it, or something below it is a link, which can lead
+            out of the folder; or it cannot be looked up.
+    """
+    try:
+        if not folder.is_dir():
+            raise NotFoundError(f"There is no folder {folder}.", "Check the spelling.")
+        path = folder
+        for part in Path(relative).parts:
+            path = path / part
+            _refuse_link(path)
+        for below, folders, files in os.walk(path):
+            for name in (*folders, *files):
+                _refuse_link(Path(below, name))
+        return path if path.exists() else None
+    except OSError as error:
+        raise InputError(
+            f"{folder} cannot be looked through ({error.strerror or error}).",
+            "Check the path and its permissions.",
+        ) from error
+
+
+def _refuse_link(path: Path) -> None:
+    if path.is_symlink():
+        raise InputError(
+            f"{path} is a link, which can lead out of the folder.",
+            "Put the file itself in its place.",
+        )
+
+
+def _corpus(
+    workspace: Workspace,
+    dataset: Dataset,
+    paths: Sequence[Path],
+    config: Config,
+    on_event: Listener,
+) -> tuple[AddReport, IndexReport]:
+    name = corpus_name(dataset)
+    limits = Limits(file_bytes=config.ingest.max_file_mb * 1_000_000)
+    workers = config.ingest.processes
+    added = add_files(workspace, name, paths, workers=workers, limits=limits, on_event=on_event)
+    return added, index_as_set(workspace, name, config, on_event=on_event)
+
+
+def _declared(workspace: Workspace, name_or_path: str) -> tuple[Dataset, Path | None]:
+    """The dataset, and its declaration if the workspace has none of it yet."""
+    found = find(workspace, name_or_path)
+    path = Path(name_or_path).expanduser()
+    if path.suffix.lower() == ".toml":
+        require_own_name(found.dataset)
+        return found.dataset, path
+    if path.suffix:
+        _refuse_undeclared(path)
+    return found.dataset, None
+
+
+def _refuse_undeclared(path: Path) -> None:
+    if path.is_file():
+        raise UsageError(
+            f"{path} declares no dataset.",
+            "A file of questions is evaluated as it is: localrag eval FILE. Or declare it in a "
+            ".toml file.",
+        )
+
+
+def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
+    try:
+        documents = as_documents(str(path), content_of(path)).encode()
+    except LocalragError as error:
+        raise InputError(error.cause, error.cure or "Mend this line.") from error
+    file = f"excerpts/{Path(part).stem}.jsonl"
+    shelf.land(file, documents, str(path))
+    return shelf.folder / file

@@ -1,0 +1,126 @@
+"""Datasets as they are declared: TOML files, those of localrag and those of a user."""
+
+import functools
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from localrag.errors import InputError
+from localrag.evaluation.datasets.readers import READERS
+from localrag.evaluation.model import Dataset, Published, Split
+
+_FOLDER = Path(__file__).with_name("declared")
+_LARGEST = 1_000_000
+_SHOWN = 10
+
+
+def _inside(path: str) -> str:
+    plain = PurePosixPath(path)
+    if not plain.parts or plain.is_absolute() or ".." in plain.parts or set("\\:\0") & set(path):
+        raise ValueError("is no path inside the folder of the data")
+    return str(plain)
+
+
+_InnerPath = Annotated[str, AfterValidator(_inside)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Split(_Table):
+    name: str = Field(pattern=r"^[\w-]{1,64}$")
+    file: _InnerPath
+    sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$")
+    url: str = Field("", pattern=r"^(https?://\S+)?$")
+
+
+class _Published(_Table):
+    score: float = Field(ge=0, le=1)
+    n: int = Field(0, ge=0)
+    conditions: str
+    source: str
+
+
+class _Declaration(_Table):
+    title: str
+    source: str
+    licence: str
+    reader: str
+    splits: Sequence[_Split] = Field(min_length=1)
+    corpus: Sequence[_InnerPath] = ()
+    excerpts: Sequence[_InnerPath] = ()
+    hints: Mapping[str, str] = {}
+    published: Mapping[str, Sequence[_Published]] = {}
+
+
+@functools.cache
+def declared() -> Mapping[str, Dataset]:
+    """The datasets that localrag knows, by name."""
+    return {path.stem: read_declaration(path) for path in sorted(_FOLDER.glob("*.toml"))}
+
+
+def read_declaration(path: Path, name: str = "") -> Dataset:
+    """Read the declaration of a dataset, which is called like its file unless `name` is given.
+
+    Raises:
+        InputError: it cannot be read, or is not valid; names every fault.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST)
+        table = tomllib.loads(content.decode())
+        read = _Declaration.model_validate(table)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read ({error.strerror}).", "Check the path and its permissions."
+        ) from error
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+        raise _invalid(path, faults) from error
+    except (ValueError, RecursionError) as error:
+        raise _invalid(path, [str(error) or "it is nested too deeply"]) from error
+    if faults := _contradictions(read):
+        raise _invalid(path, faults)
+    return Dataset(
+        name=name or path.stem,
+        title=read.title,
+        source=read.source,
+        licence=read.licence,
+        reader=read.reader,
+        splits=tuple(Split(**split.model_dump()) for split in read.splits),
+        corpus=tuple(read.corpus),
+        excerpts=tuple(read.excerpts),
+        hints=dict(read.hints),
+        published={
+            method: tuple(Published(**figure.model_dump()) for figure in figures)
+            for method, figures in read.published.items()
+        },
+    )
+
+
+def _contradictions(read: _Declaration) -> list[str]:
+    faults = []
+    if read.reader not in READERS:
+        faults.append(f"reader: there is {', '.join(READERS)}, and no {read.reader!r}")
+    for what, values in (
+        ("name", [split.name for split in read.splits]),
+        ("file", [split.file for split in read.splits]),
+    ):
+        faults += [
+            f"splits: the {what} {value!r} stands twice"
+            for value in sorted(set(values))
+            if values.count(value) > 1
+        ]
+    return faults
+
+
+def _invalid(path: Path, faults: Sequence[str]) -> InputError:
+    more = f"; and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
+    return InputError(
+        f"{path} declares no dataset: {'; '.join(faults[:_SHOWN])}{more}.",
+        "Compare it with a declaration that comes with localrag: localrag data show lawqa --json",
+    )

@@ -1,0 +1,162 @@
+"""Fetching the questions of a dataset from where they are published.
+
+Beside the pulling of models this is the only part of localrag that opens a connection, and only
+to the addresses that the declaration names.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from localrag.errors import InputError, UsageError
+from localrag.evaluation.datasets.acquiring import Brought, missing_of, take
+from localrag.evaluation.datasets.keeping import LARGEST, Shelf, content_of, digest
+from localrag.evaluation.datasets.loading import find
+from localrag.evaluation.model import Dataset, Split
+from localrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    import httpx
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with a file, the bytes of it that have come, and those it has; 0 where it is not said."""
+
+_TIMEOUT = 30.0
+"""Seconds without a sign of life of the server."""
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+
+
+def download(
+    workspace: Workspace,
+    name_or_path: str,
+    *,
+    on_progress: OnProgress = lambda *_: None,
+) -> Brought:
+    """Fetch the files of a dataset that have an address and are not here; checks every hash.
+
+    A download that was interrupted goes on where the declaration pins a hash, which tells whether
+    the parts belong together; otherwise it begins anew.
+
+    Args:
+        workspace: where to.
+        name_or_path: a dataset by name, or by the path of a declaration in the workspace.
+        on_progress: called as the bytes come.
+
+    Raises:
+        NotFoundError: there is no such dataset.
+        UsageError: none of its files has an address, or one has none of https.
+        InputError: the server does not answer, refuses, or sends something else than declared.
+        BusyError: another process is bringing it in.
+        StorageError: the disk is full or cannot be written.
+    """
+    dataset, folder = find(workspace, name_or_path)
+    if folder.parent != workspace.datasets:
+        raise UsageError(
+            f"{name_or_path} is not in the workspace.",
+            f"Bring it in with its files: localrag data add {name_or_path} FOLDER",
+        )
+    if not any(split.url for split in dataset.splits):
+        raise UsageError(
+            f"No file of {dataset.name} has an address.",
+            f"Bring them in from a folder: localrag data add {dataset.name} FOLDER",
+        )
+    shelf = Shelf.of(workspace, dataset.name)
+    new, unchanged = [], []
+    with shelf.held():
+        for split in dataset.splits:
+            if not split.url:
+                continue
+            if _is_here(shelf, split):
+                unchanged.append(split.name)
+                continue
+            part = _fetch(shelf, dataset, split, on_progress)
+            try:
+                take(shelf, dataset, split, content_of(part), split.url)
+            finally:
+                # Whole, it is in its place; else it is not what was declared.
+                part.unlink(missing_ok=True)
+            new.append(split.name)
+    without = [split.file for split in dataset.splits if not split.url]
+    missing = [path for path in without if not (shelf.folder / path).is_file()]
+    if not workspace.corpus(dataset.name).store.exists():
+        missing += [*dataset.corpus, *dataset.excerpts]
+    return Brought(dataset, tuple(new), tuple(unchanged), missing_of(dataset, missing))
+
+
+def _is_here(shelf: Shelf, split: Split) -> bool:
+    path, arrival = shelf.folder / split.file, shelf.received().get(split.file)
+    expected = split.sha256 or (arrival.sha256 if arrival else "")
+    return bool(expected) and path.is_file() and digest(content_of(path)) == expected
+
+
+def _fetch(shelf: Shelf, dataset: Dataset, split: Split, on_progress: OnProgress) -> Path:
+    """Fetch a file into ``<file>.download``, and give its path."""
+    import httpx
+
+    part = shelf.folder / f"{split.file}.download"
+    headers = {"Accept-Encoding": "identity"}
+    with shelf.writing():
+        part.parent.mkdir(parents=True, exist_ok=True)
+        have = part.stat().st_size if part.exists() and split.sha256 else 0
+        part.touch()
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    hooks = {"request": [_require_https]}
+    with (
+        _told(dataset, split),
+        httpx.Client(timeout=_TIMEOUT, follow_redirects=True, event_hooks=hooks) as client,
+        client.stream("GET", split.url, headers=headers) as response,
+    ):
+        if response.status_code == 416:  # All of it is here already.
+            return part
+        if response.status_code not in (200, 206):
+            raise InputError(
+                f"{split.url} answers with status {response.status_code}.", _elsewhere(dataset)
+            )
+        if "content-encoding" in response.headers:
+            raise InputError(f"{split.url} sends a packed file.", _elsewhere(dataset))
+        with shelf.writing(), part.open("ab") as writer:
+            if response.status_code == 200 or not have:
+                writer.truncate(0)
+                have = 0
+            total = have + int(response.headers.get("content-length") or 0)
+            for chunk in response.iter_raw():
+                have += len(chunk)
+                if max(have, total) > LARGEST:
+                    raise InputError(
+                        f"{split.url} sends more than {LARGEST:,} bytes.", _elsewhere(dataset)
+                    )
+                writer.write(chunk)
+                on_progress(split.file, have, max(have, total))
+    return part
+
+
+def _require_https(request: "httpx.Request") -> None:
+    """Let a request pass, also one that a server has sent us on to."""
+    url = request.url
+    if url.scheme != "https" and url.host not in _THIS_MACHINE:
+        raise UsageError(
+            f"{url} is no address of https.", "Correct the declaration of the dataset."
+        )
+
+
+@contextmanager
+def _told(dataset: Dataset, split: Split) -> Iterator[None]:
+    import httpx
+
+    try:
+        yield
+    # A proxy that the environment names can need a package that is not there.
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
+        raise InputError(
+            f"{split.url} cannot be fetched ({str(error) or type(error).__name__}).",
+            f"Check the network and try again. {_elsewhere(dataset)}",
+        ) from error
+
+
+def _elsewhere(dataset: Dataset) -> str:
+    return (
+        f"Without a network, fetch it on another machine and bring it in from a folder: localrag "
+        f"data add {dataset.name} FOLDER"
+    )

@@ -1,0 +1,202 @@
+"""Datasets by name or path, and their questions, read and checked."""
+
+import difflib
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from localrag.corpus.store import CorpusStore
+from localrag.errors import InputError, NotFoundError, UsageError
+from localrag.evaluation.datasets.declarations import declared, read_declaration
+from localrag.evaluation.datasets.excerpts import law_of
+from localrag.evaluation.datasets.keeping import (
+    DECLARATION,
+    Shelf,
+    content_of,
+    digest,
+    require_hash,
+)
+from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.model import Dataset, Questions, Split
+from localrag.statutes.names import LawNames, LawRow
+from localrag.workspace import Workspace
+
+_TABLES = (".json", ".jsonl", ".ndjson")
+
+
+class Found(NamedTuple):
+    """A dataset, and the folder its files are in."""
+
+    dataset: Dataset
+    folder: Path
+
+
+def corpus_name(dataset: Dataset) -> str:
+    """The corpus that the questions of a dataset are about."""
+    return dataset.name
+
+
+def known(workspace: Workspace) -> list[Dataset]:
+    """The datasets that can be named: those of localrag, then those brought in by the user.
+
+    Raises:
+        InputError: a declaration in the workspace is not valid.
+    """
+    own = []
+    for path in sorted(workspace.datasets.glob(f"*/{DECLARATION}")):
+        # A folder whose name no dataset can have (a copy made by hand) is none.
+        with suppress(UsageError):
+            own.append((path, Shelf.of(workspace, path.parent.name).folder.name))
+    return [*declared().values(), *(read_declaration(path, name) for path, name in own)]
+
+
+def find(workspace: Workspace, name_or_path: str) -> Found:
+    """Find a dataset.
+
+    Args:
+        workspace: where the files of a dataset with a name lie.
+        name_or_path: a name; the path of a declaration (``.toml``), whose files lie beside it; or
+            the path of a single file of questions as `readers.choices` reads it.
+
+    Raises:
+        NotFoundError: there is none.
+        InputError: the declaration is not valid.
+        UsageError: the name could be none.
+    """
+    path = _path(name_or_path)
+    if path.suffix.lower() == ".toml":
+        return Found(read_declaration(path), path.parent)
+    if path.suffix.lower() in _TABLES:
+        return Found(_undeclared(path), path.parent)
+    shelf = Shelf.of(workspace, name_or_path)
+    if name_or_path in declared():
+        return Found(declared()[name_or_path], shelf.folder)
+    if (shelf.folder / DECLARATION).is_file():
+        return Found(read_declaration(shelf.folder / DECLARATION, name_or_path), shelf.folder)
+    names = [dataset.name for dataset in known(workspace)]
+    near = difflib.get_close_matches(name_or_path, names, 1)
+    raise NotFoundError(
+        f"There is no dataset {name_or_path!r}.",
+        f"Did you mean {near[0]}?" if near else f"There is: {', '.join(names)}.",
+    )
+
+
+def load(
+    workspace: Workspace, name_or_path: str, split: str = "", file: Path | None = None
+) -> Questions:
+    """Read the questions of a dataset.
+
+    Args:
+        workspace: where it lies; the names of the laws of its corpus are looked up there too.
+        name_or_path: as for `find`.
+        split: a name; without one the first split that is at hand.
+        file: questions in the format of the dataset, to be read instead.
+
+    Raises:
+        NotFoundError: there is no such dataset or file, or it is not at hand yet.
+        InputError: the file is not what the declaration, or the record of its arrival, says, or
+            some question of it cannot be used; names every defect.
+        UsageError: the dataset has no such split.
+        WorkspaceError: the record of arrivals is damaged.
+    """
+    dataset, folder = find(workspace, name_or_path)
+    if file is not None:
+        name, content = file.name, content_of(file)
+    else:
+        chosen = _chosen(dataset, folder, split)
+        name, content = chosen.name, content_of(folder / chosen.file)
+        kept = folder.parent == workspace.datasets
+        _require_unchanged(dataset, folder, chosen, content, recorded=kept)
+        file = folder / chosen.file
+    laws = Laws(partial(_law_names, workspace, corpus_name(dataset)))
+    questions = read(dataset.reader, str(file), content, laws)
+    return Questions(dataset, name, digest(content), questions)
+
+
+def splits_at_hand(dataset: Dataset, folder: Path) -> list[Split]:
+    """The splits whose file is there."""
+    return [split for split in dataset.splits if (folder / split.file).is_file()]
+
+
+def _chosen(dataset: Dataset, folder: Path, name: str) -> Split:
+    by_name = {split.name: split for split in dataset.splits}
+    if name and name not in by_name:
+        raise UsageError(
+            f"The dataset {dataset.name} has no split {name!r}.", f"It has: {', '.join(by_name)}."
+        )
+    wanted = [by_name[name]] if name else dataset.splits
+    for split in splits_at_hand(dataset, folder):
+        if split in wanted:
+            return split
+    which = f"split {name} of the dataset" if name else "dataset"
+    cures = [f"localrag data add {dataset.name} FOLDER"]
+    cures += [f"localrag data download {dataset.name}"] * any(split.url for split in wanted)
+    raise NotFoundError(
+        f"The {which} {dataset.name} is not at hand.", f"Bring it in: {', or '.join(cures)}"
+    )
+
+
+def _require_unchanged(
+    dataset: Dataset, folder: Path, split: Split, content: bytes, *, recorded: bool
+) -> None:
+    path = str(folder / split.file)
+    again = f"Bring it in again: localrag data add {dataset.name} FOLDER"
+    require_hash(path, content, split.sha256, f"the declaration of {dataset.name}", again)
+    arrival = Shelf(folder).received().get(split.file) if recorded else None
+    if arrival:
+        require_hash(path, content, arrival.sha256, "the record of its arrival", again)
+
+
+def _path(written: str) -> Path:
+    try:
+        return Path(written).expanduser()
+    except RuntimeError as error:  # A user of that name is not known.
+        raise UsageError(f"{written!r} is no path ({error}).", "Write it out in full.") from error
+
+
+def _undeclared(path: Path) -> Dataset:
+    try:
+        there = path.is_file()
+    except OSError:  # A name too long to be one, a folder that may not be looked into.
+        there = False
+    if not there:
+        raise NotFoundError(f"There is no file {path}.", "Check the spelling.")
+    split = Split(path.name, path.name)
+    return Dataset(path.stem, path.name, "a file of its own", "not stated", "choices", (split,))
+
+
+def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
+    """The names of the laws of a corpus, with those that it holds excerpts of."""
+    try:
+        place = workspace.corpus(corpus)
+    except UsageError:  # The name of a file of questions need not be one of a corpus.
+        return None
+    if not place.store.exists():
+        return None
+    with CorpusStore.open(place.store, read_only=True) as store:
+        rows: dict[str, LawRow] = {}
+        for law_id, title in _excerpted(store):
+            rows.setdefault(law_id, LawRow(law_id, title))
+        rows |= {row.law_id: LawRow(*row) for row in store.laws()}
+    return LawNames(rows.values())
+
+
+def _excerpted(store: CorpusStore) -> Iterator[tuple[str, str]]:
+    for document in store.documents("jsonl"):
+        if law := law_of(document.id, document.title):
+            yield law
+
+
+def require_own_name(dataset: Dataset) -> None:
+    """Refuse a declaration of a user that is called like one of localrag.
+
+    Raises:
+        InputError: it is.
+    """
+    if dataset.name in declared():
+        raise InputError(
+            f"{dataset.name} is the name of a dataset that localrag declares.",
+            "Give the declaration another file name.",
+        )

@@ -1,0 +1,62 @@
+"""Readers of questions whose answers are known, one module per format.
+
+A reader makes a question of the fields of one entry, and knows nothing of files; `read` does the
+rest. A file with a defect is refused as a whole: an evaluation never leaves out a question unsaid.
+"""
+
+from collections.abc import Callable, Mapping
+
+from localrag.errors import InputError, LocalragError
+from localrag.evaluation.datasets.readers.choices import read_choice
+from localrag.evaluation.datasets.readers.entries import Fields, entries
+from localrag.evaluation.datasets.readers.lawqa import read_lawqa
+from localrag.evaluation.datasets.readers.laws import Laws
+from localrag.evaluation.model import Question
+
+__all__ = ["READERS", "Laws", "read"]
+
+READERS: Mapping[str, Callable[[Fields, Laws], Question]] = {
+    "lawqa": read_lawqa,
+    "choices": read_choice,
+}
+"""The formats by name."""
+
+_SHOWN = 20
+
+
+def read(reader: str, name: str, content: bytes, laws: Laws) -> tuple[Question, ...]:
+    """Read and check all questions of a file.
+
+    Args:
+        reader: one of `READERS`.
+        name: of the file, for messages; its suffix tells JSON Lines from one JSON value.
+        content: the whole file.
+        laws: by which gold places find the ids of the laws they name.
+
+    Raises:
+        InputError: names every defect with its line or entry, up to twenty of them.
+    """
+    questions: list[Question] = []
+    defects: list[str] = []
+    seen: dict[str, str] = {}
+    for where, entry in entries(name, content):
+        try:
+            if isinstance(entry, InputError):
+                raise entry
+            question = READERS[reader](entry, laws)
+        except LocalragError as defect:
+            defects.append(f"{where}: {defect.cause}")
+            continue
+        if question.id in seen:
+            defects.append(f"{where}: The id {question.id!r} stands at {seen[question.id]} too.")
+        seen.setdefault(question.id, where)
+        questions.append(question)
+    if defects:
+        more = f"\nand {len(defects) - _SHOWN:,} more" if len(defects) > _SHOWN else ""
+        raise InputError(
+            f"{name} cannot be used as questions:\n" + "\n".join(defects[:_SHOWN]) + more,
+            "Mend these entries, or take them out.",
+        )
+    if not questions:
+        raise InputError(f"{name} holds no question.", "Check how it was saved.")
+    return tuple(questions)

@@ -1,0 +1,162 @@
+"""Questions with options in a plain form, for datasets of a user's own.
+
+An entry has ``id``, ``question``, ``options`` (or ``choices``: a list of texts, or an object of
+texts by label), ``answer``, and, where they are known, ``context`` (a text or a list of texts),
+``gold`` and ``groups`` (texts by name). A gold place is a text such as ``323AC0000000025#27_36``,
+or an object with ``law_id`` (or ``document``) and ``article``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from localrag.errors import InputError
+from localrag.evaluation.datasets.readers.entries import Fields, checked, required, text
+from localrag.evaluation.datasets.readers.laws import Laws
+from localrag.evaluation.model import Gold, Question
+from localrag.evaluation.recall import place_of
+from localrag.methods.choices import LABELS
+from localrag.methods.polarity import polarity_of
+from localrag.retrieval.model import Query
+from localrag.retrieval.query import check
+from localrag_indexes.analysis.normalize import normalize
+
+
+def read_choice(fields: Fields, laws: Laws) -> Question:
+    """The question of an entry.
+
+    Raises:
+        InputError: a field is missing, of the wrong kind, or ambiguous.
+        UsageError: the question is no question.
+    """
+    del laws
+    options = options_of(fields)
+    groups = fields.get("groups") or {}
+    if not isinstance(groups, Mapping) or not all(isinstance(v, str) for v in groups.values()):
+        raise InputError("The field 'groups' is no object of texts.")
+    return question(
+        required(fields, "id"),
+        required(fields, "question"),
+        options,
+        answer_of(required(fields, "answer"), options),
+        context_of(fields.get("context")),
+        gold_of(fields.get("gold")),
+        {name: checked(name, value) for name, value in groups.items()},
+    )
+
+
+def question(
+    id_: str,
+    asked: str,
+    options: Mapping[str, str],
+    answer: str,
+    context: str,
+    gold: Sequence[Gold],
+    groups: Mapping[str, str],
+) -> Question:
+    """A question with options by the labels of its source, checked and labelled from a on.
+
+    Args:
+        id_: unique in its file.
+        asked: the question.
+        options: as `options_of` gives them.
+        answer: the label of the right one.
+        context: the texts known to answer it.
+        gold: the places they stand at; each is kept once.
+        groups: what it is counted under; empty values are left out.
+
+    Raises:
+        UsageError: it is no question, or too long.
+    """
+    query = Query(asked, tuple(options.values()))
+    check(query)
+    kept = {name: value for name, value in groups.items() if value}
+    return Question(
+        id_,
+        query,
+        LABELS[list(options).index(answer)],
+        context,
+        tuple(dict.fromkeys(gold)),
+        kept | {"polarity": polarity_of(asked).value},
+    )
+
+
+def options_of(fields: Fields) -> dict[str, str]:
+    """The options by label, in order; those of a list are labelled from a on.
+
+    Raises:
+        InputError: they are missing, empty, no texts, too few or too many, or two labels are the
+            same.
+    """
+    given = [fields[name] for name in ("options", "choices") if fields.get(name) is not None]
+    if len(given) != 1:
+        raise InputError(f"It has {len(given)} of the fields 'options' and 'choices', not one.")
+    value: Any = given[0]
+    if isinstance(value, (list, Mapping)) and not 2 <= len(value) <= len(LABELS):
+        raise InputError(f"It has {len(value)} options; 2 to {len(LABELS)} can be asked.")
+    if isinstance(value, list):
+        value = dict(zip(LABELS, value, strict=False))
+    if not isinstance(value, Mapping) or not all(isinstance(one, str) for one in value.values()):
+        raise InputError("The options are neither a list of texts nor texts by label.")
+    options = {label_of(label): checked("options", text) for label, text in value.items()}
+    if len(options) < len(value):
+        raise InputError("Two options have the same label.")
+    if empty := [label for label, text in options.items() if not text]:
+        raise InputError(f"Option {empty[0]!r} is empty.")
+    return options
+
+
+def answer_of(answer: str, options: Mapping[str, str]) -> str:
+    """The label of the right option, which is given by label or by its text.
+
+    Raises:
+        InputError: no option is meant, or more than one can be.
+    """
+    by_text = [label for label, text in options.items() if text == answer]
+    label = label_of(answer)
+    meant = {*by_text, label} & options.keys()
+    if not meant:
+        shown = answer if len(answer) <= 60 else f"{answer[:60]}…"
+        raise InputError(f"The answer {shown!r} is none of the labels {', '.join(options)}.")
+    if len(meant) > 1:
+        raise InputError(f"The answer {answer!r} can mean {' or '.join(sorted(meant))}.")
+    return meant.pop()
+
+
+def label_of(written: str) -> str:
+    """A label in one spelling: ``Ａ.``, ``(A)`` and ``a`` are ``a``."""
+    return normalize(written).strip(" \t\n()（）[]「」.。:、,")
+
+
+def context_of(value: Any) -> str:
+    """The texts known to answer a question, a paragraph each.
+
+    Raises:
+        InputError: the field is neither a text nor a list of texts.
+    """
+    parts = value if isinstance(value, list) else [value or ""]
+    if not all(isinstance(part, str) for part in parts):
+        raise InputError("The field 'context' is neither a text nor a list of texts.")
+    return "\n\n".join(checked("context", part) for part in parts)
+
+
+def gold_of(value: Any) -> list[Gold]:
+    """Gold places as an entry gives them.
+
+    Raises:
+        InputError: one of them is no place.
+    """
+    if value is not None and not isinstance(value, list):
+        raise InputError("The field 'gold' is no list.")
+    return [_place(entry) for entry in value or []]
+
+
+def _place(entry: Any) -> Gold:
+    if isinstance(entry, str) and entry.strip():
+        return place_of(entry) if "#" in entry else Gold(checked("gold", entry))
+    if not isinstance(entry, Mapping):
+        raise InputError("A gold place is neither a text nor an object.")
+    document = text(entry, "law_id", "document")
+    # What is no statute is known by its title, and cited as a whole.
+    return (
+        Gold(document, text(entry, "article")) if document else Gold(required(entry, "law_title"))
+    )

@@ -1,0 +1,129 @@
+"""The entries of a file of questions, and their fields, read without guessing."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
+from typing import Any
+
+from localrag.corpus.readers.characters import drop_controls
+from localrag.corpus.readers.jsonl import numbered_lines
+from localrag.corpus.readers.model import Limits
+from localrag.errors import InputError
+
+Fields = Mapping[str, Any]
+"""An entry: its fields by name."""
+
+_LIMITS = Limits(line_bytes=4_000_000)
+
+
+def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputError]]:
+    """Yield every entry after the place it stands at ("line 3"), or what is wrong with it.
+
+    A file named ``.json`` is one value: a list of entries, or an object with one such list.
+    Any other holds an entry a line; blank lines are passed over.
+
+    Raises:
+        InputError: the file is empty, or no list of entries.
+    """
+    if not content.strip():
+        raise InputError(f"{name} is empty.", "Check how it was saved.")
+    if not name.lower().endswith(".json"):
+        yield from _lines(content)
+        return
+    for number, entry in enumerate(_list(name, _parsed(name, content)), 1):
+        is_object = isinstance(entry, dict)
+        yield f"entry {number}", entry if is_object else InputError("It is no JSON object.")
+
+
+def text(fields: Fields, *names: str) -> str:
+    """The text of the first of some fields that is there, without blanks around it; else "".
+
+    Raises:
+        InputError: it is no text, or holds half a character.
+    """
+    name = next((name for name in names if fields.get(name) is not None), "")
+    value = fields.get(name, "")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise InputError(f"The field {name!r} is no text.")
+    return checked(name, value)
+
+
+def required(fields: Fields, *names: str) -> str:
+    """What `text` gives, where it may not be empty.
+
+    Raises:
+        InputError: it is missing or blank; or as for `text`.
+    """
+    value = text(fields, *names)
+    if not value:
+        raise InputError(f"The field {names[0]!r} is missing or empty.")
+    return value
+
+
+def checked(name: str, value: str) -> str:
+    """A text without control characters and blanks around it.
+
+    Raises:
+        InputError: it holds half a character.
+    """
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"The field {name!r} holds half a character.") from error
+    return drop_controls(value).strip()
+
+
+def _lines(content: bytes) -> Iterator[tuple[str, Fields | InputError]]:
+    for number, line in numbered_lines(BytesIO(content), _LIMITS):
+        where = f"line {number}"
+        if line is None:
+            yield where, InputError(f"It is longer than {_LIMITS.line_bytes:,} bytes.")
+        elif line.strip():
+            try:
+                value = _parsed("It", line)
+            except InputError as defect:
+                yield where, defect
+            else:
+                yield where, value if isinstance(value, dict) else InputError("It is no object.")
+
+
+def _parsed(what: str, content: bytes) -> Any:
+    try:
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_unambiguous)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{what} is not valid UTF-8 at byte {error.start}.", "Save it as UTF-8."
+        ) from error
+    except ValueError as error:
+        raise InputError(
+            f"{what} is not JSON ({error}).",
+            "Where every line is a value of its own, name the file .jsonl.",
+        ) from error
+    except RecursionError as error:
+        raise InputError(f"{what} is nested too deeply.") from error
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a field stands twice in one object")
+    return fields
+
+
+def _list(name: str, value: Any) -> Sequence[Any]:
+    if isinstance(value, list):
+        return value
+    lists = [one for one in value.values() if isinstance(one, list)] if _is_object(value) else []
+    if len(lists) != 1:
+        raise InputError(
+            f"{name} holds {len(lists)} lists of questions, not one.",
+            "Write one JSON list, or an object with one.",
+        )
+    found: list[Any] = lists[0]
+    return found
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)

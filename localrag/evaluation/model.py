@@ -1,0 +1,223 @@
+"""The values of an evaluation: questions whose answers are known, and what became of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from localrag.retrieval.model import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A place that is known to answer a question, wholly or in part.
+
+    Attributes:
+        document: the law id; the title of what is no statute.
+        article: as in `Locator.article` ("27_36"); "" for what is no statute.
+    """
+
+    document: str
+    article: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question whose answer is known.
+
+    Attributes:
+        id: unique in its split.
+        query: the question, its options in the order of the dataset.
+        answer: the label of the right option in that order ("c"), or the text to be found.
+        context: the texts that are known to answer it, as the dataset gives them; "" for none.
+        gold: the places they stand at.
+        groups: what it is counted under, value by name ({"law": "金商法", "kind": "関連法令",
+            "polarity": "deviates"}).
+    """
+
+    id: str
+    query: Query
+    answer: str
+    context: str = ""
+    gold: tuple[Gold, ...] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A figure that others have published, under conditions of their own.
+
+    Attributes:
+        score: their measure, 0 to 1.
+        n: questions; 0 where they do not say.
+        conditions: model, questions and corpus, in words.
+        source: where it stands.
+    """
+
+    score: float
+    n: int
+    conditions: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One set of questions of a dataset.
+
+    Attributes:
+        file: relative to the folder of the dataset.
+        sha256: of the file, in hexadecimal digits; "" where it is not pinned.
+        url: where it can be had; "" where it has no address of its own.
+    """
+
+    name: str
+    file: str
+    sha256: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset as it is declared: data about data, no code.
+
+    Attributes:
+        name: what it is called by ("lawqa").
+        title: as published.
+        source: where it is published.
+        licence: its terms.
+        reader: the format of its files; a name in `localrag.evaluation.datasets.readers`.
+        splits: where none is named, the first one that is at hand is used.
+        corpus: files and folders, relative to the folder of the data, that make the corpus the
+            questions are about.
+        excerpts: files of passages that the corpus lacks, as
+            `localrag.evaluation.datasets.excerpts` reads them; each passage becomes a document
+            of the corpus.
+        hints: how to come by a file or folder that has no address, by its path.
+        published: figures by method; several for one method under different conditions.
+    """
+
+    name: str
+    title: str
+    source: str
+    licence: str
+    reader: str
+    splits: tuple[Split, ...]
+    corpus: tuple[str, ...] = ()
+    excerpts: tuple[str, ...] = ()
+    hints: Mapping[str, str] = field(default_factory=dict)
+    published: Mapping[str, Sequence[Published]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The questions of one split, read and checked.
+
+    Attributes:
+        split: the name of the split; the name of the file where a file was given instead.
+        sha256: of the file they were read from.
+    """
+
+    dataset: Dataset
+    split: str
+    sha256: str
+    questions: tuple[Question, ...]
+
+
+class Cause(StrEnum):
+    """Why an answer is wrong, after the error analysis of the published study.
+
+    SEARCH: no gold provision was among the hits that the answer could rest on.
+    EVIDENCE: gold was found, but what the model was shown or the answer cites lacks it.
+    REPLY: the reply stayed malformed, or no answer came for another reason.
+    REASONING: the gold provision was there, and the answer is wrong all the same.
+    """
+
+    SEARCH = "search"
+    EVIDENCE = "evidence"
+    REPLY = "reply"
+    REASONING = "reasoning"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What an answer, or several, cost.
+
+    Attributes:
+        calls: of chat models, retries included.
+        retries: calls whose reply could not be used.
+        prompt, cached, completion: tokens.
+        seconds: wall time.
+    """
+
+    calls: int = 0
+    retries: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one question under one method and one order of its options.
+
+    Attributes:
+        question: its id.
+        order: which of the orders of its options, from 0, the order of the dataset.
+        score: 0 to 1; for a choice 1 if it is right, else 0. A failure scores 0.
+        chosen: the label chosen, in the order of the dataset; "" where there is none.
+        shown: the label chosen, as it was shown: the position.
+        failure: the type of the error in the place of an answer; "" where there is one.
+        cause: why it scores less than 1; None where it does not.
+        recall: by stage, for each gold place the rank of the first hit that is it, 0 for none.
+        notes: what the trace says was left out, switched off or stood in for something else.
+    """
+
+    question: str
+    order: int
+    score: float
+    chosen: str = ""
+    shown: str = ""
+    failure: str = ""
+    cause: Cause | None = None
+    recall: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    spent: Spent = Spent()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a report's table: a method under its settings, with all its results.
+
+    Attributes:
+        name: unique in the report; the method, with the model where one run compares several.
+        method: its name.
+        made_with: by dotted name, what the answers depend on: model and quantisation, prompts,
+            corpus, settings, version of the code.
+        results: question by question, order by order; complete.
+    """
+
+    name: str
+    method: str
+    made_with: Mapping[str, object]
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A finished evaluation, as reports and comparisons read it.
+
+    Attributes:
+        id: the name of its run folder.
+        questions: what was asked; with the dataset.
+        orders: how many orders of the options each question was asked in.
+        entries: a method each, in the order asked for.
+        machine: processor, memory and system, in words.
+        date: ISO date and time (UTC) of its end.
+    """
+
+    id: str
+    questions: Questions
+    orders: int
+    entries: tuple[Entry, ...]
+    machine: str
+    date: str

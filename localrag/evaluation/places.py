@@ -1,0 +1,60 @@
+"""Where evaluations lie in a workspace.
+
+::
+
+    runs/answers/<dataset>/<fingerprint>/order-<n>.jsonl    shared by all runs
+    runs/eval/<dataset>/<run>/run.json, report.md …
+"""
+
+import re
+from pathlib import Path
+
+from localrag.errors import StorageError, UsageError
+from localrag.workspace import Workspace
+
+# A plain name on every system: never hidden, `..`, an option or a path.
+_NAME = re.compile(r"\w[\w.-]{0,63}(?<!\.)")
+
+
+def answers(workspace: Workspace, dataset: str, fingerprint: str) -> Path:
+    """Folder of the answers made with the same settings, which need not exist."""
+    return workspace.runs / "answers" / _plain(dataset, "a dataset") / fingerprint
+
+
+def order_file(folder: Path, order: int) -> Path:
+    """The answers to the questions in one order of their options."""
+    return folder / f"order-{order}.jsonl"
+
+
+def run(workspace: Workspace, dataset: str, name: str) -> Path:
+    """Folder of a run, which need not exist."""
+    return runs(workspace) / _plain(dataset, "a dataset") / _plain(name, "a run")
+
+
+def runs(workspace: Workspace) -> Path:
+    """Folder of all runs, one folder for each dataset."""
+    return workspace.runs / "eval"
+
+
+def make(folder: Path) -> None:
+    """Make a folder and those above it.
+
+    Raises:
+        StorageError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"The folder {folder} cannot be made ({error.strerror}).",
+            "Free space on the disk, or mend the permissions of the workspace.",
+        ) from error
+
+
+def _plain(name: str, what: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be the name of {what}.",
+            "Use up to 64 letters, digits, '_', '-' and '.', beginning with a letter or digit.",
+        )
+    return name

@@ -1,0 +1,229 @@
+"""What an evaluation asks: methods under their settings, and where their answers lie."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import localrag
+from localrag.batch.origin import Origin, origin_of
+from localrag.config import Config, MethodConfig
+from localrag.errors import NotFoundError, UsageError
+from localrag.evaluation import places
+from localrag.evaluation.model import Question, Questions
+from localrag.evaluation.orders import MOST
+from localrag.methods.catalogue import NAMES, method
+from localrag.methods.model import Method
+from localrag.workspace import Workspace
+
+ALL = "all"
+"""Stands for every method that can be run."""
+
+# The rooms whose code makes answers; a change in any of them asks all questions anew.
+_ROOMS = ("methods", "reading", "retrieval", "statutes")
+# A batch goes on with wider bounds, an evaluation compares answers made under the same ones.
+_BOUNDS = ("context", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A method under its settings: what becomes an entry of the report.
+
+    Attributes:
+        name: of the entry.
+        config: settings, with the method and, if it needs one, its model.
+        made_with: by dotted name, what its answers depend on.
+        folder: of its answers; named after a hash of `made_with`, so that every run that asks
+            the same under the same settings shares them.
+    """
+
+    name: str
+    method: Method
+    config: Config
+    made_with: Origin
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A method of the catalogue that cannot be run, and what to do about it."""
+
+    method: str
+    cause: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an evaluation asks.
+
+    Attributes:
+        corpus: what is searched.
+        questions: all of the split, whose order is that of the rows of the answers.
+        n: how many of them are asked, from the first.
+        orders: in how many orders of its options each is asked.
+        setups: one for each entry, in the order asked for.
+        left_out: what ``all`` does not mean here.
+    """
+
+    workspace: Workspace
+    corpus: str
+    config: Config
+    questions: Questions
+    n: int
+    orders: int
+    setups: tuple[Setup, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def asked(self) -> tuple[Question, ...]:
+        """The questions that are asked."""
+        return self.questions.questions[: self.n]
+
+
+def plan(
+    workspace: Workspace,
+    questions: Questions,
+    corpus: str,
+    config: Config,
+    methods: Sequence[str],
+    *,
+    models: Sequence[str] = (),
+    orders: int = 1,
+    limit: int = 0,
+) -> Plan:
+    """Work out what is to be asked; opens no model and writes nothing.
+
+    Args:
+        workspace: where everything lies.
+        questions: a split of a dataset.
+        corpus: what is searched.
+        config: settings, the same for all.
+        methods: their names; `ALL` for every one that can be run.
+        models: chat models, each of which makes an entry for every method that needs one;
+            without any, the one of the settings.
+        orders: in how many orders of its options each question is asked, up to `MOST`.
+        limit: so many questions, from the first; 0 for all.
+
+    Raises:
+        UsageError: a method does not exist or, named outright, cannot be run; or a number is out
+            of its range.
+        NotFoundError: there is no such corpus, and a method searches; or no such optimised prompt.
+        StoreError, ModelUnusable: the corpus or a model cannot be used.
+    """
+    if not 1 <= orders <= MOST or limit < 0:
+        raise UsageError(
+            f"{orders} orders of {limit} questions cannot be asked.",
+            f"Ask 1 to {MOST} orders; leave out the limit to ask all questions.",
+        )
+    if not methods:
+        raise UsageError(
+            "It is not said which methods to evaluate.", "Name them with --method, or: --method all"
+        )
+    models = tuple(dict.fromkeys(models or (config.chat.model,)))
+    chosen, left_out = _chosen(methods, questions, models)
+    if any(one.searches for one in chosen) and not workspace.corpus(corpus).store.exists():
+        raise NotFoundError(
+            f"There is no corpus {corpus!r} for the methods to search.",
+            f"Bring it in: localrag data add {questions.dataset.name} FOLDER. "
+            "Or name another one with --corpus.",
+        )
+    setups = [
+        _setup(workspace, questions, corpus, config, one, model, several=len(models) > 1)
+        for one in chosen
+        for model in (models if one.needs_model else ("",))
+    ]
+    n = min(limit or len(questions.questions), len(questions.questions))
+    return Plan(workspace, corpus, config, questions, n, orders, tuple(setups), tuple(left_out))
+
+
+def _chosen(
+    methods: Sequence[str], questions: Questions, models: Sequence[str]
+) -> tuple[list[Method], list[LeftOut]]:
+    every = ALL in methods
+    chosen: list[Method] = []
+    left_out: list[LeftOut] = []
+    for name in NAMES if every else dict.fromkeys(methods):
+        one = method(name)
+        hindrance = _hindrance(one, questions, models)
+        if hindrance is None:
+            chosen.append(one)
+        elif every:
+            left_out.append(hindrance)
+        else:
+            raise UsageError(hindrance.cause, hindrance.cure)
+    return chosen, left_out
+
+
+def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> LeftOut | None:
+    if one.needs_model and not all(models):
+        return LeftOut(
+            one.name,
+            f"{one.name} needs a model that writes, and none is named.",
+            "Name one with --model, or set chat.model; what there is: localrag models list",
+        )
+    if one.reads_context and not any(one.context for one in questions.questions):
+        return LeftOut(
+            one.name,
+            f"{one.name} is given the texts that answer a question, and the dataset has none.",
+            "Leave it out.",
+        )
+    if one.chooses and not any(one.query.options for one in questions.questions):
+        return LeftOut(
+            one.name,
+            f"{one.name} chooses between options, and the questions have none.",
+            "Leave it out.",
+        )
+    return None
+
+
+def _setup(
+    workspace: Workspace,
+    questions: Questions,
+    corpus: str,
+    config: Config,
+    one: Method,
+    model: str,
+    *,
+    several: bool,
+) -> Setup:
+    prompt = config.method.query_prompt if one.writes_queries else ""
+    own = config.model_copy(
+        update={
+            "method": MethodConfig(name=one.name, query_prompt=prompt),
+            "chat": config.chat.model_copy(update={"model": model}),
+        }
+    )
+    made_with = {
+        **origin_of(workspace, corpus, own),
+        "code": _code(),
+        "dataset": questions.dataset.name,
+        "dataset.split": questions.split,
+        "dataset.sha256": questions.sha256,
+    }
+    if one.needs_model:
+        made_with |= {f"chat.{bound}": getattr(own.chat, bound) for bound in _BOUNDS}
+    written = json.dumps(made_with, ensure_ascii=False, sort_keys=True)
+    fingerprint = sha256(written.encode()).hexdigest()[:16]
+    return Setup(
+        name=f"{one.name} ({model})" if several and model else one.name,
+        method=one,
+        config=own,
+        made_with=made_with,
+        folder=places.answers(workspace, questions.dataset.name, fingerprint),
+    )
+
+
+@cache
+def _code() -> str:
+    """What tells the code that makes answers from every other state of it."""
+    root = Path(localrag.__file__).parent
+    digest = sha256()
+    for room in _ROOMS:
+        for path in sorted((root / room).rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                name = path.relative_to(root).as_posix()
+                digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]

@@ -1,0 +1,66 @@
+"""Which gold places a ranked list of passages covers.
+
+A place is an article of a law: a hit on a paragraph or an item of it counts. What a corpus holds
+as an excerpt (`localrag.evaluation.datasets.excerpts`) counts for the place it was taken from.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from localrag.evaluation.model import Gold
+from localrag_indexes.analysis.normalize import normalize
+
+LAW_ID = re.compile(r"\d{3}[A-Z][A-Z0-9]\d{10}", re.ASCII)
+JOINT = "|"
+"""Stands between the parts of an excerpt's id: law id or title, article, number."""
+SUPPLEMENT = "suppl"
+"""Stands before the articles of supplementary provisions (附則): ``suppl/2``."""
+APPENDIX = "appendix"
+"""Stands for appendices (別表, 様式), which ids number in file order: ``appendix/``."""
+
+_REVISION = re.compile(rf"({LAW_ID.pattern})_.*", re.ASCII)
+_DIVISION = re.compile(rf"({SUPPLEMENT}|{APPENDIX})\d*/", re.ASCII)
+
+
+def place_of(passage_id: str) -> Gold:
+    """The place a passage stands at, in the terms of gold places.
+
+    ``323AC0000000025#27_36.1`` and the excerpt ``323AC0000000025|27_36|5#1`` both stand at
+    article 27_36 of law 323AC0000000025, whichever revision of the law they are from.
+    """
+    document, _, path = passage_id.rpartition("#")
+    article = _DIVISION.sub(r"\1/", path).partition(".")[0]
+    if document.count(JOINT) >= 2:
+        document, article, _ = document.rsplit(JOINT, 2)
+    return Gold(_name(document), article)
+
+
+def ranks(gold: Sequence[Gold], passage_ids: Sequence[str]) -> tuple[int, ...]:
+    """For each gold place the rank of the first passage that stands at it, from 1; 0 for none.
+
+    A gold place without an article is a document as a whole.
+    """
+    found: dict[Gold, int] = {}
+    for rank, passage_id in enumerate(passage_ids, 1):
+        place = place_of(passage_id)
+        found.setdefault(place, rank)
+        found.setdefault(Gold(place.document), rank)
+    return tuple(found.get(Gold(_name(place.document), place.article), 0) for place in gold)
+
+
+def any_at(ranks_by_question: Iterable[Sequence[int]], k: int) -> int:
+    """How many questions have at least one of their gold places among the first `k`."""
+    return sum(any(0 < rank <= k for rank in ranks) for ranks in ranks_by_question)
+
+
+def all_at(ranks_by_question: Iterable[Sequence[int]], k: int) -> int:
+    """How many questions have all their gold places among the first `k`; none without any."""
+    return sum(bool(ranks) and all(0 < rank <= k for rank in ranks) for ranks in ranks_by_question)
+
+
+def _name(document: str) -> str:
+    """A law id without its revision; a title in one spelling."""
+    if LAW_ID.fullmatch(document):
+        return document
+    law = _REVISION.fullmatch(document)
+    return law[1] if law else "".join(normalize(document).split())

@@ -1,0 +1,212 @@
+"""The record of a run, ``run.json``: what was asked of whom, with what, where and when."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from localrag.durable import replace_text
+from localrag.errors import NotFoundError, StorageError, UsageError
+from localrag.evaluation import places
+from localrag.evaluation.machine import machine
+from localrag.evaluation.planning import Plan
+from localrag.workspace import Workspace
+
+FILE = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One entry of a run.
+
+    Attributes:
+        answers: the files its results are read from, order by order, relative to the workspace.
+        stopped: why it has no results; "" where it has, or nothing has stopped it yet.
+    """
+
+    name: str
+    method: str
+    made_with: dict[str, Any]
+    answers: tuple[str, ...]
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run asks, and how far it is.
+
+    Attributes:
+        dataset, split, sha256: of the questions.
+        n: questions asked, from the first of the split.
+        started, finished: ISO date and time (UTC); `finished` is "" while it runs, or where it
+            was stopped: the same command goes on.
+    """
+
+    dataset: str
+    split: str
+    sha256: str
+    n: int
+    orders: int
+    corpus: str
+    machine: str
+    started: str
+    entries: tuple[Recorded, ...]
+    finished: str = ""
+
+    def asks_as(self, other: "Run") -> bool:
+        """Whether both put the same questions to the same methods under the same settings."""
+        return _asked(self) == _asked(other)
+
+
+_adapter = TypeAdapter(Run)
+
+
+def planned(plan: Plan) -> Run:
+    """The record of a run that begins now."""
+    questions = plan.questions
+    return Run(
+        dataset=questions.dataset.name,
+        split=questions.split,
+        sha256=questions.sha256,
+        n=plan.n,
+        orders=plan.orders,
+        corpus=plan.corpus,
+        machine=machine(),
+        started=now(),
+        entries=tuple(
+            Recorded(
+                setup.name,
+                setup.method.name,
+                dict(setup.made_with),
+                tuple(
+                    places.order_file(setup.folder, order)
+                    .relative_to(plan.workspace.home)
+                    .as_posix()
+                    for order in range(plan.orders)
+                ),
+            )
+            for setup in plan.setups
+        ),
+    )
+
+
+def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Path, Run]:
+    """Find the folder of a run and write its record there.
+
+    The same command is the same run: where one that asks the same is there already, it is gone on
+    with, and keeps its beginning.
+
+    Args:
+        workspace: where it lies.
+        run: what is asked.
+        name: of the folder; "" for that of a run that asks the same, else the time of its
+            beginning. What else stood there under this name is replaced.
+        asks: whether anything is still to be asked; a run that has nothing left to ask keeps the
+            time of its end.
+
+    Returns:
+        The folder, and the record as it stands there.
+
+    Raises:
+        UsageError: it cannot be a name.
+        StorageError: it cannot be written.
+    """
+    if name:
+        folder = places.run(workspace, run.dataset, name)
+        earlier = read(folder)
+        same = earlier if earlier is not None and earlier.asks_as(run) else None
+    else:
+        found = (one for one in recorded(workspace) if one[1].asks_as(run))
+        folder, same = next(found, (_fresh(workspace, run), None))
+    if same is not None:
+        run = replace(run, started=same.started, finished="" if asks else same.finished)
+    places.make(folder)
+    write(folder, run)
+    return folder, run
+
+
+def recorded(workspace: Workspace) -> Iterator[tuple[Path, Run]]:
+    """The runs that there are, finished or not, with their folders."""
+    for folder in _folders(workspace):
+        run = read(folder)
+        if run is not None:
+            yield folder, run
+
+
+def damaged(workspace: Workspace) -> list[Path]:
+    """The folders whose record cannot be read."""
+    return [folder for folder in _folders(workspace) if read(folder) is None]
+
+
+def find(workspace: Workspace, name: str) -> Path:
+    """The folder of a run.
+
+    Args:
+        workspace: where it lies.
+        name: of the run, with its dataset before a slash where it needs one ("lawqa/before"), or
+            a path of a folder.
+
+    Raises:
+        NotFoundError: there is none.
+        UsageError: there are several.
+    """
+    folders = [folder for folder, _ in recorded(workspace)]
+    named = [
+        folder for folder in folders if name in (folder.name, f"{folder.parent.name}/{folder.name}")
+    ]
+    if not named and Path(name).is_dir():
+        return Path(name)
+    if len(named) > 1:
+        known = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in named)
+        raise UsageError(f"Several runs are called {name!r}.", f"Name one: {known}")
+    if not named:
+        raise NotFoundError(f"There is no run {name!r}.", "See what there is: localrag eval list")
+    return named[0]
+
+
+def read(folder: Path) -> Run | None:
+    """Read a record; None where there is none that can be read."""
+    try:
+        return _adapter.validate_json((folder / FILE).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def write(folder: Path, run: Run) -> None:
+    """Write a record, all or nothing.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    try:
+        replace_text(folder / FILE, _adapter.dump_json(run, indent=1).decode())
+    except OSError as error:
+        raise StorageError(
+            f"{folder / FILE} cannot be written ({error.strerror}).",
+            "Free some space: the answers are kept, and the same command goes on.",
+        ) from error
+
+
+def now() -> str:
+    """ISO date and time (UTC), to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _folders(workspace: Workspace) -> list[Path]:
+    return sorted(path.parent for path in places.runs(workspace).glob(f"*/*/{FILE}"))
+
+
+def _asked(run: Run) -> tuple[object, ...]:
+    # The paths of the answers hold the fingerprints of what they were made with.
+    entries = tuple((entry.name, entry.answers) for entry in run.entries)
+    return run.sha256, run.split, run.n, run.orders, entries
+
+
+def _fresh(workspace: Workspace, run: Run) -> Path:
+    stamp = run.started[:19].replace(":", "-")
+    taken = {path.name for path in places.run(workspace, run.dataset, stamp).parent.glob("*")}
+    names = (stamp, *(f"{stamp}-{number}" for number in range(2, len(taken) + 3)))
+    return places.run(workspace, run.dataset, next(name for name in names if name not in taken))

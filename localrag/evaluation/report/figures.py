@@ -1,0 +1,169 @@
+"""The figures of a report, computed from what the questions came to."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeVar
+
+from localrag.evaluation.model import Cause, Evaluation, Published
+from localrag.evaluation.report.answers import Answers, answers_of
+from localrag.evaluation.report.costs import Costs, costs
+from localrag.evaluation.report.positions import (
+    Baseline,
+    Position,
+    baselines,
+    positions,
+    same_choice,
+)
+from localrag.evaluation.report.recall import Recall, recall
+from localrag.evaluation.statistics import Estimate, McNemar, difference, holm, mcnemar, score
+
+_Named = TypeVar("_Named", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFigures:
+    """What an entry comes to.
+
+    Attributes:
+        score: None where no question was asked.
+        by_group: scores by the name of a group ("law", "kind", "polarity") and the value in it.
+        by_order: the score in each order of the options.
+        positions: how often each was chosen; empty where there is nothing to choose.
+        same_choice: share of questions with the same option chosen in every order; None where
+            there is one order, or nothing to choose.
+        recall: by stage of the retrieval.
+        costs: None where no question was asked.
+        failures: answers that failed, by kind.
+        causes: answers that are not right, by cause.
+        notes: answers whose trace says so, by what it says.
+        published: figures of others for the same method, under conditions of their own.
+    """
+
+    name: str
+    method: str
+    score: Estimate | None
+    by_group: Mapping[str, Mapping[str, Estimate]]
+    by_order: Sequence[Estimate]
+    positions: Sequence[Position]
+    same_choice: Estimate | None
+    recall: Mapping[str, Recall]
+    costs: Costs | None
+    failures: Mapping[str, int]
+    causes: Mapping[Cause, int]
+    notes: Mapping[str, int]
+    published: Sequence[Published]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two entries on the same questions.
+
+    Attributes:
+        difference: how much higher the first scores, over all orders; None where no question was
+            asked.
+        mcnemar: in the order of the dataset; None where scores are not only 0 and 1.
+        adjusted: its p after Holm, for all pairs of the report.
+    """
+
+    first: str
+    second: str
+    difference: Estimate | None
+    mcnemar: McNemar | None
+    adjusted: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All figures of a report.
+
+    Attributes:
+        baselines: what these questions give to whom does not read them.
+    """
+
+    entries: Sequence[EntryFigures]
+    pairs: Sequence[Pair]
+    baselines: Sequence[Baseline]
+
+
+def figures(evaluation: Evaluation) -> Figures:
+    """Compute the figures of a finished evaluation.
+
+    Raises:
+        InputError: the results of an entry are not complete.
+        UsageError: scipy is not installed.
+    """
+    entries = answers_of(evaluation)
+    published = evaluation.questions.dataset.published
+    return Figures(
+        [_entry(answers, published.get(answers.entry.method, ())) for answers in entries],
+        pairs(entries),
+        baselines(evaluation.questions.questions, evaluation.orders),
+    )
+
+
+def compared(first: Answers, second: Answers) -> tuple[Estimate | None, McNemar | None]:
+    """The difference over all orders, and the test in the order of the dataset.
+
+    Both entries must have the same questions, in the same order.
+    """
+    gap = difference(first.means(), second.means())
+    ours, theirs = first.first_scores(), second.first_scores()
+    if not gap or any(value not in (0, 1) for value in (*ours, *theirs)):
+        return gap, None
+    return gap, mcnemar([value == 1 for value in ours], [value == 1 for value in theirs])
+
+
+def pairs(entries: Sequence[Answers]) -> list[Pair]:
+    """Compare every two entries; p-values are adjusted for all of them."""
+    found = [
+        (first, second, *compared(first, second)) for first, second in combinations(entries, 2)
+    ]
+    tested = [place for place, (*_, test) in enumerate(found) if test]
+    values = [test.p for *_, test in found if test]
+    adjusted = dict(zip(tested, holm(values), strict=True))
+    return [
+        Pair(first.entry.name, second.entry.name, gap, test, adjusted.get(place))
+        for place, (first, second, gap, test) in enumerate(found)
+    ]
+
+
+def _entry(answers: Answers, published: Sequence[Published]) -> EntryFigures:
+    results = answers.all()
+    return EntryFigures(
+        name=answers.entry.name,
+        method=answers.entry.method,
+        score=score([answers.scores(question) for question in answers.questions]),
+        by_group=_by_group(answers),
+        by_order=_by_order(answers),
+        positions=positions(answers),
+        same_choice=same_choice(answers),
+        recall=recall(answers),
+        costs=costs(results),
+        failures=_counted(result.failure for result in results if result.failure),
+        causes=_counted(result.cause for result in results if result.cause),
+        notes=_counted(note for result in results for note in set(result.notes)),
+        published=published,
+    )
+
+
+def _by_group(answers: Answers) -> dict[str, dict[str, Estimate]]:
+    scores: dict[str, dict[str, list[list[float]]]] = {}
+    for question in answers.questions:
+        for name, value in question.groups.items():
+            scores.setdefault(name, {}).setdefault(value, []).append(answers.scores(question))
+    return {
+        name: {value: found for value in sorted(values) if (found := score(values[value]))}
+        for name, values in scores.items()
+    }
+
+
+def _by_order(answers: Answers) -> list[Estimate]:
+    by_order = zip(*(answers.scores(question) for question in answers.questions), strict=True)
+    return [found for scores in by_order if (found := score([[value] for value in scores]))]
+
+
+def _counted(names: Iterable[_Named]) -> dict[_Named, int]:
+    """How often each occurs, the commonest first."""
+    return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))

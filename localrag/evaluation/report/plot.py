@@ -1,0 +1,142 @@
+"""The plot of a report: scores with their intervals, and recall, as SVG."""
+
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from localrag.evaluation.report.figures import Figures
+from localrag.evaluation.report.recall import DEPTHS, Recall
+from localrag.evaluation.report.tables import one_line
+from localrag.evaluation.statistics import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Two colours of Okabe and Ito (2008), told apart by all kinds of sight, and on paper by shape.
+_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6b6b6b"
+_STYLE: dict[str, Any] = {
+    "svg.hashsalt": "localrag",
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "font.family": "sans-serif",
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+}
+_LONGEST_NAME = 48
+_WIDTH, _ROW, _FRAME = 7.0, 0.28, 1.0
+
+
+def plotted(figures: Figures) -> str:
+    """Draw the figures as SVG; the same figures give the same text.
+
+    Names stay text: they are shown in a font of the reader, whether or not one was at hand here.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    # What the answers could rest on; the stages before it stand in the table.
+    stages = [
+        (f"{entry.name}: {stage}", found)
+        for entry in figures.entries
+        for stage, found in list(entry.recall.items())[-1:]
+    ]
+    rows = [max(1, len(figures.entries)), len(stages)]
+    heights = [_FRAME + _ROW * count for count in rows if count]
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)  # type: ignore[arg-type]
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
+        panels = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+        _scores(panels[0], figures)
+        if stages:
+            _recall(panels[1], dict(stages))
+        drawn = io.StringIO()
+        figure.savefig(drawn, format="svg", metadata={"Date": None})
+    return drawn.getvalue()
+
+
+def _scores(panel: "Axes", figures: Figures) -> None:
+    entries = figures.entries
+    _dots(panel, [entry.score for entry in entries], _BLUE, "o", "measured, 95 % interval")
+    others = [(row, one) for row, entry in enumerate(entries) for one in entry.published]
+    if others:
+        panel.scatter(
+            [100 * one.score for _, one in others],
+            [row for row, _ in others],
+            marker="D",
+            facecolors="none",
+            edgecolors=_ORANGE,
+            label="published elsewhere",
+        )
+    for baseline in figures.baselines:
+        if baseline.name == "chance":
+            panel.axvline(100 * baseline.score.value, color=_GREY, linestyle=":", label="chance")
+    _frame(panel, [entry.name for entry in entries], "score, %")
+
+
+def _recall(panel: "Axes", stages: Mapping[str, Recall]) -> None:
+    depth = max(DEPTHS)
+    found = list(stages.values())
+    _dots(panel, [one.any_found.get(depth) for one in found], _BLUE, "o", "any", -0.12)
+    _dots(panel, [one.all_found.get(depth) for one in found], _ORANGE, "s", "all", 0.12)
+    _frame(panel, list(stages), f"gold provisions among the first {depth} hits, % of questions")
+
+
+def _dots(
+    panel: "Axes",
+    estimates: Sequence[Estimate | None],
+    colour: str,
+    marker: str,
+    label: str,
+    below: float = 0.0,
+) -> None:
+    """Draw a dot and a whisker for each estimate, each on a row of its own."""
+    drawn = [(row + below, found) for row, found in enumerate(estimates) if found]
+    if drawn:
+        panel.errorbar(
+            [100 * found.value for _, found in drawn],
+            [row for row, _ in drawn],
+            xerr=[
+                [100 * max(0.0, found.value - found.low) for _, found in drawn],
+                [100 * max(0.0, found.high - found.value) for _, found in drawn],
+            ],
+            fmt=marker,
+            markersize=5,
+            capsize=3,
+            color=colour,
+            label=label,
+        )
+
+
+def _frame(panel: "Axes", names: Sequence[str], title: str) -> None:
+    panel.set_yticks(range(len(names)), [_short(name) for name in names])
+    panel.set_ylim(max(len(names), 1) - 0.4, -0.6)
+    panel.set_xlim(0, 100)
+    panel.set_xlabel(title)
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="x", color="#e4e4e4", linewidth=0.6)
+    panel.set_axisbelow(True)
+    handles, labels = panel.get_legend_handles_labels()
+    if handles:
+        panel.legend(
+            handles,
+            labels,
+            loc="lower right",
+            bbox_to_anchor=(1, 1),
+            ncols=len(handles),
+            columnspacing=1.2,
+            handletextpad=0.4,
+            frameon=False,
+        )
+
+
+def _short(name: str) -> str:
+    shown = one_line(name)
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"

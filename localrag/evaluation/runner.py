@@ -1,0 +1,223 @@
+"""Running an evaluation: one batch for each method and order of the options, then the report.
+
+The answers are kept apart from the runs (see `places`), so a question is asked once under the same
+settings, whatever runs need its answer, and whatever stops them.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+
+from localrag import batch
+from localrag.errors import BusyError, LocalragError, ModelUnusable
+from localrag.evaluation import places, record, report, statistics
+from localrag.evaluation.answers import results
+from localrag.evaluation.events import Asking, Halted, Listener, ignore
+from localrag.evaluation.model import Entry, Evaluation, Question, Result
+from localrag.evaluation.orders import rotated
+from localrag.evaluation.planning import Plan, Setup
+from localrag.inference.opening import check_models
+from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.retrieval.model import Query
+
+Results = dict[int, Result]
+"""What has become of the questions in one order, by row from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What an evaluation came to.
+
+    Attributes:
+        evaluation: its complete entries.
+        folder: where its report lies.
+        asked: questions asked by this call, an order each.
+        stopped: why the other entries have no results, by name.
+    """
+
+    evaluation: Evaluation
+    folder: Path
+    asked: int
+    stopped: Mapping[str, LocalragError]
+
+
+def evaluate(
+    plan: Plan, *, run: str = "", retry_failed: bool = False, on_event: Listener = ignore
+) -> Finished:
+    """Ask what has no answer yet, and write the report.
+
+    Whatever ends it, a kill included, the same plan goes on where it stopped. A question that
+    fails does not stop the others; a model that fails, or another process that asks the same
+    questions, stops the entry it concerns, and the others go on.
+
+    Args:
+        plan: what to ask.
+        run: name of the run; "" for that of the run that asks the same, else a new one.
+        retry_failed: ask the questions again that failed before.
+        on_event: called in this thread.
+
+    Raises:
+        UsageError: the package that computes statistics is not installed.
+        ModelUnusable: a model that is needed cannot be used: told before anything is asked, or
+            where no entry could be completed.
+        BusyError: no entry could be completed, since another process asks the same.
+        StorageError: the disk is full; what was answered is kept.
+        IndexUnusable, StoreError: the corpus cannot be used.
+    """
+    statistics.require()
+    found = {
+        (setup.name, order): known(plan, setup, order)
+        for setup in plan.setups
+        for order in range(plan.orders)
+    }
+    to_ask = [
+        (setup, order)
+        for setup in plan.setups
+        for order in range(plan.orders)
+        if left(plan, found[setup.name, order], retry_failed=retry_failed)
+    ]
+    _require_models(plan, [setup for setup, _ in to_ask])
+    folder, recorded = record.begin(plan.workspace, record.planned(plan), run, asks=bool(to_ask))
+    asking = _Asking(plan, retry_failed, len(to_ask), on_event)
+    asking.all(to_ask)
+    for setup, order in to_ask:
+        found[setup.name, order] = known(plan, setup, order)
+    complete = [setup for setup in plan.setups if setup.name not in asking.stopped]
+    if not complete:
+        raise next(iter(asking.stopped.values()))
+    # A report that nothing was asked for says when its answers were complete.
+    date = recorded.finished or record.now()
+    evaluation = Evaluation(
+        id=folder.name,
+        questions=replace(plan.questions, questions=plan.asked),
+        orders=plan.orders,
+        entries=tuple(_entry(plan, setup, found) for setup in complete),
+        machine=recorded.machine,
+        date=date,
+    )
+    report.write(evaluation, folder)
+    record.write(folder, _ended(recorded, date, asking.stopped))
+    return Finished(evaluation, folder, asking.asked, asking.stopped)
+
+
+def known(plan: Plan, setup: Setup, order: int) -> Results:
+    """What is answered already of what the plan asks.
+
+    Raises:
+        WorkspaceError: an answer is damaged.
+        StorageError: the answers cannot be read.
+    """
+    path = places.order_file(setup.folder, order)
+    return results(path, plan.asked, order, searched=setup.method.searches)
+
+
+def left(plan: Plan, found: Results, *, retry_failed: bool) -> int:
+    """How many questions are still to be asked."""
+    return plan.n - sum(not (retry_failed and result.failure) for result in found.values())
+
+
+def _entry(plan: Plan, setup: Setup, found: Mapping[tuple[str, int], Results]) -> Entry:
+    orders = [found[setup.name, order] for order in range(plan.orders)]
+    in_order = tuple(rows[row] for rows in orders for row in sorted(rows))
+    return Entry(setup.name, setup.method.name, setup.made_with, in_order)
+
+
+def _ended(run: record.Run, date: str, stopped: Mapping[str, LocalragError]) -> record.Run:
+    entries = tuple(
+        replace(entry, stopped=str(stopped[entry.name])) if entry.name in stopped else entry
+        for entry in run.entries
+    )
+    return replace(run, entries=entries, finished="" if stopped else date)
+
+
+def _require_models(plan: Plan, setups: Iterable[Setup]) -> None:
+    """Look whether the models can be had before a night is spent on half of the entries."""
+    checked: set[tuple[str, str]] = set()
+    for setup in setups:
+        for setting, model, cause, cure in check_models(plan.workspace, setup.config):
+            search = not setting.startswith("chat.")
+            if (setting, model) in checked or (search and not setup.method.searches):
+                continue
+            checked.add((setting, model))
+            if cause:
+                raise ModelUnusable(cause, cure, kind="ModelMissing", transient=False)
+
+
+class _Asking:
+    """Asks what is left, model by model.
+
+    Attributes:
+        asked: questions asked so far.
+        stopped: why entries cannot go on.
+    """
+
+    def __init__(self, plan: Plan, retry_failed: bool, batches: int, on_event: Listener) -> None:
+        self.asked = 0
+        self.stopped: dict[str, LocalragError] = {}
+        self._plan = plan
+        self._retry_failed = retry_failed
+        self._batches = batches
+        self._begun = 0
+        self._tell = on_event
+
+    def all(self, to_ask: Sequence[tuple[Setup, int]]) -> None:
+        """Ask every batch; a model is open for all that need it, and closed before the next."""
+        plan = self._plan
+        needed = (setup.config.chat.model for setup, _ in to_ask)
+        models = list(dict.fromkeys(filter(None, needed))) or [""]
+        for model in models:
+            chat = plan.config.chat.model_copy(update={"model": model})
+            config = plan.config.model_copy(update={"chat": chat})
+            with MethodResources(plan.workspace, plan.corpus, config) as resources:
+                for setup, order in to_ask:
+                    # What needs no model goes with the first one: the corpus is opened once.
+                    if (setup.config.chat.model or models[0]) == model:
+                        self._batch(setup, order, resources)
+
+    def _batch(self, setup: Setup, order: int, resources: MethodResources) -> None:
+        plan = self._plan
+        self._begun += 1
+        if setup.name in self.stopped:
+            return
+        self._tell(Asking(setup.name, order, plan.orders, self._begun, self._batches))
+        contexts = {
+            rotated(question.query, order): question.context
+            for question in plan.asked
+            if question.context
+        }
+
+        @contextmanager
+        def opener(*_: object) -> Iterator[MethodAnswerer]:
+            yield MethodAnswerer(setup.method, resources, contexts)
+
+        places.make(setup.folder)
+        try:
+            done = batch.run(
+                plan.workspace,
+                plan.corpus,
+                setup.config,
+                BytesIO(table(plan.questions.questions, order)),
+                places.order_file(setup.folder, order),
+                limit=plan.n,
+                retry_failed=self._retry_failed,
+                on_event=self._tell,
+                opener=opener,
+            )
+        except (ModelUnusable, BusyError) as error:
+            self.stopped[setup.name] = error
+            self._tell(Halted(setup.name, error.cause, error.cure))
+        else:
+            self.asked += done.spent.asked
+
+
+def table(questions: Iterable[Question], order: int) -> bytes:
+    """The questions in one order of their options, as a table that a batch reads."""
+    return b"".join(_row(question.id, rotated(question.query, order)) for question in questions)
+
+
+def _row(id_: str, query: Query) -> bytes:
+    row = {"id": id_, "question": query.text, "options": query.options}
+    return json.dumps(row, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,154 @@
+"""Scores with their uncertainty, and tests between two ways to answer the same questions.
+
+What varies is the question: answers to one question in several orders of its options hang together,
+so that they count as one observation, by their mean.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import fmean
+from typing import Any
+
+from localrag.errors import UsageError
+
+RESAMPLES = 1_999
+"""How often questions are drawn again for a bootstrap interval."""
+
+LEVEL = 0.95
+"""How often such an interval covers the true score."""
+
+_SEED = 0
+_NUMBERS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over questions, with the limits of its 95 % interval.
+
+    Attributes:
+        value: a score lies between 0 and 1, a difference of scores between -1 and 1.
+        n: questions.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """Whether two ways to answer are right equally often, by the questions they differ on.
+
+    Attributes:
+        first, second: questions that only the first, only the second has right (b and c).
+        p: exact, two-sided (McNemar 1947, with the binomial distribution).
+    """
+
+    first: int
+    second: int
+    p: float
+
+
+def require() -> None:
+    """Make sure that statistics can be computed, before hours are spent on answers.
+
+    Raises:
+        UsageError: scipy is not installed.
+    """
+    _stats()
+
+
+def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
+    """The mean score of questions, each of which was asked once or in several orders.
+
+    Where every question is right or wrong as a whole, and so wherever each was asked once and
+    scores are 0 or 1, the interval is Wilson's (1927). Else it is a percentile bootstrap over
+    questions (Efron and Tibshirani 1993, chapter 13), which leaves the orders of a question
+    together.
+
+    Args:
+        questions: for each the scores of its answers, 0 to 1, at least one.
+
+    Returns:
+        None where there is no question.
+    """
+    means = sorted(fmean(scores) for scores in questions)
+    if not means:
+        return None
+    if all(mean in (0, 1) for mean in means):
+        return share(round(sum(means)), len(means))
+    low, high = _bootstrap(tuple(means)) if len(means) > 1 else (0.0, 1.0)
+    return Estimate(fmean(means), low, high, len(means))
+
+
+def share(hits: int, n: int) -> Estimate:
+    """A rate of yes and no with its Wilson interval; `n` is at least 1."""
+    interval = _stats().binomtest(hits, n).proportion_ci(LEVEL, method="wilson")
+    # Rounding may leave an end a hair inside the rate, where that is 0 or 1.
+    value = hits / n
+    return Estimate(value, min(float(interval.low), value), max(float(interval.high), value), n)
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
+    """How much higher the first scores on the same questions, with a paired bootstrap interval.
+
+    Both hold mean scores, question by question. None where there is no question.
+    """
+    gaps = sorted(a - b for a, b in zip(first, second, strict=True))
+    if not gaps:
+        return None
+    low, high = _bootstrap(tuple(gaps)) if len(gaps) > 1 else (-1.0, 1.0)
+    return Estimate(fmean(gaps), low, high, len(gaps))
+
+
+def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
+    """Test, question by question, whether the first is right as often as the second."""
+    pairs = list(zip(first, second, strict=True))
+    only_first = sum(a and not b for a, b in pairs)
+    only_second = sum(b and not a for a, b in pairs)
+    differing = only_first + only_second
+    p = _stats().binomtest(only_first, differing).pvalue if differing else 1.0
+    return McNemar(only_first, only_second, min(float(p), 1.0))
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Adjust p-values for being many, in their order (Holm 1979)."""
+    adjusted = [0.0] * len(values)
+    highest = 0.0
+    for done, place in enumerate(sorted(range(len(values)), key=lambda place: values[place])):
+        highest = max(highest, min(1.0, (len(values) - done) * values[place]))
+        adjusted[place] = highest
+    return adjusted
+
+
+# Sorted values give the same interval in whatever order the questions stand.
+@lru_cache(maxsize=4096)
+def _bootstrap(values: tuple[float, ...]) -> tuple[float, float]:
+    import numpy as np
+
+    interval = (
+        _stats()
+        .bootstrap(
+            (np.array(values),),
+            np.mean,
+            confidence_level=LEVEL,
+            n_resamples=RESAMPLES,
+            batch=max(1, _NUMBERS_AT_ONCE // len(values)),
+            method="percentile",
+            rng=_SEED,
+        )
+        .confidence_interval
+    )
+    return float(interval.low), float(interval.high)
+
+
+def _stats() -> Any:
+    try:
+        from scipy import stats
+    except ImportError as error:
+        raise UsageError(
+            "The statistics of an evaluation need scipy.", "pip install 'localrag[eval]'"
+        ) from error
+    return stats

@@ -1,0 +1,1 @@
+"""Optimisation of prompts on questions whose answers are known."""

@@ -1,0 +1,173 @@
+"""Query writing as GEPA sees it: what it can evaluate, learn from, and have rewritten."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from localrag.evaluation.model import Question
+from localrag.optimize.journal import key_of
+from localrag.optimize.leakage import Leak, LeakageGuard
+from localrag.optimize.model import Candidate, Proposal, Refused, Rollout
+from localrag.optimize.reflection import Reflection, example_of
+from localrag.optimize.spending import Spending
+from localrag.optimize.task import Task
+
+if TYPE_CHECKING:
+    from gepa.core.adapter import EvaluationBatch
+
+COMPONENT = "instruction"
+"""The one part of a candidate that GEPA rewrites."""
+
+_FEWER = "the context of the reflection model does not hold all examples: it sees the first ones"
+
+# So many rounds without a call of a model: every choice left was tried before.
+_IDLE_ROUNDS = 100
+
+
+class Failed(BaseException):
+    """A proposal failed for a reason that another proposal would meet as well.
+
+    Attributes:
+        error: the reason.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@dataclass
+class QueryAdapter:
+    """Fulfils `gepa.core.adapter.GEPAAdapter` for the writer of queries, and its callbacks.
+
+    Every outcome goes through `Spending`, so that none is paid for twice.
+
+    Attributes:
+        task, reflection, guard, spending: what it is made of.
+        on_candidate: told of each new candidate.
+        on_leak: told of each proposal refused for what it carries.
+        on_note: told what is left out.
+        candidates: those scored on all validation questions; the seed first.
+        refused: proposals that never became one.
+        end: why GEPA was told to stop; "" where it was not.
+    """
+
+    task: Task
+    reflection: Reflection
+    guard: LeakageGuard
+    spending: Spending
+    on_candidate: Callable[[int, Candidate, bool], None]
+    on_leak: Callable[[Leak], None]
+    on_note: Callable[[str], None]
+    candidates: list[Candidate] = field(default_factory=list)
+    refused: Refused = field(default_factory=Refused)
+    end: str = ""
+    _proposals: int = 0
+    _tried: set[str] = field(default_factory=set)
+    _outcomes: int = 0
+    _idle: int = 0
+
+    def evaluate(
+        self,
+        batch: list[Question],
+        candidate: dict[str, str],
+        capture_traces: bool = False,
+    ) -> "EvaluationBatch[tuple[Question, Rollout], Rollout]":
+        """Try a candidate on questions; a reply that cannot be used scores 0."""
+        from gepa.core.adapter import EvaluationBatch
+
+        text = candidate[COMPONENT]
+        self._tried.add(text)
+        wanted = {
+            key_of("rollout", question.id, text): partial(self.task.run, text, question)
+            for question in batch
+        }
+        self.spending.ahead(wanted, self.task.resources.model.parallel)
+        made = {key: self.spending.once(key, Rollout, make) for key, make in wanted.items()}
+        rollouts = [made[key_of("rollout", question.id, text)] for question in batch]
+        return EvaluationBatch(
+            outputs=rollouts,
+            scores=[rollout.score for rollout in rollouts],
+            trajectories=list(zip(batch, rollouts, strict=True)) if capture_traces else None,
+        )
+
+    def make_reflective_dataset(
+        self,
+        candidate: dict[str, str],
+        eval_batch: "EvaluationBatch[tuple[Question, Rollout], Rollout]",
+        components_to_update: list[str],
+    ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """What the reflection model is told of the questions that a candidate was tried on."""
+        del candidate
+        examples = [example_of(*trajectory) for trajectory in eval_batch.trajectories or ()]
+        return dict.fromkeys(components_to_update, examples)
+
+    def propose_new_texts(
+        self,
+        candidate: dict[str, str],
+        reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
+        components_to_update: list[str],
+    ) -> dict[str, str]:
+        """Have a new instruction proposed; nothing where it is malformed, leaking or not new."""
+        del components_to_update
+        self._proposals += 1
+        number = self._proposals
+        text, examples = candidate[COMPONENT], reflective_dataset[COMPONENT]
+        shown = self.reflection.fitting(text, examples)
+        if len(shown) < len(examples):
+            self.on_note(_FEWER)
+        messages = self.reflection.messages(text, shown)
+        key = key_of("proposal", str(number), *(message.content for message in messages))
+        try:
+            made = self.spending.once(
+                key, Proposal, lambda: self.reflection.propose(messages, number)
+            )
+        except Exception as error:
+            # GEPA would take it down in its log, and go on with the next proposal.
+            raise Failed(error) from error
+        return {COMPONENT: made.text} if self._admits(made) else {}
+
+    def __call__(self, gepa_state: object) -> bool:
+        """Whether GEPA shall stop before its next round."""
+        del gepa_state
+        self._idle = self._idle + 1 if self.spending.outcomes == self._outcomes else 0
+        self._outcomes = self.spending.outcomes
+        if max(candidate.score for candidate in self.candidates) >= 1.0:
+            self.end = "perfect"
+        elif self._idle >= _IDLE_ROUNDS:
+            self.end = "idle"
+        return bool(self.end)
+
+    def on_valset_evaluated(self, event: Mapping[str, Any]) -> None:
+        """Take down a candidate that was scored on all validation questions."""
+        parents = event["parent_ids"]
+        found = Candidate(
+            event["candidate"][COMPONENT],
+            event["average_score"],
+            parents[0] if parents else None,
+        )
+        best = all(found.score > candidate.score for candidate in self.candidates)
+        self.candidates.append(found)
+        self.on_candidate(len(self.candidates) - 1, found, best)
+
+    def on_candidate_rejected(self, event: Mapping[str, Any]) -> None:
+        """Count a proposal that did not beat its parent."""
+        del event
+        self._count(not_better=1)
+
+    def _admits(self, made: Proposal) -> bool:
+        if made.problem:
+            self._count(malformed=1)
+        elif made.text in self._tried:
+            self._count(repeated=1)
+        elif (leak := self.guard.find(made.text)) is not None:
+            self._count(leaking=1)
+            self.on_leak(leak)
+        else:
+            return True
+        return False
+
+    def _count(self, **more: int) -> None:
+        counts = {name: getattr(self.refused, name) + count for name, count in more.items()}
+        self.refused = replace(self.refused, **counts)

@@ -1,0 +1,65 @@
+"""What an optimisation works on: questions in two halves, and the instruction it starts from."""
+
+from dataclasses import dataclass
+
+from localrag.errors import UsageError
+from localrag.evaluation.datasets import loading
+from localrag.evaluation.model import Question, Questions
+from localrag.methods.querying import built_in
+from localrag.optimize.model import Objective, Plan
+from localrag.optimize.splitting import split
+from localrag.optimize.task import scorable
+from localrag.prompts import Language, language_of
+from localrag.workspace import Workspace
+
+FEWEST = 4
+"""Questions that an optimisation needs: two to learn from, two to choose by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The questions of a run, and the instruction it starts from.
+
+    Attributes:
+        questions: as they were read.
+        train: what is learned from.
+        validation: what is chosen by.
+        unusable: how many lack what the objective compares with.
+        language: of the questions, and so of the instruction.
+        seed: the built-in instruction.
+    """
+
+    questions: Questions
+    train: list[Question]
+    validation: list[Question]
+    unusable: int
+    language: Language
+    seed: str
+
+    @classmethod
+    def read(cls, workspace: Workspace, plan: Plan) -> "Material":
+        """Read and divide the questions of a plan.
+
+        Raises:
+            UsageError: too few can be used, or the calls do not reach for them.
+            NotFoundError, InputError: as `localrag.evaluation.datasets.loading.load` says.
+        """
+        questions = loading.load(workspace, plan.dataset, plan.split, plan.questions)
+        usable = [one for one in questions.questions if scorable(one, plan.objective)]
+        train, validation = split(usable, plan.seed, plan.limit)
+        if len(train) + len(validation) < FEWEST:
+            lacking = "gold place" if plan.objective is Objective.RECALL else "gold context"
+            raise UsageError(
+                f"Only {len(train) + len(validation)} questions can be used; {FEWEST} are needed. "
+                f"{len(questions.questions) - len(usable)} of the dataset have no {lacking}.",
+                "Choose another dataset, split or --objective, or a higher --limit.",
+            )
+        if plan.calls <= len(validation):
+            raise UsageError(
+                f"{plan.calls:,} calls do not even score the built-in instruction on the "
+                f"{len(validation):,} validation questions.",
+                f"Allow some times as many with --calls, or set --limit below {plan.calls:,}.",
+            )
+        language = language_of("".join(one.query.text for one in train))
+        unusable = len(questions.questions) - len(usable)
+        return cls(questions, train, validation, unusable, language, built_in(language))

@@ -1,0 +1,153 @@
+"""The values of an optimisation: what it is to do, what it tried, what came of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+
+class Objective(StrEnum):
+    """What a query is scored by, from 0 to 1.
+
+    OVERLAP: how well the best hit covers the gold context (`localrag.optimize.score`).
+    RECALL: the share of the gold articles among the hits.
+    """
+
+    OVERLAP = "overlap"
+    RECALL = "recall"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be optimised, and for how long.
+
+    Attributes:
+        name: of the run and of the prompt it makes.
+        dataset: name of a declared dataset, or path of a file of questions.
+        split: of the dataset; "" for the first that is at hand.
+        questions: a file of questions in the format of the dataset, to be read instead.
+        limit: use so many of the questions, chosen by the seed; 0 for all.
+        objective: what a query is scored by.
+        calls: of models, at most; whatever was begun anew after a stop included. One reply that
+            has to be asked for again may pass it.
+        minutes: of work on queries and proposals, at most, over all starts of the run.
+        reflection: the model that proposes prompts; "" for the one that writes the queries.
+        seed: of the split of the questions and of every choice that GEPA makes.
+    """
+
+    name: str
+    dataset: str
+    split: str = ""
+    questions: Path | None = None
+    limit: int = 0
+    objective: Objective = Objective.OVERLAP
+    calls: int = 1_000
+    minutes: float = 480.0
+    reflection: str = ""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """What one prompt made of one question.
+
+    Attributes:
+        query: what the model wrote; "" where its reply stayed malformed.
+        score: by the objective, 0 to 1.
+        parts: what the score is made of, by name.
+        found: headers of the hits, best first.
+        missed: how many gold places are not among the hits, by kind of law; "" for what is no law.
+        problem: why there is no query or no hit; "" where there is.
+        notes: what a stage left out, switched off or stood in for.
+        calls: of the model.
+        seconds: wall time.
+    """
+
+    query: str
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    found: Sequence[str] = ()
+    missed: Mapping[str, int] = field(default_factory=dict)
+    problem: str = ""
+    notes: Sequence[str] = ()
+    calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What the reflection model proposed.
+
+    Attributes:
+        text: the new instruction; "" where the reply stayed malformed.
+        problem: why there is none.
+        calls: of the reflection model.
+        seconds: wall time.
+    """
+
+    text: str
+    problem: str = ""
+    calls: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A prompt that was scored on all validation questions.
+
+    Attributes:
+        text: the instruction.
+        score: mean over the validation questions.
+        parent: number of the candidate it was made from; None for the seed.
+    """
+
+    text: str
+    score: float
+    parent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """How many proposals never became a candidate, and why.
+
+    Attributes:
+        malformed: the reply could not be read, twice.
+        leaking: it carried wording of the questions.
+        repeated: it was tried before.
+        not_better: it was no better than its parent on the training questions it was made from.
+    """
+
+    malformed: int = 0
+    leaking: int = 0
+    repeated: int = 0
+    not_better: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an optimisation came to.
+
+    Attributes:
+        name: of the run and of the prompt.
+        end: why it ended: "calls", "minutes", "perfect" (nothing is left to gain), "idle"
+            (nothing new to try) or "stopped".
+        candidates: in the order in which they were found; the seed first.
+        best: number of the best; of equals the first.
+        validation: number of questions behind the scores.
+        refused: proposals that never became a candidate.
+        calls, seconds: spent, over all starts.
+    """
+
+    name: str
+    end: str
+    candidates: Sequence[Candidate]
+    best: int
+    validation: int
+    refused: Refused
+    calls: int
+    seconds: float
+
+    @property
+    def gain(self) -> float:
+        """By how much the best beats the seed on the validation questions."""
+        return self.candidates[self.best].score - self.candidates[0].score

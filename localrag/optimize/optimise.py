@@ -1,0 +1,253 @@
+"""Optimising the prompt that writes queries, with GEPA; resumable, within a budget.
+
+Source: Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning",
+2025 (reflective mutation, selection from the Pareto front of the validation questions; without its
+merge step, for there is one text to write).
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any
+
+from localrag.config import Config, MethodConfig
+from localrag.errors import UsageError
+from localrag.methods.answering import MethodResources
+from localrag.methods.seen import mark
+from localrag.optimize.adapter import COMPONENT, Failed, QueryAdapter
+from localrag.optimize.events import Accepted, Begun, Leaked, Listener, Note, Progress, ignore
+from localrag.optimize.folder import RunFolder
+from localrag.optimize.journal import Journal
+from localrag.optimize.leakage import LeakageGuard
+from localrag.optimize.material import Material
+from localrag.optimize.model import Outcome, Plan, Rollout
+from localrag.optimize.origin import origin_of
+from localrag.optimize.reflection import Reflection
+from localrag.optimize.resources import Shared, weight, with_model
+from localrag.optimize.spending import Ended, Spending
+from localrag.optimize.task import Task
+from localrag.prompts.optimised import OptimisedPrompt
+from localrag.workspace import Workspace
+
+METHOD = "statute-gepa"
+"""The method whose query is optimised; others that write queries can follow the prompt as well."""
+
+_STOPPED = "stopped"
+_log = logging.getLogger(__name__)
+
+
+def optimise(
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    plan: Plan,
+    *,
+    restart: bool = False,
+    on_event: Listener = ignore,
+) -> Outcome:
+    """Optimise the instruction under which a model writes queries, and save the best one found.
+
+    A run of this name goes on where it stopped, and comes to the same candidates as one that was
+    never stopped. More calls or minutes than before let a finished run go on.
+
+    Args:
+        workspace: keeps the run in ``runs/optimize/<name>`` and the prompt in ``prompts``.
+        corpus: to be searched.
+        config: names the model that writes the queries (``chat``).
+        plan: what to optimise on, and for how long.
+        restart: drop what an earlier run of this name did.
+        on_event: told what happens.
+
+    Raises:
+        UsageError: something is missing or does not go together; the cure is named.
+        NotFoundError: there is no such dataset, split or corpus.
+        InputError: a file of questions cannot be read.
+        BusyError: another process is at this run.
+        StorageError: the disk is full; what was done is kept.
+        StoreError, IndexUnusable, ModelUnusable: something cannot be used; what was done is kept.
+    """
+    if find_spec("gepa") is None:
+        raise UsageError("GEPA is not installed.", "pip install 'localrag[optimize]'")
+    if not config.chat.model:
+        raise UsageError(
+            "The settings name no model that writes queries.",
+            "Set chat.model; see what there is: localrag models list",
+        )
+    config = config.model_copy(update={"method": MethodConfig(name=METHOD)})
+    folder = RunFolder.of(workspace, plan.name)
+    material = Material.read(workspace, plan)
+    with ExitStack() as opened:
+        opened.enter_context(folder.held())
+        origin = origin_of(workspace, corpus, config, plan, material.questions, material.seed)
+        folder.begin(origin, restart=restart)
+        journal = opened.enter_context(Journal(folder.journal))
+        writing = opened.enter_context(MethodResources(workspace, corpus, config))
+        models = (config.chat.model, plan.reflection or config.chat.model)
+        reflecting = writing
+        if len(set(models)) > 1:
+            other = MethodResources(workspace, corpus, with_model(config, plan.reflection))
+            reflecting = opened.enter_context(other)
+        on_event(
+            Begun(
+                train=len(material.train),
+                validation=len(material.validation),
+                unusable=material.unusable,
+                known=len(journal),
+                torn=journal.torn,
+                models=tuple(dict.fromkeys((writing.model.id, reflecting.model.id))),
+                loaded=weight(workspace, *dict.fromkeys(models)),
+            )
+        )
+        run = _Run(folder, plan, material, journal, writing, reflecting, on_event)
+        try:
+            run.go()
+        finally:
+            # What was reached counts, however the run is left.
+            run.conclude()
+    if run.outcome is None:
+        raise UsageError(
+            "The budget is spent, and the built-in instruction is not scored on all validation "
+            "questions yet.",
+            "Allow more with --minutes or --calls: the same command goes on.",
+        )
+    return run.outcome
+
+
+@dataclass
+class _Run:
+    """One start of a run."""
+
+    folder: RunFolder
+    plan: Plan
+    material: Material
+    journal: Journal
+    writing: MethodResources
+    reflecting: MethodResources
+    on_event: Listener
+    outcome: Outcome | None = None
+    _notes: set[str] = field(default_factory=set)
+    _end: str = _STOPPED
+
+    def __post_init__(self) -> None:
+        self.spending = Spending(self.journal, self.plan, self._spent)
+        material = self.material
+        retriever = self.writing.retriever
+        task = Task(Shared.of(self.writing, retriever), self.plan.objective)
+        self.adapter = QueryAdapter(
+            task=task,
+            reflection=Reflection(
+                Shared.of(self.reflecting, retriever), material.language, self.plan.seed
+            ),
+            guard=LeakageGuard(
+                [*material.train, *material.validation], material.seed, retriever.names
+            ),
+            spending=self.spending,
+            on_candidate=lambda *found: self.on_event(Accepted(*found)),
+            on_leak=lambda leak: self.on_event(Leaked(leak.question, leak.wording)),
+            on_note=self._note,
+        )
+
+    def go(self) -> None:
+        """Let GEPA work until the budget is spent or nothing is left to try."""
+        from gepa.api import optimize
+
+        # Its protocol wants an attribute that holds a function; a method serves as well.
+        adapter: Any = self.adapter
+        try:
+            optimize(
+                seed_candidate={COMPONENT: self.material.seed},
+                trainset=self.material.train,
+                valset=self.material.validation,
+                adapter=adapter,
+                stop_callbacks=adapter,
+                callbacks=[adapter],
+                logger=_Log(),
+                seed=self.plan.seed,
+                track_best_outputs=False,
+            )
+            self._end = self.adapter.end
+        except Ended as end:
+            self._end = end.why
+        except Failed as failed:
+            raise failed.error from failed
+
+    def conclude(self) -> None:
+        """Write the report, and save the best prompt so far."""
+        adapter, plan = self.adapter, self.plan
+        earlier = self.folder.outcome() if self._end == _STOPPED else None
+        # Stopped while it went over what was known, it has not come as far as before.
+        if not adapter.candidates or (earlier and earlier.calls > self.spending.calls):
+            return
+        scores = [candidate.score for candidate in adapter.candidates]
+        self.outcome = Outcome(
+            name=plan.name,
+            end=self._end,
+            candidates=tuple(adapter.candidates),
+            best=scores.index(max(scores)),
+            validation=len(self.material.validation),
+            refused=adapter.refused,
+            calls=self.spending.calls,
+            seconds=self.spending.seconds,
+        )
+        self.folder.write(self.outcome)
+        best = adapter.candidates[self.outcome.best]
+        prompt = OptimisedPrompt(plan.name, best.text, self._provenance(self.outcome))
+        prompt.save(self.folder.prompt.parent)
+
+    def _provenance(self, outcome: Outcome) -> dict[str, str | int | float | bool]:
+        plan, questions = self.plan, self.material.questions
+        return {
+            "made_by": f"GEPA {version('gepa')}",
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "dataset": questions.dataset.name,
+            "split": questions.split,
+            "sha256": questions.sha256,
+            "train_n": len(self.material.train),
+            "validation_n": outcome.validation,
+            "objective": plan.objective.value,
+            "seed_score": outcome.candidates[0].score,
+            "best_score": outcome.candidates[outcome.best].score,
+            "is_seed": outcome.best == 0,
+            "candidates": len(outcome.candidates),
+            "model": self.writing.model.id,
+            "reflection_model": self.reflecting.model.id,
+            "seed": plan.seed,
+            "calls": outcome.calls,
+            "seconds": round(outcome.seconds, 1),
+            "ended": outcome.end,
+            "seen": " ".join(
+                mark(question.query.text, question.query.options)
+                for question in (*self.material.train, *self.material.validation)
+            ),
+        }
+
+    def _spent(self, outcome: object, replayed: bool) -> None:
+        if isinstance(outcome, Rollout):
+            for note in outcome.notes:
+                self._note(note)
+        candidates = self.adapter.candidates
+        self.on_event(
+            Progress(
+                candidates=len(candidates),
+                best=max((candidate.score for candidate in candidates), default=None),
+                calls=self.spending.calls,
+                seconds=self.spending.seconds,
+                plan=self.plan,
+                replayed=replayed,
+            )
+        )
+
+    def _note(self, text: str) -> None:
+        if text not in self._notes:
+            self._notes.add(text)
+            self.on_event(Note(text))
+
+
+class _Log:
+    """What GEPA reports, for whoever looks for it; events tell the user."""
+
+    log: Callable[[str], None] = staticmethod(_log.debug)

@@ -1,0 +1,265 @@
+"""All methods on real questions through llama.cpp, killed with -9, resumed, and read again.
+
+A chat model with random weights answers the questions of lawqa/train.jsonl over the 327 laws and
+the gold passages that they lack, under every method. The evaluation is killed at random moments and
+gone on with. Every question asked is noted in a log of its own before it is asked, so that asking
+twice shows; of what the first questions come to, an undisturbed evaluation is the judge. Printed
+by method: whether each label is one of the question's, and the calls of the model against those
+that the method promises, replies asked for again apart. The weights are random: no score here says
+anything about a method. Set LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from corpora import open_corpus, write_excerpts
+from options import parser
+from rates import rate
+
+from localrag.config import load
+from localrag.evaluation import runner
+from localrag.evaluation.datasets import loading
+from localrag.evaluation.planning import Plan, plan
+from localrag.methods.answering import MethodAnswerer
+from localrag.methods.catalogue import NAMES
+from localrag.methods.choices import LABELS
+from localrag.reading.model import Answer
+from localrag.retrieval.model import Query
+from localrag.workspace import Workspace
+from localrag_models.store import ModelStore
+
+_CORPUS, _CHAT = "laws", "bench"
+_ALLOWED_SECONDS = 5.0
+_VOCABULARY = "ggml-vocab-qwen2.gguf"
+
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Be the parent, or after ``--child`` the process to be killed."""
+    if sys.argv[1:2] == ["--child"]:
+        home, questions, log, limit, orders, *methods = sys.argv[2:]
+        child(planned(Path(home), Path(questions), int(limit), int(orders), methods), Path(log))
+        return
+    options = parser(__doc__, work=True)
+    options.add_argument("--limit", type=int, default=100, metavar="N", help="questions (100)")
+    options.add_argument("--orders", type=int, default=1, metavar="N", help="of the options (1)")
+    options.add_argument("--kills", type=int, default=3, metavar="N", help="kills (3)")
+    options.add_argument(
+        "--undisturbed", type=int, default=3, metavar="N", help="questions asked once more (3)"
+    )
+    options.add_argument(
+        "--method", action="append", metavar="NAME", help="without it all; may be repeated"
+    )
+    options.add_argument("--tokens", type=int, default=150, metavar="N", help="of a reply (150)")
+    options.add_argument("--context", type=int, default=3072, metavar="N", help="tokens (3072)")
+    options.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments (1)")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench(chosen, Path(folder))
+
+
+def child(asked: Plan, log: Path) -> None:
+    """Run the evaluation to its end, unless killed."""
+    noted = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    class Counted(MethodAnswerer):
+        """Answers as ever, once the question stands in a log that survives a kill."""
+
+        def answer(
+            self, query: Query, on_draft: Callable[[Sequence[str]], None] | None = None
+        ) -> Answer:
+            line = json.dumps([self._method.name, query.text, query.options])
+            os.write(noted, f"{line}\n".encode())
+            return super().answer(query, on_draft)
+
+    runner.MethodAnswerer = Counted  # type: ignore[misc]
+    runner.evaluate(asked, run="bench")
+
+
+def bench(chosen: argparse.Namespace, folder: Path) -> None:
+    """Run with kills, then undisturbed, then finished; check every answer and every call."""
+    home, log = folder / "home", folder / "asked.log"
+    questions = chosen.data / "lawqa" / "train.jsonl"
+    prepare(home, chosen)
+    methods = chosen.method or NAMES
+    arguments = [str(home), str(questions), str(log), str(chosen.limit), str(chosen.orders)]
+    command = [sys.executable, __file__, "--child", *arguments, *methods]
+    asked = planned(home, questions, chosen.limit, chosen.orders, methods)
+
+    started = time.perf_counter()
+    twice = with_kills(chosen, command, log, asked)
+    seconds = time.perf_counter() - started
+    found = {setup.name: rows(asked, setup.folder) for setup in asked.setups}
+    n = sum(map(len, found.values()))
+    begun = len(calls(log))
+    print(
+        f"n = {n:,} answers of {len(methods)} methods to {asked.n} questions in {asked.orders} "
+        f"orders, in {seconds:.0f} s with {chosen.kills} kills"
+    )
+    print(f"asked again though answered: {twice}; under way when killed: {begun - n}")
+    started = time.perf_counter()
+    subprocess.run(command, check=True)
+    again = time.perf_counter() - started
+    print(f"the finished evaluation run again: {again:.1f} s, {len(calls(log)) - begun} asked")
+    table(asked, found)
+    same, of = as_undisturbed(chosen, home, questions, found)
+    print(f"the same as undisturbed: {rate(same, of)} (n = {of})")
+    assert n == len(methods) * asked.n * asked.orders, "every question has its answer"
+    assert not twice
+    assert begun - n <= chosen.kills
+    assert len(calls(log)) == begun
+    assert again < _ALLOWED_SECONDS, "finished work costs next to nothing"
+
+
+def with_kills(chosen: argparse.Namespace, command: list[str], log: Path, asked: Plan) -> int:
+    """Run with kills to the end, and count the questions asked though they had an answer."""
+    chance = random.Random(chosen.seed)
+    total = len(asked.setups) * asked.n * asked.orders
+    twice = 0
+    kept: set[str] = set()
+    for number in range(chosen.kills + 1):
+        before = len(calls(log))
+        left = total - len(kept)
+        wanted = before + 1 + chance.randrange(max(1, 2 * left // (chosen.kills + 2 - number)))
+        process = subprocess.Popen(command)
+        if number < chosen.kills:
+            while len(calls(log)) < wanted and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(chance.uniform(0.0, 0.3))
+            process.send_signal(signal.SIGKILL)
+        code = process.wait()
+        assert code == (-signal.SIGKILL if number < chosen.kills else 0), "killed before its end"
+        twice += sum(call in kept for call in calls(log)[before:])
+        kept = {
+            json.dumps([setup.name, row["question"], row["options"]])
+            for setup in asked.setups
+            for row in rows(asked, setup.folder)
+        }
+        print(f"  {'end' if code == 0 else 'kill'}: {len(kept):,} of {total:,} answers")
+    return twice
+
+
+def table(asked: Plan, found: dict[str, list[Row]]) -> None:
+    """Print by method what its answers came to."""
+    print(
+        f"{'method':<22}{'n':>5}{'answered':>10}{'labels valid':>14}{'calls promised':>16}"
+        f"{'as promised':>13}{'asked again':>13}{'s a question':>14}  failures"
+    )
+    for setup in asked.setups:
+        answered = [row for row in found[setup.name] if row["status"] != "failed"]
+        valid = sum(row["label"] in LABELS[: len(row["options"])] for row in answered)
+        made = Counter(
+            sum(not call["problem"] for call in row["trace"]["calls"])
+            == setup.method.calls.of(len(row["options"]))
+            for row in answered
+        )
+        retries = sum(
+            bool(call["problem"])
+            for row in found[setup.name]
+            for call in row.get("trace", {}).get("calls", ())
+        )
+        failures = Counter(row["error"]["type"] for row in found[setup.name] if "error" in row)
+        seconds = sum(row["seconds"] for row in found[setup.name]) / len(found[setup.name])
+        promised = setup.method.calls.of(4)
+        print(
+            f"{setup.name:<22}{len(found[setup.name]):>5}{len(answered):>10}"
+            f"{f'{valid} of {len(answered)}':>14}{promised:>16}"
+            f"{f'{made[True]} of {len(answered)}':>13}{retries:>13}{seconds:>14.2f}  "
+            f"{dict(failures) or '-'}"
+        )
+        assert valid == len(answered), "every label is one of the question's"
+
+
+def as_undisturbed(
+    chosen: argparse.Namespace, home: Path, questions: Path, found: dict[str, list[Row]]
+) -> tuple[int, int]:
+    """Ask the first questions once more, without kills; how many answers are the same, of all."""
+    (home / "runs").rename(home / "killed")
+    limit = min(chosen.undisturbed, chosen.limit)
+    asked = planned(home, questions, limit, 1, list(found))
+    runner.evaluate(asked)
+    pairs = [
+        (essence(one), essence(other))
+        for setup in asked.setups
+        for one, other in zip(found[setup.name], rows(asked, setup.folder), strict=False)
+    ]
+    return sum(one == other for one, other in pairs), len(pairs)
+
+
+def planned(home: Path, questions: Path, limit: int, orders: int, methods: Sequence[str]) -> Plan:
+    """What is asked."""
+    workspace = Workspace.locate(home)
+    read = loading.load(workspace, "lawqa", file=questions)
+    return plan(workspace, read, _CORPUS, load(workspace), methods, limit=limit, orders=orders)
+
+
+def prepare(home: Path, chosen: argparse.Namespace) -> None:
+    """Make a workspace with the corpus of the work folder and a model with random weights."""
+    work = chosen.work.resolve()
+    open_corpus(
+        work, _CORPUS, [chosen.data / "egov" / "xml", write_excerpts(chosen.data, work)]
+    ).close()
+    workspace = Workspace.locate(home)
+    workspace.init()
+    for room in ("corpora", "indexes"):
+        (home / room / _CORPUS).symlink_to(work / "home" / room / _CORPUS)
+    # The name tells how the weights are packed: reading it from the header takes a second.
+    path = home / "random-F32.gguf"
+    write_model(path, home, chosen.context)
+    ModelStore(workspace.models).add(path, name=_CHAT, kind="chat")
+    workspace.settings.write_text(
+        f'chat.model = "{_CHAT}"\nchat.max_tokens = {chosen.tokens}\n'
+        f"chat.context = {chosen.context}\nchat.temperature = 1.0\nruntime.threads = 1\n"
+    )
+
+
+def write_model(path: Path, home: Path, context: int) -> None:
+    """Write the model, with the vocabulary of Qwen2 where it is at hand."""
+    from tiny_models.chat import TEMPLATE, write_chat_gguf, write_chat_gguf_with_vocabulary
+
+    folder = os.environ.get("LOCALRAG_TEST_VOCABULARY")
+    if folder is None:
+        print("vocabulary: bytes (set LOCALRAG_TEST_VOCABULARY for that of Qwen2)")
+        write_chat_gguf(path, context=context)
+        return
+    print("vocabulary: Qwen2")
+    template = home / "template.jinja"
+    template.write_text(TEMPLATE)
+    write_chat_gguf_with_vocabulary(path, Path(folder) / _VOCABULARY, template)
+
+
+def rows(asked: Plan, folder: Path) -> list[Row]:
+    """The answers to the questions asked, order by order; a last line that was cut off is none."""
+    found: list[Row] = []
+    for order in range(asked.orders):
+        path = folder / f"order-{order}.jsonl"
+        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        found += (row for row in map(json.loads, lines) if row["row"] <= asked.n)
+    return found
+
+
+def calls(log: Path) -> list[str]:
+    """The questions asked, in their order."""
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def essence(row: Row) -> list[object]:
+    """What of a row does not depend on time."""
+    names = ("row", "question", "options", "status", "label", "answer", "claims", "citations")
+    return [*(row.get(name) for name in names), row.get("error", {}).get("type")]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Provision recall for the queries of three ways to answer four-choice law questions, by stage.
+
+The corpus is the 327 laws and the gold passages that they lack. No model takes part:
+
+- `statute-fixed` (way 3): question and options, search by meaning.
+- `statute-options` (way 5): per option, routed by what the query says; the query that a model would
+  write is not at hand, and question and option stand in for it.
+- `statute-localrag` (ours): every stage, for the whole question and per option, merged; a model is
+  shown 8 passages per option at most.
+
+Where a way searches per option, a gold article counts as found at k if the first k hits of some
+option hold it; the mean number of different passages in them is printed beside.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import mean
+from typing import Any
+
+from corpora import json_lines, open_corpus, write_excerpts
+from options import parser
+from rates import rate
+
+from localrag.config import load
+from localrag.evaluation.model import Gold
+from localrag.evaluation.recall import all_at, any_at, ranks
+from localrag.methods import routing, statute_fixed, statute_localrag, statute_options
+from localrag.methods.answering import MethodResources
+from localrag.methods.choices import labelled
+from localrag.methods.toolkit import Toolkit
+from localrag.retrieval.model import Query
+from localrag.retrieval.query import full_text
+from localrag.workspace import Workspace
+
+CORPUS = "laws"
+CUTOFFS = (5, 10)
+DEPTH = max(CUTOFFS)
+
+
+def main() -> None:
+    """Print any and all at every cutoff, for every way and stage."""
+    arguments = parser(__doc__, work=True).parse_args()
+    data, work = arguments.data, arguments.work.resolve()
+    open_corpus(work, CORPUS, [data / "egov" / "xml", write_excerpts(data, work)]).close()
+    questions = list(json_lines(data / "lawqa" / "train.jsonl"))
+    workspace = Workspace(work / "home")
+    print(f"n = {len(questions)} questions, lawqa/train.jsonl")
+    print(f"{'stage':<30}{'k':>3}  {'any gold article':<23}{'all gold articles':<23}passages")
+    with MethodResources(workspace, CORPUS, load(workspace)) as resources:
+        for name, search in WAYS.items():
+            print(name)
+            report(questions, resources, search)
+
+
+def fixed(toolkit: Toolkit, asked: Query) -> None:
+    """Way 3."""
+    toolkit.search(asked, DEPTH, words=False, meaning=True)
+
+
+def options(toolkit: Toolkit, asked: Query) -> None:
+    """Way 5, but for the queries."""
+    for label, option in labelled(asked.options):
+        query = Query(full_text(replace(asked, options=(option,))))
+        subject = f"option {label}"
+        hits = routing.search(toolkit, query, statute_options.K, subject=subject)
+        toolkit.rerank(query, hits, statute_options.RERANKED, subject=subject)
+
+
+def ours(toolkit: Toolkit, asked: Query) -> None:
+    """Step 1 of our own way."""
+    statute_localrag.gather(toolkit, asked)
+
+
+WAYS: Mapping[str, Callable[[Toolkit, Query], object]] = {
+    statute_fixed.METHOD.name: fixed,
+    statute_options.METHOD.name: options,
+    statute_localrag.METHOD.name: ours,
+}
+
+
+def report(
+    questions: Sequence[dict[str, Any]],
+    resources: MethodResources,
+    search: Callable[[Toolkit, Query], object],
+) -> None:
+    """Run one way over the questions, and print what each of its stages found."""
+    found: dict[str, list[tuple[tuple[int, ...], list[list[str]]]]] = defaultdict(list)
+    events: Counter[str] = Counter()
+    for question in questions:
+        toolkit = Toolkit(resources, lambda _: None)
+        search(toolkit, Query(question["question"], tuple(question["choices"].values())))
+        gold = gold_of(question)
+        for stage, rankings in rankings_of(toolkit).items():
+            best = [ranks(gold, ranking) for ranking in rankings]
+            together = tuple(
+                min(filter(None, place), default=0) for place in zip(*best, strict=True)
+            )
+            found[stage].append((together, rankings))
+        events.update({event for event in toolkit.trace.events if "stands in" in event})
+    for stage, outcomes in found.items():
+        if not any(any(rankings) for _, rankings in outcomes):
+            continue
+        placed = [together for together, _ in outcomes]
+        for k in CUTOFFS:
+            some, every = (rate(count(placed, k), len(questions)) for count in (any_at, all_at))
+            read = mean(
+                len({passage for ranking in rankings for passage in ranking[:k]})
+                for _, rankings in outcomes
+            )
+            print(f"  {stage:<28}{k:>3}  {some:<23}{every:<23}{read:.1f}")
+    for event, times in events.items():
+        print(f"  {times} questions: {event}")
+
+
+def rankings_of(toolkit: Toolkit) -> dict[str, list[list[str]]]:
+    """For each stage the passages it ranked; searches for the question and for options apart."""
+    rankings: dict[str, list[list[str]]] = defaultdict(list)
+    for stage in toolkit.trace.stages:
+        about = "per option" if stage.subject.startswith("option") else "question"
+        rankings[f"{stage.stage}, {about}"].append([hit.passage.id for hit in stage.hits])
+    return rankings
+
+
+def gold_of(question: Mapping[str, Any]) -> list[Gold]:
+    """The gold places, each once."""
+    places = (
+        Gold(entry["law_id"], entry["article"] or "")
+        if entry["law_id"]
+        else Gold(entry["law_title"])
+        for entry in question["gold"]
+    )
+    return list(dict.fromkeys(places))
+
+
+if __name__ == "__main__":
+    main()

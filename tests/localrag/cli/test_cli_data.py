@@ -1,0 +1,152 @@
+"""``localrag data``: every verb of it, as text and as JSON."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_models.servers import Answer, Double
+
+from localrag import sample
+from localrag.evaluation.datasets.keeping import digest
+
+Cli = Callable[..., Any]
+VERBS = ["list", "show", "add", "download"]
+QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
+
+
+@pytest.fixture
+def workspace(cli: Cli, home: Path) -> Path:
+    assert cli("init").code == 0
+    return home
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A dataset of a user: two laws and a question; its title tries to act."""
+    folder = tmp_path / "data"
+    (folder / "laws").mkdir(parents=True)
+    for law in sorted((sample.FOLDER / "laws").glob("*.xml"))[:2]:
+        (folder / "laws" / law.name).write_bytes(law.read_bytes())
+    (folder / "q.jsonl").write_text(QUESTION, encoding="utf-8")
+    (folder / "ferries.toml").write_text(
+        'title = "[bold]Ferries\\u001b[2J"\nsource = "mine"\nlicence = "CC0"\nreader = "choices"\n'
+        'corpus = ["laws"]\nsplits = [{ name = "main", file = "q.jsonl" }]\n',
+        encoding="utf-8",
+    )
+    return folder
+
+
+def test_the_group_teaches(cli: Cli) -> None:
+    for outcome in (cli("data", "--help"), cli("data")):
+        assert outcome.code == 0
+        for heading in ("Examples:", "Exit codes:", "--json"):
+            assert heading in outcome.out
+        commands = outcome.out.split("Commands:")[1]
+        assert [line.split()[0] for line in commands.splitlines() if line.strip()] == VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_teaches(cli: Cli, verb: str) -> None:
+    outcome = cli("data", verb, "--help")
+    assert outcome.code == 0
+    for heading in ("Examples:", "Exit codes:", "--json"):
+        assert heading in outcome.out
+    assert f"localrag data {verb}" in outcome.out
+
+
+def test_list_and_show_of_what_is_not_here(cli: Cli, workspace: Path) -> None:
+    listed = cli("data", "list")
+    for part in ("lawqa", "PDL 1.0", "digital-go-jp/lawqa_jp", "localrag data add"):
+        assert part in listed.out
+    (entry,) = cli("data", "list", "--json").json
+    assert (entry["dataset"], entry["at_hand"]) == ("lawqa", [])
+    shown = cli("data", "show", "lawqa")
+    for part in ("train", "2bc6c223", "egov/xml", "67.5%", "Qwen3-8B, 40 test questions"):
+        assert part in shown.out
+    figures = cli("data", "show", "lawqa", "--json").json["published"]["statute-gold"]
+    assert (figures[0]["score"], figures[0]["n"]) == (0.775, 40)
+
+
+def test_add_then_list_and_show(cli: Cli, workspace: Path, folder: Path) -> None:
+    added = cli("data", "add", str(folder / "ferries.toml"), str(folder))
+    assert added.code == 0, added.err
+    assert "split main is here now" in added.out
+    assert "corpus ferries: 2 documents added" in added.out
+    assert "localrag eval ferries" in added.out
+    again = cli("data", "add", "ferries", str(folder), "--json").json
+    assert (again["new"], again["unchanged"], again["added"]["added"]) == ([], ["main"], 0)
+    listed = cli("data", "list")
+    assert "[bold]Ferries␛[2J" in cli("data", "show", "ferries").out
+    assert "\x1b" not in listed.out
+    (split,) = cli("data", "show", "ferries", "--json").json["splits"]
+    assert (split["questions"], split["sha256"]) == (1, digest(QUESTION.encode()))
+    assert split["received"]["source"].endswith("q.jsonl")
+    assert {one["corpus"] for one in cli("list", "--json").json} == {"ferries"}
+
+
+def test_show_of_a_path(cli: Cli, workspace: Path, folder: Path) -> None:
+    for path in (folder / "ferries.toml", folder / "q.jsonl"):
+        (split,) = cli("data", "show", str(path), "--json").json["splits"]
+        assert split["questions"] == 1
+
+
+def test_what_is_missing_is_named(cli: Cli, workspace: Path, tmp_path: Path) -> None:
+    (tmp_path / "lawqa").mkdir()
+    row = '{"law_id": null, "law_title": "手引", "article": null, "text": "櫂"}'
+    (tmp_path / "lawqa" / "contexts_missing.jsonl").write_text(row, encoding="utf-8")
+    outcome = cli("data", "add", "lawqa", str(tmp_path))
+    assert outcome.code == 0
+    assert "not there: lawqa/selection.json. Fetch it: localrag data download" in outcome.err
+    assert "not there: egov/xml. Download the laws" in outcome.err
+    assert "localrag eval" not in outcome.out
+
+
+def test_damage_is_told(cli: Cli, workspace: Path, folder: Path) -> None:
+    assert cli("data", "add", str(folder / "ferries.toml"), str(folder)).code == 0
+    (workspace / "datasets" / "ferries" / "q.jsonl").write_text("{}", encoding="utf-8")
+    shown = cli("data", "show", "ferries")
+    assert shown.code == 0
+    assert "the record of its arrival" in shown.err
+    (folder / "laws" / "broken.xml").write_text("<Law>", encoding="utf-8")
+    assert cli("data", "add", "ferries", str(folder)).code == 4
+
+
+@pytest.mark.usefixtures("loopback")
+def test_download(cli: Cli, workspace: Path, folder: Path) -> None:
+    with Double() as server:
+        server.instead("/q.jsonl", Answer([QUESTION.encode()]))
+        kept = workspace / "datasets" / "ferries"
+        kept.mkdir(parents=True)
+        text = (folder / "ferries.toml").read_text(encoding="utf-8")
+        address = f'"q.jsonl", url = "{server.address}/q.jsonl"'
+        (kept / "dataset.toml").write_text(text.replace('"q.jsonl"', address), encoding="utf-8")
+        outcome = cli("data", "download", "ferries")
+    assert outcome.code == 0, outcome.err
+    assert "split main is here now" in outcome.out
+    assert "not there: laws" in outcome.err
+    assert cli("data", "list", "--json").json[1]["at_hand"] == ["main"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "part"),
+    [
+        (["add", "lawqaa", "."], 3, "Did you mean lawqa?"),
+        (["add", "lawqa", "nowhere"], 3, "There is no folder nowhere"),
+        (["show", "a/b"], 2, "cannot be the name"),
+        (["download", "none.toml"], 4, "cannot be read"),
+        (["add", "lawqa"], 2, "folder"),
+    ],
+)
+def test_failures(cli: Cli, workspace: Path, arguments: list[str], code: int, part: str) -> None:
+    outcome = cli("data", *arguments)
+    assert outcome.code == code
+    assert part.lower() in outcome.err.lower()
+    assert outcome.out == ""
+
+
+def test_without_a_workspace(cli: Cli) -> None:
+    for arguments in (["list"], ["show", "lawqa"], ["add", "lawqa", "."], ["download", "lawqa"]):
+        outcome = cli("data", *arguments)
+        assert outcome.code == 5
+        assert "localrag init" in outcome.err

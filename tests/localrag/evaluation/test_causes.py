@@ -1,0 +1,47 @@
+"""Why an answer is wrong."""
+
+import pytest
+
+from localrag.evaluation.causes import Stage, cause_of_error
+from localrag.evaluation.model import Cause, Gold
+
+GOLD = (Gold("599AC0000000001", "5"), Gold("599AC0000000001", "7"))
+RIGHT, SUB, WRONG = "599AC0000000001#5", "599AC0000000001#7.1", "599AC0000000001#6"
+
+
+def stages(*found: tuple[str, str, list[str]]) -> list[Stage]:
+    return [Stage(*one) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "cited"),
+    [
+        (Cause.SEARCH, [], []),
+        (Cause.SEARCH, [("lexical", "", [WRONG])], []),
+        (Cause.REASONING, [("lexical", "", [WRONG, RIGHT])], []),
+        (Cause.REASONING, [("lexical", "", [WRONG, SUB])], []),
+        # What a later stage of the search lost was not there to rest on.
+        (Cause.SEARCH, [("lexical", "", [RIGHT]), ("rerank", "", [WRONG])], []),
+        # Each subject is a search of its own.
+        (Cause.REASONING, [("fuse", "option a", [RIGHT]), ("fuse", "option b", [WRONG])], []),
+        # A stage without hits (no reranker) takes nothing away.
+        (Cause.REASONING, [("lexical", "", [RIGHT]), ("rerank", "", [])], []),
+        (Cause.EVIDENCE, [("lexical", "", [RIGHT]), ("evidence", "", [WRONG])], []),
+        (Cause.REASONING, [("lexical", "", [RIGHT]), ("evidence", "", [RIGHT])], []),
+        # The context of the model held nothing of it.
+        (Cause.EVIDENCE, [("lexical", "", [RIGHT]), ("evidence", "", [])], []),
+        (Cause.EVIDENCE, [("lexical", "", [RIGHT])], [WRONG]),
+        (Cause.REASONING, [("lexical", "", [RIGHT])], [WRONG, SUB]),
+    ],
+)
+def test_causes(expected: Cause, found: list[tuple[str, str, list[str]]], cited: list[str]) -> None:
+    assert cause_of_error(GOLD, stages(*found), cited, answered=True, searched=True) is expected
+
+
+def test_no_answer_is_the_reply_s_fault() -> None:
+    assert cause_of_error(GOLD, [], [], answered=False, searched=True) is Cause.REPLY
+
+
+def test_where_nothing_could_be_missed_the_reasoning_is_wrong() -> None:
+    assert cause_of_error(GOLD, [], [], answered=True, searched=False) is Cause.REASONING
+    assert cause_of_error((), [], [], answered=True, searched=True) is Cause.REASONING

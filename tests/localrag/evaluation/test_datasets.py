@@ -1,0 +1,204 @@
+"""Datasets by name and by path: declared, found, loaded, compared with their hashes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from localrag.config import load as load_config
+from localrag.errors import InputError, LocalragError, NotFoundError, UsageError, WorkspaceError
+from localrag.evaluation.datasets import acquiring
+from localrag.evaluation.datasets.declarations import declared
+from localrag.evaluation.datasets.keeping import Shelf, digest
+from localrag.evaluation.datasets.loading import corpus_name, find, known, load
+from localrag.workspace import Workspace
+
+QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
+DECLARATION = """
+title = "渡し舟の問い"
+source = "手元"
+licence = "CC0"
+reader = "choices"
+
+[[splits]]
+name = "first"
+file = "first.jsonl"
+
+[[splits]]
+name = "second"
+file = "deeper/second.jsonl"
+sha256 = "SHA256"
+
+[published]
+statute-direct = [{ score = 0.5, n = 10, conditions = "another model", source = "a paper" }]
+"""
+
+
+@pytest.fixture
+def workspace(home: Path) -> Workspace:
+    workspace = Workspace.locate(home)
+    workspace.init()
+    return workspace
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """The declaration of a user, with its files beside it."""
+    folder = tmp_path / "mine"
+    (folder / "deeper").mkdir(parents=True)
+    (folder / "first.jsonl").write_text(QUESTION, encoding="utf-8")
+    (folder / "deeper" / "second.jsonl").write_text(QUESTION, encoding="utf-8")
+    path = folder / "ferries.toml"
+    text = DECLARATION.replace("SHA256", digest(QUESTION.encode()))
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_what_localrag_declares() -> None:
+    lawqa = declared()["lawqa"]
+    assert [split.name for split in lawqa.splits] == ["train", "all"]
+    assert lawqa.splits[1].url.startswith("https://raw.githubusercontent.com/digital-go-jp/")
+    assert corpus_name(lawqa) == "lawqa"
+    figures = lawqa.published["statute-gepa"]
+    assert [(figure.score, figure.n) for figure in figures] == [(0.675, 40)]
+    assert "Qwen3-8B" in figures[0].conditions
+
+
+def test_a_declaration_by_path_has_its_files_beside_it(workspace: Workspace, mine: Path) -> None:
+    first = load(workspace, str(mine))
+    assert (first.split, first.dataset.name, len(first.questions)) == ("first", "ferries", 1)
+    second = load(workspace, str(mine), "second")
+    assert second.sha256 == digest(QUESTION.encode())
+    assert second.dataset.published["statute-direct"][0].score == 0.5
+
+
+def test_a_file_of_questions_needs_no_declaration(workspace: Workspace, mine: Path) -> None:
+    questions = load(workspace, str(mine.parent / "first.jsonl"))
+    assert (questions.split, questions.dataset.reader) == ("first.jsonl", "choices")
+
+
+def test_a_file_in_the_place_of_a_split(workspace: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    file.write_text(QUESTION, encoding="utf-8")
+    questions = load(workspace, "lawqa", file=file)
+    assert (questions.split, questions.dataset.name) == ("own.jsonl", "lawqa")
+
+
+def test_the_first_split_at_hand_is_read_where_none_is_named(
+    workspace: Workspace, mine: Path
+) -> None:
+    (mine.parent / "first.jsonl").unlink()
+    assert load(workspace, str(mine)).split == "second"
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "error", "part"),
+    [
+        ("lawqa", "", NotFoundError, "localrag data add lawqa FOLDER"),
+        ("lawqa", "all", NotFoundError, "localrag data download lawqa"),
+        ("lawqa", "test", UsageError, "It has: train, all."),
+        ("lawqaa", "", NotFoundError, "Did you mean lawqa?"),
+        ("../lawqa", "", UsageError, "cannot be the name"),
+        ("none.toml", "", InputError, "cannot be read"),
+        ("none.jsonl", "", NotFoundError, "no file"),
+        (f"{'x' * 300}.jsonl", "", NotFoundError, "no file"),
+        ("~nobody-of-that-name/x.toml", "", UsageError, "no path"),
+    ],
+)
+def test_what_is_not_there(
+    workspace: Workspace, name: str, split: str, error: type[LocalragError], part: str
+) -> None:
+    with pytest.raises(error) as caught:
+        load(workspace, name, split)
+    assert part in str(caught.value)
+
+
+def test_a_split_that_has_changed_is_refused(workspace: Workspace, mine: Path) -> None:
+    second = mine.parent / "deeper" / "second.jsonl"
+    changed = QUESTION.replace("はい", "否")
+    second.write_text(changed, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load(workspace, str(mine), "second")
+    for hash_ in (digest(QUESTION.encode()), digest(changed.encode())):
+        assert hash_ in caught.value.cause
+
+
+def test_a_hash_recorded_on_arrival_counts_too(workspace: Workspace, mine: Path) -> None:
+    acquiring.add(workspace, str(mine), mine.parent, load_config(workspace))
+    assert [dataset.name for dataset in known(workspace)] == ["lawqa", "ferries"]
+    assert load(workspace, "ferries").split == "first"
+    (workspace.datasets / "ferries" / "first.jsonl").write_text(QUESTION * 2, encoding="utf-8")
+    with pytest.raises(InputError, match="the record of its arrival"):
+        load(workspace, "ferries")
+
+
+def test_a_copy_made_by_hand_is_no_dataset(workspace: Workspace, mine: Path) -> None:
+    copy = workspace.datasets / "copy of mine"
+    copy.mkdir(parents=True)
+    (copy / "dataset.toml").write_bytes(mine.read_bytes())
+    assert [dataset.name for dataset in known(workspace)] == ["lawqa"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"first.jsonl": {"md5": 1}}', "\udcff"])
+def test_a_damaged_record_is_told(workspace: Workspace, mine: Path, content: str) -> None:
+    acquiring.add(workspace, str(mine), mine.parent, load_config(workspace))
+    record = Shelf.of(workspace, "ferries").folder / "received.json"
+    record.write_bytes(content.encode(errors="surrogateescape"))
+    with pytest.raises(WorkspaceError, match=r"received\.json"):
+        load(workspace, "ferries")
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        (("title = ", "titel = "), "titel: Extra inputs"),
+        (('"choices"', '"csv"'), "there is lawqa, choices, and no 'csv'"),
+        (('"second"', '"first"'), "the name 'first' stands twice"),
+        (('"deeper/second.jsonl"', '"first.jsonl"'), "the file 'first.jsonl' stands twice"),
+        (("deeper/second", "../second"), "no path inside"),
+        (("deeper/second", "/etc/second"), "no path inside"),
+        (("deeper/second", "C:/second"), "no path inside"),
+        (('"first.jsonl"', '""'), "no path inside"),
+        (("0.5", "50"), "less than or equal to 1"),
+        (('sha256 = "', 'sha256 = "x'), "should match pattern"),
+        (("n = 10", "n = "), "Invalid value"),
+    ],
+)
+def test_a_declaration_with_a_fault(
+    workspace: Workspace, mine: Path, change: tuple[str, str], part: str
+) -> None:
+    text = mine.read_text(encoding="utf-8")
+    assert change[0] in text
+    mine.write_text(text.replace(*change), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        find(workspace, str(mine))
+    assert part in caught.value.cause
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"a = " + b"[" * 100_000])
+def test_files_that_declare_nothing(workspace: Workspace, mine: Path, content: bytes) -> None:
+    mine.write_bytes(content)
+    with pytest.raises(InputError):
+        find(workspace, str(mine))
+
+
+def test_gold_finds_its_laws_in_the_corpus(sample: Path, tmp_path: Path) -> None:
+    workspace = Workspace.locate(sample)
+    config = load_config(workspace)
+    with_title = {"law_id": "599M60000800009", "law_title": "櫂規則", "article": "3", "text": "櫂"}
+    folder = tmp_path / "data"
+    (folder / "lawqa").mkdir(parents=True)
+    excerpts = folder / "lawqa" / "contexts_missing.jsonl"
+    excerpts.write_text(json.dumps(with_title), encoding="utf-8")
+    acquiring.add(workspace, "lawqa", folder, config)
+    entry = {
+        "ファイル名": "x",
+        "問題文": "どれか",
+        "選択肢": "a 甲\nb 乙",
+        "output": "a",
+        "コンテキスト": "## 櫂規則\n### 第3条",
+    }
+    file = tmp_path / "own.jsonl"
+    file.write_text(json.dumps(entry), encoding="utf-8")
+    (question,) = load(workspace, "lawqa", file=file).questions
+    assert [(gold.document, gold.article) for gold in question.gold] == [("599M60000800009", "3")]

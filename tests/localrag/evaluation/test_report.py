@@ -1,0 +1,343 @@
+"""The report: what it says, what it refuses, and that text in it stays text."""
+
+import json
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from markdown_it import MarkdownIt
+from pydantic import TypeAdapter
+
+from localrag.errors import InputError, NotFoundError, StorageError, WorkspaceError
+from localrag.evaluation import report
+from localrag.evaluation.model import Cause, Entry, Evaluation, Result
+
+Evaluated = Callable[..., Evaluation]
+HOSTILE = "a|b`c`<b>*x*</b>\n# [l](http://x) ~~s~~ \\| &lt; _e_ $y$ \x1b[31m\u202e"
+
+
+def written(evaluation: Evaluation, folder: Path) -> str:
+    report.write(evaluation, folder)
+    return (folder / report.MARKDOWN).read_text(encoding="utf-8")
+
+
+def rows(text: str, section: str) -> list[list[str]]:
+    """The cells of the first table of a section, without the markup."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    titles = [place for place, token in enumerate(tokens) if token.content == section]
+    tokens = tokens[titles[0] :]
+    start = next(place for place, token in enumerate(tokens) if token.type == "tbody_open")
+    found: list[list[str]] = []
+    for place, token in enumerate(tokens[start:], start):
+        if token.type == "tr_open":
+            found.append([])
+        if token.type == "inline":
+            found[-1].append("".join(child.content for child in token.children or ()))
+        if tokens[place].type == "tbody_close":
+            break
+    return found
+
+
+def as_values(evaluation: Evaluation) -> object:
+    return TypeAdapter(Evaluation).dump_python(evaluation, mode="json")
+
+
+def test_an_evaluation_is_read_back_as_it_was(evaluated: Evaluated, tmp_path: Path) -> None:
+    evaluation = evaluated()
+    report.write(evaluation, tmp_path / "run")
+    assert as_values(report.load(tmp_path / "run")) == as_values(evaluation)
+
+
+def test_the_same_evaluation_gives_the_same_files(evaluated: Evaluated, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    report.write(evaluated(), first)
+    report.write(evaluated(), second)
+    names = sorted(path.name for path in first.iterdir())
+    assert names == ["report.json", "report.md", "report.svg"]
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+def test_the_order_of_the_questions_changes_no_figure(evaluated: Evaluated, tmp_path: Path) -> None:
+    evaluation = evaluated()
+    asked = evaluation.questions
+    turned = replace(
+        evaluation,
+        questions=replace(asked, questions=asked.questions[::-1]),
+        entries=tuple(replace(one, results=one.results[::-1]) for one in evaluation.entries),
+    )
+    assert written(evaluation, tmp_path / "one") == written(turned, tmp_path / "other")
+
+
+def test_scores_stand_beside_published_ones_and_notes(evaluated: Evaluated, tmp_path: Path) -> None:
+    text = written(evaluated(n=40, orders=1, entries=[("statute-direct", 1.0)]), tmp_path)
+    first, *others = rows(text, "Scores")
+    # 40 of 40: the lower end of Wilson's interval is 91.2 %.
+    assert first == ["statute-direct", "40", "100.0 % [91.2, 100.0]", "0", "52.5 % (n = 40)", "(1)"]
+    assert [other[0] for other in others] == [*(f"always {label}" for label in "abcd"), "chance"]
+    assert "(1) some answers were cut: statute-direct 40 of 40" in text
+    assert "Method statute-direct: 52.5 % (n = 40), another model (a study)" in text
+    assert "Method always-c: 34.3 %, in their order" in text
+
+
+def test_entries_are_tested_in_pairs(evaluated: Evaluated, tmp_path: Path) -> None:
+    evaluation = evaluated(n=20, orders=1, entries=[("x", 1.0), ("y", 0.0), ("z", 0.0)])
+    text = written(evaluation, tmp_path)
+    assert rows(text, "Differences") == [
+        ["x − y", "+100.0", "20", "0", "< 0.001", "< 0.001"],
+        ["x − z", "+100.0", "20", "0", "< 0.001", "< 0.001"],
+        ["y − z", "+0.0", "0", "0", "1.000", "1.000"],
+    ]
+    assert "for all 3 pairs" in text
+
+
+def test_groups_orders_and_positions(
+    evaluated: Evaluated, answer: Callable[..., Result], tmp_path: Path
+) -> None:
+    base = evaluated(n=8, orders=4, entries=[])
+    right = [answer(q, order, True) for q in base.questions.questions for order in range(4)]
+    # Chooses what stands first, whatever it is.
+    first = [
+        replace(one, shown="a", chosen="abcd"[one.order], score=float(one.shown == "a"))
+        for one in right
+    ]
+    entries = (Entry("right", "m", {}, tuple(right)), Entry("first", "m", {}, tuple(first)))
+    text = written(replace(base, entries=entries), tmp_path)
+    wilson = "100.0 % [67.6, 100.0]"
+    assert rows(text, "Order of the options")[0] == ["right", *[wilson] * 5]
+    assert rows(text, "Order of the options")[1][-1] == "0.0 % [0.0, 32.4]"
+    assert rows(text, "Scores by polarity")[1] == ["first", "25.0 %", "25.0 %"]
+    second = text.index("How often each position")
+    assert "| first | 32 | 100.0 % / 25.0 % | 0.0 % / 25.0 % |" in text[second:]
+    assert "| right | 32 | 25.0 % / 25.0 % |" in text[second:]
+
+
+def test_recall_of_every_stage(evaluated: Evaluated, tmp_path: Path) -> None:
+    text = written(evaluated(n=20, orders=1, entries=[("x", 1.0)]), tmp_path)
+    found, none = "100.0 % [72.2, 100.0]", "0.0 % [0.0, 27.8]"
+    # Half of the questions have gold; the first stage ranks it third, the second seventh.
+    assert rows(text, "Retrieval") == [
+        ["x", "lexical", "10", found, found, found, found],
+        ["x", "rerank", "10", none, none, found, found],
+    ]
+
+
+@pytest.mark.parametrize(("embedder", "said"), [("", True), ("e5-small", False)])
+def test_what_stands_in_for_search_by_meaning_is_said(
+    evaluated: Evaluated, tmp_path: Path, embedder: str, said: bool
+) -> None:
+    text = written(evaluated(**{"embedding.model": embedder}), tmp_path)
+    assert ("BM25 stands in for search by meaning in statute-direct, statute-f" in text) is said
+
+
+def test_notes_on_single_questions_do_not_hide_the_others(
+    evaluated: Evaluated, tmp_path: Path
+) -> None:
+    evaluation = evaluated(n=20, orders=1, entries=[("x", 0.5)])
+    (entry,) = evaluation.entries
+    noted = tuple(
+        replace(one, notes=(*one.notes, f"only here: {one.question}")) for one in entry.results
+    )
+    text = written(replace(evaluation, entries=(replace(entry, results=noted),)), tmp_path)
+    assert rows(text, "Scores")[0][-1] == "(1)"
+    assert "(1) some answers were cut: x 20 of 20" in text
+    assert "in the JSON only: 20." in text
+
+
+def test_costs(evaluated: Evaluated, tmp_path: Path) -> None:
+    text = written(evaluated(n=4, orders=1, entries=[("x", 1.0)]), tmp_path)
+    assert rows(text, "Costs") == [["x", "4", "1.00", "0", "100", "20", "10", "0.5", "0.5"]]
+
+
+def test_when_every_answer_failed(
+    evaluated: Evaluated, answer: Callable[..., Result], tmp_path: Path
+) -> None:
+    base = evaluated(n=8, orders=2, entries=[])
+    failed = tuple(
+        answer(q, order, False, failed=True) for q in base.questions.questions for order in (0, 1)
+    )
+    text = written(replace(base, entries=(Entry("x", "x", {}, failed),)), tmp_path)
+    assert rows(text, "Scores")[0][1:4] == ["8", "0.0 % [0.0, 32.4]", "16"]
+    assert rows(text, "Failed answers") == [["x", "16"]]
+    assert rows(text, "Why answers are wrong") == [["x", "16", "0", "0", "16", "0"]]
+
+
+def test_every_cause_is_counted(
+    evaluated: Evaluated, answer: Callable[..., Result], tmp_path: Path
+) -> None:
+    base = evaluated(n=4, orders=1, entries=[])
+    results = tuple(
+        replace(answer(question, 0, False), cause=cause)
+        for question, cause in zip(base.questions.questions, Cause, strict=True)
+    )
+    text = written(replace(base, entries=(Entry("x", "x", {}, results),)), tmp_path)
+    assert rows(text, "Why answers are wrong") == [["x", "4", "1", "1", "1", "1"]]
+
+
+def test_scores_between_0_and_1_get_no_mcnemar(evaluated: Evaluated, tmp_path: Path) -> None:
+    evaluation = evaluated(n=4, orders=1)
+    graded = tuple(
+        replace(one, results=tuple(replace(result, score=0.5) for result in one.results))
+        for one in evaluation.entries
+    )
+    text = written(replace(evaluation, entries=graded), tmp_path)
+    assert rows(text, "Differences") == [["statute-direct − statute-fixed", "+0.0", *"––––"]]
+
+
+def test_what_entries_share_is_told_apart_from_what_they_do_not(
+    evaluated: Evaluated, tmp_path: Path
+) -> None:
+    text = written(evaluated(corpus="lawqa", flag=True, nothing=None), tmp_path)
+    shared = rows(text, "Made with")
+    assert shared == [
+        ["chat.model", "qwen3-8b"],
+        ["corpus", "lawqa"],
+        ["flag", "true"],
+        ["localrag", "0.4.0"],
+        ["nothing", "–"],
+    ]
+    assert "| method | statute-direct | statute-fixed |" in text
+
+
+@pytest.mark.parametrize(
+    ("n", "entries"),
+    [(0, []), (0, [("x", 1.0)]), (3, []), (1, [("x", 1.0)]), (1, [("x", 0.0), ("y", 1.0)])],
+)
+def test_next_to_nothing_is_reported_all_the_same(
+    evaluated: Evaluated, tmp_path: Path, n: int, entries: list[tuple[str, float]]
+) -> None:
+    evaluation = evaluated(n=n, orders=1, entries=entries)
+    assert f"{n} questions" in written(evaluation, tmp_path)
+    assert as_values(report.load(tmp_path)) == as_values(evaluation)
+
+
+def test_text_never_becomes_markup(evaluated: Evaluated, tmp_path: Path) -> None:
+    evaluation = evaluated(entries=[(HOSTILE, 0.5), ("判例 日本語", 0.5)], **{HOSTILE: HOSTILE})
+    asked = evaluation.questions
+    hostile = replace(
+        evaluation,
+        id=HOSTILE,
+        machine=HOSTILE,
+        questions=replace(
+            asked,
+            split=HOSTILE,
+            dataset=replace(asked.dataset, title=HOSTILE, source=HOSTILE),
+            questions=tuple(replace(one, groups={HOSTILE: HOSTILE}) for one in asked.questions),
+        ),
+        entries=tuple(
+            replace(one, results=tuple(replace(r, notes=(HOSTILE,)) for r in one.results))
+            for one in evaluation.entries
+        ),
+    )
+    text = written(hostile, tmp_path)
+    shown = "a|b`c`<b>*x*</b> # [l](http://x) ~~s~~ \\| &lt; _e_ $y$ \ufffd[31m\ufffd"
+    assert rows(text, "Scores")[0][0] == shown
+    html = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
+    for tag in ("<b>", "<code>", "<a ", "<s>"):
+        assert tag not in html
+    # Ours alone: five baselines in italics.
+    assert html.count("<em>") == 5
+    plot = (tmp_path / report.PLOT).read_text(encoding="utf-8")
+    assert "判例 日本語" in plot
+    ElementTree.fromstring(plot)
+    assert as_values(report.load(tmp_path)) == as_values(hostile)
+
+
+def test_without_matplotlib_the_plot_alone_is_missing(
+    evaluated: Evaluated,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.delitem(sys.modules, "localrag.evaluation.report.plot", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(logging.getLogger("localrag"), "propagate", True)
+    text = written(evaluated(), tmp_path)
+    assert "The plot was left out" in caplog.text
+    assert "report.svg" not in text
+    assert "pip install 'localrag\\[eval\\]'" in text
+    assert not (tmp_path / report.PLOT).exists()
+    assert (tmp_path / report.JSON).exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda r: r[:-3], "3 of 40 results of 'statute-direct' are missing, such as 'q18'"),
+        (lambda r: (*r, r[0]), "a result too many: 'q0' in order 0"),
+        (lambda r: (*r, replace(r[0], question="other")), "a result too many: 'other'"),
+        (lambda r: (replace(r[0], score=1.5), *r[1:]), "scores 1.5 on 'q0'"),
+        (lambda r: (replace(r[0], score=float("nan")), *r[1:]), "scores nan on 'q0'"),
+    ],
+)
+def test_results_that_are_not_complete_are_refused(
+    evaluated: Evaluated,
+    tmp_path: Path,
+    spoil: Callable[[tuple[Result, ...]], tuple[Result, ...]],
+    message: str,
+) -> None:
+    evaluation = evaluated()
+    first, *others = evaluation.entries
+    spoiled = replace(first, results=spoil(first.results))
+    with pytest.raises(InputError, match=message):
+        report.write(replace(evaluation, entries=(spoiled, *others)), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_entries_of_the_same_name_are_refused(evaluated: Evaluated, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="2 entries of first are named 'x'"):
+        report.write(evaluated(entries=[("x", 0.5), ("x", 0.5)]), tmp_path)
+
+
+def test_half_of_a_surrogate_pair_is_refused(evaluated: Evaluated, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Unicode"):
+        report.write(evaluated(run="a\ud800b"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_without_a_report(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="holds no report"):
+        report.load(tmp_path)
+
+
+@pytest.mark.parametrize("spoil", [lambda t: t[: len(t) // 2], lambda t: "{}", lambda t: ""])
+def test_a_damaged_report(
+    evaluated: Evaluated, tmp_path: Path, spoil: Callable[[str], str]
+) -> None:
+    report.write(evaluated(), tmp_path)
+    path = tmp_path / report.JSON
+    path.write_text(spoil(path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(WorkspaceError, match="cannot be read"):
+        report.load(tmp_path)
+
+
+def test_a_report_of_another_version(evaluated: Evaluated, tmp_path: Path) -> None:
+    report.write(evaluated(), tmp_path)
+    path = tmp_path / report.JSON
+    value = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**value, "format": 99}), encoding="utf-8")
+    with pytest.raises(WorkspaceError, match="another version"):
+        report.load(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written(evaluated: Evaluated, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a file")
+    with pytest.raises(StorageError, match="cannot be written"):
+        report.write(evaluated(), tmp_path / "run")
+
+
+def test_the_json_holds_the_figures(evaluated: Evaluated, tmp_path: Path) -> None:
+    report.write(evaluated(n=8, orders=1, entries=[("x", 1.0)]), tmp_path)
+    value = json.loads((tmp_path / report.JSON).read_text(encoding="utf-8"))
+    (entry,) = value["figures"]["entries"]
+    assert entry["score"] == {
+        "value": 1.0,
+        "low": pytest.approx(0.6756, abs=1e-4),
+        "high": 1.0,
+        "n": 8,
+    }
+    assert value["figures"]["baselines"][-1]["name"] == "chance"

@@ -1,0 +1,368 @@
+"""An optimisation climbs on a toy whose best prompt is known, and can be stopped at any moment."""
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from localrag.config import Config
+from localrag.errors import BusyError, ModelUnusable, StorageError, UsageError, WorkspaceError
+from localrag.optimize.events import Accepted, Begun, Event, Leaked, Note, Progress
+from localrag.optimize.model import Objective, Outcome, Plan
+from localrag.optimize.optimise import optimise
+from localrag.prompts.optimised import OptimisedPrompt
+from localrag.workspace import Workspace
+from localrag_models.errors import ContextExceeded, ServerUnreachable
+
+ADVICE = "甲乙丙丁"
+Toys = Callable[..., Any]
+
+
+@pytest.fixture
+def run(sample: Path, config: Config) -> Callable[..., Outcome]:
+    workspace = Workspace.locate(sample)
+
+    def optimised(plan: Plan, **options: Any) -> Outcome:
+        return optimise(workspace, "main", config, plan, **options)
+
+    return optimised
+
+
+@pytest.fixture
+def folder(sample: Path) -> Path:
+    return sample / "runs" / "optimize" / "toy"
+
+
+@pytest.mark.parametrize("objective", list(Objective))
+def test_it_climbs_to_the_best_instruction(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path, objective: Objective
+) -> None:
+    toy()
+    events: list[Event] = []
+    outcome = run(replace(plan, objective=objective), on_event=events.append)
+    best = outcome.candidates[outcome.best]
+    assert all(piece in best.text for piece in ADVICE)
+    assert outcome.candidates[0].score < 0.3
+    assert outcome.gain > 0.3
+    if objective is Objective.RECALL:
+        assert (best.score, outcome.end) == (1.0, "perfect")
+    else:
+        assert outcome.end == "calls"
+        assert outcome.calls == plan.calls
+    assert {type(event) for event in events} >= {Begun, Progress, Accepted, Note}
+    assert any("BM25 stands in" in event.text for event in events if isinstance(event, Note))
+
+    saved = OptimisedPrompt.load(sample / "prompts", "toy")
+    assert saved.text == best.text
+    assert saved.provenance["best_score"] == best.score
+    assert saved.provenance["validation_n"] == 8
+    assert saved.provenance["is_seed"] is False
+
+
+def test_the_same_seed_gives_the_same_candidates(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    toy()
+    one, again = run(plan), run(replace(plan, name="again"))
+    assert one.candidates == again.candidates
+    assert run(replace(plan, name="other", seed=3)).candidates != one.candidates
+
+
+def test_a_run_that_stops_again_and_again_ends_like_an_unbroken_one(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, folder: Path
+) -> None:
+    model = toy()
+    whole = run(replace(plan, name="whole"))
+    asked = len(model.requests)
+
+    model = toy()
+    inner, budget = model.chat, 7
+
+    def interrupted(*arguments: Any) -> Any:
+        if len(model.requests) >= budget:
+            raise KeyboardInterrupt
+        return inner(*arguments)
+
+    model.chat = interrupted
+    stops = 0
+    while True:
+        try:
+            broken = run(plan)
+            break
+        except KeyboardInterrupt:
+            stops += 1
+            budget += 7 + stops
+            # A line that a kill cut off.
+            with (folder / "journal.jsonl").open("ab") as file:
+                file.write(b'{"kind": "roll')
+    assert stops > 5
+    assert broken.candidates == whole.candidates
+    assert broken.refused == whole.refused
+    assert len(model.requests) == asked
+
+
+def test_a_finished_run_costs_nothing_and_goes_on_with_more_calls(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    model = toy()
+    few = run(replace(plan, calls=60))
+    asked = len(model.requests)
+    assert asked == few.calls == 60
+    assert run(replace(plan, calls=60)).candidates == few.candidates
+    assert len(model.requests) == asked
+    more = run(plan)
+    assert more.candidates[: len(few.candidates)] == few.candidates
+    assert more.candidates == run(replace(plan, name="at-once")).candidates
+
+
+def test_minutes_count_over_all_starts(run: Callable[..., Outcome], toy: Toys, plan: Plan) -> None:
+    toy()
+    whole = run(plan)
+    half = run(replace(plan, minutes=whole.seconds / 120))
+    assert half.end == "minutes"
+    assert half.seconds < whole.seconds
+    with pytest.raises(UsageError, match="not scored"):
+        run(replace(plan, minutes=1e-9))
+
+
+def test_ctrl_c_leaves_the_best_prompt_so_far(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+) -> None:
+    toy()
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Accepted) and event.number == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, on_event=stop)
+    saved = OptimisedPrompt.load(sample / "prompts", "toy")
+    assert saved.provenance["ended"] == "stopped"
+
+    def stop_sooner(event: Event) -> None:
+        if isinstance(event, Accepted) and event.number == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, on_event=stop_sooner)
+    assert OptimisedPrompt.load(sample / "prompts", "toy") == saved
+
+
+def test_what_is_malformed_is_counted_and_asked_for_once_more(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    model = toy(lambda material: '{"analysis": ')
+    outcome = run(plan)
+    assert (outcome.best, outcome.gain) == (0, 0.0)
+    reflections = [r for r in model.requests if r.schema and "analysis" in r.schema["properties"]]
+    assert len(reflections) == 2 * outcome.refused.malformed > 0
+    assert reflections[0].seed != reflections[1].seed
+
+
+def test_what_carries_wording_of_a_question_never_becomes_a_candidate(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    def copy(material: dict[str, Any]) -> str:
+        copied = material["instruction"] + ADVICE + material["examples"][0]["question"]
+        return json.dumps({"analysis": "", "instruction": copied})
+
+    toy(copy)
+    events: list[Event] = []
+    outcome = run(plan, on_event=events.append)
+    assert len(outcome.candidates) == 1
+    assert outcome.refused.leaking == sum(isinstance(event, Leaked) for event in events) > 0
+
+
+def test_the_reflection_model_sees_no_gold(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, questions: Path
+) -> None:
+    model = toy()
+    run(plan)
+    shown = [r.messages[1].content for r in model.requests if "analysis" in str(r.schema)]
+    assert shown
+    for row in map(json.loads, questions.read_text(encoding="utf-8").splitlines()):
+        says = row["context"].splitlines()[-1]
+        assert not any(says in prompt for prompt in shown)
+    assert any('"Act": 1' in prompt for prompt in shown)
+
+
+def test_another_model_can_propose(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, large = toy(), toy()
+    large.id = "large"
+    monkeypatch.setattr(
+        "localrag.methods.answering.open_chat",
+        lambda _, config: large if config.chat.model == "ollama:large" else small,
+    )
+    events: list[Event] = []
+    outcome = run(replace(plan, reflection="ollama:large"), on_event=events.append)
+    assert outcome.gain > 0.3
+    assert isinstance(events[0], Begun)
+    assert events[0].models == ("toy", "large")
+    assert {"analysis" in str(request.schema) for request in large.requests} == {True}
+    assert {"analysis" in str(request.schema) for request in small.requests} == {False}
+
+
+def test_a_short_context_leaves_out_examples_and_says_so(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    toy().context = 4_200
+    events: list[Event] = []
+    assert run(plan, on_event=events.append).gain > 0.3
+    assert any("sees the first ones" in event.text for event in events if isinstance(event, Note))
+
+
+def test_a_context_that_holds_no_query_scores_nothing_and_says_so(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    model = toy()
+
+    def refuse(*_: Any) -> Any:
+        raise ContextExceeded("It does not fit.", needed=2, available=1)
+
+    model.chat = refuse
+    events: list[Event] = []
+    with pytest.raises(ModelUnusable, match="does not fit"):
+        run(plan, on_event=events.append)
+    assert any("does not fit" in event.text for event in events if isinstance(event, Note))
+
+
+def test_it_does_not_go_on_with_other_settings(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    toy()
+    first = run(replace(plan, calls=30))
+    with pytest.raises(UsageError, match=r"seed was 0 and is 1.*--restart"):
+        run(replace(plan, seed=1))
+    assert run(replace(plan, calls=30, seed=1), restart=True).candidates != first.candidates
+
+
+def test_a_prompt_of_another_origin_is_not_replaced(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+) -> None:
+    toy()
+    OptimisedPrompt("toy", "手で書いた指示文").save(sample / "prompts")
+    with pytest.raises(UsageError, match="already"):
+        run(plan)
+    assert OptimisedPrompt.load(sample / "prompts", "toy").text == "手で書いた指示文"
+
+
+def test_one_process_at_a_time(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, folder: Path
+) -> None:
+    toy()
+    folder.mkdir(parents=True)
+    with FileLock(folder / "lock"), pytest.raises(BusyError):
+        run(plan)
+
+
+def test_a_model_that_goes_away_ends_the_run_and_nothing_is_lost(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    def gone(material: dict[str, Any]) -> str:
+        raise ServerUnreachable("The server is gone.")
+
+    model = toy(gone)
+    with pytest.raises(ModelUnusable, match="gone"):
+        run(plan)
+    asked = len(model.requests)
+    model = toy()
+    assert run(plan).gain > 0.3
+    assert len(model.requests) == plan.calls - asked
+
+
+def test_a_server_is_asked_several_things_at_the_same_time(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    toy()
+    one_by_one = run(replace(plan, name="one"))
+    model = toy()
+    model.parallel = 4
+    inner, first, second = model.chat, threading.Lock(), threading.Event()
+
+    def met(*arguments: Any) -> Any:
+        if first.acquire(blocking=False):
+            assert second.wait(timeout=60), "the first call was not joined by another"
+        else:
+            second.set()
+        return inner(*arguments)
+
+    model.chat = met
+    at_once = run(plan)
+    assert at_once.candidates == one_by_one.candidates
+    assert at_once.calls == len(model.requests) == one_by_one.calls
+
+
+def test_what_others_finished_is_kept_when_one_fails(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, folder: Path
+) -> None:
+    model = toy()
+    model.parallel = 2
+    inner = model.chat
+
+    def failing(request: Any, *more: Any) -> Any:
+        if len(model.requests) == 3:
+            raise ServerUnreachable("The server is gone.")
+        return inner(request, *more)
+
+    model.chat = failing
+    with pytest.raises(ModelUnusable, match="gone"):
+        run(plan)
+    assert len((folder / "journal.jsonl").read_text().splitlines()) == len(model.requests) == 3
+
+
+def test_a_full_disk_is_told(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("localrag.optimize.journal.os.fsync", full)
+    with pytest.raises(StorageError, match="No space left"):
+        run(plan)
+    monkeypatch.undo()
+    toy()
+    assert run(plan).gain > 0.3
+
+
+def test_a_damaged_journal_is_refused(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, folder: Path
+) -> None:
+    toy()
+    run(replace(plan, calls=20))
+    journal = folder / "journal.jsonl"
+    journal.write_bytes(b'{"kind": "dream"}\n' + journal.read_bytes())
+    with pytest.raises(WorkspaceError, match="line 1"):
+        run(plan)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"calls": 8}, "do not even score"),
+        ({"limit": 3}, "Only 3 questions"),
+        ({"name": "../x"}, "cannot be the name"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, changes: dict[str, Any], cause: str
+) -> None:
+    toy()
+    with pytest.raises(UsageError, match=cause):
+        run(replace(plan, **changes))
+
+
+def test_gepa_is_named_where_it_is_missing(
+    run: Callable[..., Outcome], plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("localrag.optimize.optimise.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"localrag\[optimize\]"):
+        run(plan)
