@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 _EXTRAS = {
     "docs": ("pypdf", "docx"),
     "dense": ("hnswlib", "numpy"),
+    "eval": ("matplotlib", "scipy"),
     "hub": ("huggingface_hub",),
     "llama-cpp": ("llama_cpp",),
+    "optimize": ("gepa",),
     "sentence-transformers": ("sentence_transformers",),
 }
 _LITTLE_SPACE = 2 * 1024**3

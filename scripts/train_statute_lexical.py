@@ -16,15 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 import tomli_w
-from bench.corpora import json_lines, open_corpus, write_excerpts
+from bench.corpora import law_questions, open_laws
 from bench.options import REPOSITORY, parser
 from scipy.optimize import minimize
 
+from localrag.evaluation.model import Question
+from localrag.evaluation.orders import rotated
 from localrag.methods.agreement import citations, statements
 from localrag.methods.agreement.judging import choose, observe, shares, weigh
 from localrag.methods.agreement.model import Signs
 from localrag.methods.agreement.provisions import Provision, provisions_found, provisions_in
 from localrag.methods.agreement.weights import Weights
+from localrag.methods.choices import labelled
 from localrag.methods.polarity import Polarity, polarity_of
 from localrag.methods.seen import mark
 from localrag.retrieval.model import Query
@@ -52,7 +55,7 @@ class Example:
         answer: index of the right option.
     """
 
-    question: Mapping[str, str]
+    question: Question
     kind: str
     options: tuple[str, ...]
     signs: Sequence[Signs]
@@ -61,18 +64,18 @@ class Example:
     @property
     def group(self) -> str:
         """Questions on the same provisions are never parted into training and test."""
-        return self.question["context"]
+        return self.question.context
 
     def matrix(self) -> np.ndarray:
         """Signs of each option, turned so that more speaks for being the one wanted."""
-        turn = 1 if polarity_of(self.question["question"]) is Polarity.AGREES else -1
+        turn = 1 if polarity_of(self.question.query.text) is Polarity.AGREES else -1
         names = SIGNS[self.kind]
         return np.array([[turn * one.values[name] for name in names] for one in self.signs])
 
     def answered(self, weights: Weights) -> tuple[bool, float]:
         """Whether the option chosen with these weights is right, and how probable it was held."""
         agreements = weigh(self.signs, getattr(weights, self.kind))
-        probable = shares(self.question["question"], agreements)
+        probable = shares(self.question.query.text, agreements)
         chosen = choose(self.options, probable)
         return chosen == self.answer, probable[chosen]
 
@@ -134,7 +137,7 @@ def _folds(observed: Examples) -> Iterator[dict[str, object]]:
             for i in range(len(asked))
             if i not in held_out
         ]
-        marks = sorted(mark(asked[i].question["question"], asked[i].options) for i in held_out)
+        marks = sorted(mark(asked[i].question.query.text, asked[i].options) for i in held_out)
         yield {"questions": marks, **_written(fit_all(others)[0])}
 
 
@@ -144,16 +147,14 @@ def _written(weights: Weights) -> dict[str, object]:
 
 def examples(data: Path, work: Path) -> Examples:
     """The questions as the signs see them, in four orders of the options."""
-    questions = list(json_lines(data / "lawqa" / "train.jsonl"))
-    paths = [data / "egov" / "xml", write_excerpts(data, work)]
-    with open_corpus(work, "laws", paths) as retriever:
+    questions = law_questions(data / "lawqa" / "train.jsonl")
+    with open_laws(data, work) as retriever:
 
-        def retrieved(question: Mapping, options: tuple[str, ...]) -> list[Provision]:
-            asked = Query(question["question"], options)
+        def retrieved(_: Question, asked: Query) -> list[Provision]:
             return provisions_found(retriever.store, retriever.search(asked, HITS).hits)
 
-        def gold(question: Mapping, _: tuple[str, ...]) -> list[Provision]:
-            return provisions_in(question["context"])
+        def gold(question: Question, _: Query) -> list[Provision]:
+            return provisions_in(question.context)
 
         return {
             kind: [list(_orders(question, evidence)) for question in questions]
@@ -242,14 +243,13 @@ def _likelihood(training: Sequence[Example], penalty: float) -> float:
 
 
 def _orders(
-    question: Mapping, evidence: Callable[[Mapping, tuple[str, ...]], Sequence[Provision]]
+    question: Question, evidence: Callable[[Question, Query], Sequence[Provision]]
 ) -> Iterator[Example]:
-    options = tuple(question["choices"].values())
-    answer = list(question["choices"]).index(question["answer"])
-    for shift in range(ORDERS):
-        shifted = (*options[shift:], *options[:shift])
-        kind, signs = observe(question["question"], shifted, evidence(question, shifted))
-        yield Example(question, kind, shifted, signs, (answer - shift) % len(options))
+    right = dict(labelled(question.query.options))[question.answer]
+    for order in range(ORDERS):
+        asked = rotated(question.query, order)
+        kind, signs = observe(asked.text, asked.options, evidence(question, asked))
+        yield Example(question, kind, asked.options, signs, asked.options.index(right))
 
 
 def _count(examples: Sequence[Example], kind: str) -> int:

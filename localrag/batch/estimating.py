@@ -1,6 +1,7 @@
 """What a batch would take: all rows are checked, a few of them answered, nothing is written."""
 
 import random
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ from localrag.batch.table import Table, open_table
 from localrag.batch.workers import at_once, outcomes
 from localrag.config import Config
 from localrag.methods.answering import open_answers
+from localrag.methods.catalogue import method
+from localrag.methods.choices import LABELS
+from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 
 _SAMPLE = 20
@@ -38,11 +42,13 @@ class Estimate:
     Attributes:
         rows: of the table.
         unreadable: of them cannot be asked.
-        left: of them are still to be asked; what cannot be asked is not among them.
+        left: of them are still to be asked; what cannot be asked or answered is not among them.
         sampled: rows that were answered to judge by.
         failed: of them failed.
         seconds: estimated wall time.
         prompt, completion: estimated tokens of the model; 0 without one.
+        unanswerable: of the rows to ask have no options, or too many, for a method that chooses
+            between them; each will fail at once.
     """
 
     rows: int
@@ -53,6 +59,7 @@ class Estimate:
     seconds: float = 0.0
     prompt: int = 0
     completion: int = 0
+    unanswerable: int = 0
 
 
 def estimate(
@@ -81,9 +88,10 @@ def estimate(
         if folder is not None and folder.begun:
             folder.require_same(origin_of(workspace, corpus, config))
             ledger = Journal.read(folder.out, checked).ledger
-        sample, left = _sample(table, checked, ledger, retry_failed=retry_failed)
+        open_rows = _open(table, checked, ledger, retry_failed=retry_failed)
+        sample, left, unanswerable = _sample(open_rows, _takes(config))
         if not sample:
-            return Estimate(checked.rows, checked.unreadable, left)
+            return Estimate(checked.rows, checked.unreadable, left, unanswerable=unanswerable)
         with opener(workspace, corpus, config) as answers:
             measured = _measure(sample, answers, concurrency, on_event)
     times = left / measured.spent.asked
@@ -96,21 +104,38 @@ def estimate(
         seconds=measured.seconds * times,
         prompt=round(measured.spent.prompt * times),
         completion=round(measured.spent.completion * times),
+        unanswerable=unanswerable,
     )
 
 
-def _sample(
+def _takes(config: Config) -> Callable[[Query], bool]:
+    """Tell whether a question has as many options as what answers needs."""
+    chooses = bool(config.method.name) and method(config.method.name).chooses
+    return lambda query: not chooses or 2 <= len(query.options) <= len(LABELS)
+
+
+def _open(
     table: Table, checked: Checked, ledger: Ledger, *, retry_failed: bool
-) -> tuple[list[Question], int]:
-    """Some of the questions still to be asked, each as likely as any other, and their number.
+) -> Iterator[Question]:
+    """The questions still to be asked."""
+    for row in checked.again(table):
+        if isinstance(row, Question) and ledger.open(row.row, retry_failed=retry_failed):
+            yield row
+
+
+def _sample(
+    rows: Iterable[Question], takes: Callable[[Query], bool]
+) -> tuple[list[Question], int, int]:
+    """Some of the rows, each as likely as any other; how many there are, and how many are none.
 
     Source: J. S. Vitter, Random Sampling with a Reservoir, ACM TOMS 11 (1985), algorithm R.
     """
     chance = random.Random(0)  # noqa: S311 - the same sample every time
     sample: list[Question] = []
-    askable = 0
-    for row in checked.again(table):
-        if not isinstance(row, Question) or not ledger.open(row.row, retry_failed=retry_failed):
+    askable = unanswerable = 0
+    for row in rows:
+        if not takes(row.query):
+            unanswerable += 1
             continue
         askable += 1
         place = chance.randrange(askable)
@@ -118,7 +143,7 @@ def _sample(
             sample.append(row)
         elif place < _SAMPLE:
             sample[place] = row
-    return sample, askable
+    return sample, askable, unanswerable
 
 
 @dataclass(slots=True)

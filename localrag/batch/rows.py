@@ -79,6 +79,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
     return {
         "status": answer.status.value,
         "answer": answer.text,
+        "doubt": answer.doubt or None,
         "label": answer.label,
         "claims": [claim_as_json(claim) for claim in answer.claims],
         "citations": [citation_as_json(citation) for citation in answer.citations],

@@ -32,8 +32,8 @@ def register(app: typer.Typer) -> None:
             "localrag ask 'When was the Fennimore refractor finished?'",
             "localrag ask - --json < question.txt",
             "localrag --set chat.model=qwen3-8b ask 渡し守になるには何が要るか。",
-            "localrag ask --method statute-lexical --option 年齢十八年以上 --option 年齢二十年以上 "
-            "渡し守になれる年齢として正しいものはどれか。",
+            "localrag ask --method statute-lexical --option 三年以上操縦に従事した経験 "
+            "--option 十年以上操縦に従事した経験 渡し守の資格として正しいものはどれか。",
         ],
         exit_codes=(0, 2, 3, 5, 8),
     )(ask)

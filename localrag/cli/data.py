@@ -45,13 +45,16 @@ def _help_without_verb(context: typer.Context) -> None:
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List the datasets that can be named: what of them is here, where they are from, the licence.
 
-    Nothing is asked of a network.
+    Nothing is asked of a network. A declaration that is not valid is told, and left out.
     """
     from localrag.cli.render_data import print_list
-    from localrag.evaluation.datasets.loading import find, known
+    from localrag.cli.terminal import tell_lines
+    from localrag.evaluation.datasets.loading import damaged, find, known
 
     session: Session = context.obj
     workspace = session.workspace()
+    for problem in damaged(workspace):
+        tell_lines(("note: ", "yellow"), str(problem))
     print_list([find(workspace, dataset.name) for dataset in known(workspace)], as_json=as_json)
 
 
@@ -84,8 +87,13 @@ def add(
     """Bring in a dataset from a folder: its questions and the corpus they are about.
 
     The questions are copied into the workspace and their hashes checked. The files of the corpus
-    are added to a corpus named like the dataset, and indexed. For lawqa, FOLDER holds
+    are added to a corpus named like the dataset, and indexed; a dataset that declares none is
+    evaluated on the usual one, or on the one that --corpus names. For lawqa, FOLDER holds
     lawqa/train.jsonl (or lawqa/selection.json as published) and the laws as egov/xml/*.xml.
+
+    A dataset of your own is declared in a .toml file; a file of questions alone (.jsonl, .json)
+    needs no declaration and is not brought in: localrag eval FILE. docs/datasets.md shows both.
+
     Stopping half-way loses nothing: run it again and it goes on.
     """
     from localrag.cli.render_data import print_brought

@@ -59,7 +59,8 @@ def run(
         str,
         typer.Argument(
             metavar="DATASET",
-            help="Name of a dataset (localrag data list), or the path of a declaration.",
+            help="Name of a dataset (localrag data list), or the path of questions of your own "
+            "(.jsonl, .json) or of a declaration (.toml).",
             show_default=False,
         ),
     ],
@@ -85,7 +86,10 @@ def run(
     questions: Annotated[
         Path | None,
         typer.Option(
-            "--questions", metavar="FILE", help="Questions of your own, in the dataset's format."
+            "--questions",
+            metavar="FILE",
+            help="Questions of your own, in the dataset's format; its published figures are not "
+            "set beside them.",
         ),
     ] = None,
     orders: Annotated[
@@ -107,14 +111,17 @@ def run(
             "--corpus",
             "-c",
             metavar="NAME",
-            help="Corpus to search; without it, the one named like the dataset.",
+            help="Corpus to search; without it, the one of the dataset, or the setting 'corpus'.",
             show_default=False,
         ),
     ] = "",
     name: Annotated[
         str,
         typer.Option(
-            "--run", metavar="NAME", help="Name of the run; without it, the time of its beginning."
+            "--run",
+            metavar="NAME",
+            help="Name of the run; without it, the time of its beginning. One that asks something "
+            "else is never overwritten.",
         ),
     ] = "",
     retry_failed: Annotated[
@@ -130,16 +137,21 @@ def run(
 ) -> None:
     """Ask the questions of a dataset with one method or several, and write a report.
 
+    A question of your own is a JSON object with id, question, options and answer; docs/datasets.md
+    has every field.
+
     The report (Markdown, JSON, a plot) gives scores with their intervals, paired tests between the
     methods, recall of the search, cost, failures and their causes, beside published figures.
 
     Stopping loses nothing, however it happens: the same command goes on where it stopped. Answers
     are kept by what they were made with, and shared by all runs: more questions, orders or methods
     ask only what is new. A question that fails does not stop the others, and counts as wrong: the
-    report is written, and the exit code is 4. A model that cannot be used is told before anything
-    is asked; one that fails on the way stops the entries it takes part in, the others are
-    reported, and the exit code is 8.
+    report is written, and the exit code is 4. One whose failure may pass, such as a server that
+    died, is asked again by the next call; the others are with --retry-failed. A model that cannot
+    be used is told before anything is asked; one that fails on the way stops the entries it takes
+    part in, the others are reported, and the exit code is 8.
     """
+    from localrag.cli.render_data import tell_usual_corpus
     from localrag.cli.render_eval import (
         finished_as_json,
         forecasts_as_json,
@@ -156,8 +168,10 @@ def run(
 
     session: Session = context.obj
     workspace = session.workspace()
-    asked = loading.load(workspace, dataset, split, questions)
-    corpus = corpus or loading.corpus_name(asked.dataset)
+    brought = loading.corpus_name(loading.find(workspace, dataset).dataset)
+    usual = not (corpus or brought)
+    corpus = session.corpus(corpus or brought)
+    asked = loading.load(workspace, dataset, split, questions, corpus=corpus)
     planned = plan(
         workspace,
         asked,
@@ -169,6 +183,8 @@ def run(
         limit=limit,
     )
     tell_left_out(planned.left_out)
+    if usual and any(setup.method.searches for setup in planned.setups):
+        tell_usual_corpus(asked.dataset.name, corpus)
     if dry_run:
         expected = list(forecast(planned, retry_failed=retry_failed))
         if as_json:
@@ -215,15 +231,18 @@ def compare(
     second: Annotated[str, typer.Argument(metavar="RUN", help="The run to compare it with.")],
     as_json: Json = False,
 ) -> None:
-    """Compare two runs on the questions that both have: scores, settings, answers that changed."""
+    """Compare two runs on the questions that both have: scores, settings, answers that changed.
+
+    Both must be finished.
+    """
     from localrag.cli.terminal import emit, say
-    from localrag.evaluation import comparison, report
-    from localrag.evaluation.record import find
+    from localrag.evaluation import comparison
+    from localrag.evaluation.record import evaluation_of, find
 
     session: Session = context.obj
     workspace = session.workspace()
     compared = comparison.compare(
-        report.load(find(workspace, first)), report.load(find(workspace, second))
+        evaluation_of(find(workspace, first)), evaluation_of(find(workspace, second))
     )
     if as_json:
         emit(comparison.as_json(compared))
@@ -237,7 +256,7 @@ verb(
     examples=[
         "localrag eval lawqa --method statute-lexical",
         "localrag eval lawqa --method all --orders 4",
-        "localrag eval lawqa --method statute-direct --model qwen3-8b --model llama-3-8b",
+        "localrag eval lawqa --method statute-direct --model qwen3-8b --model llama-3-8b-instruct",
         "localrag eval lawqa --method all --dry-run",
     ],
     exit_codes=_CODES,

@@ -161,8 +161,16 @@ def _interrupted() -> int:
 
 def _usage_hint(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
-    command = context.command_path if context else "localrag"
-    return f"{command} --help shows what it takes."
+    if context is None:
+        return "localrag --help shows what it takes."
+    root = context.find_root()
+    verb = context.command_path.removeprefix(root.command_path)
+    unknown = getattr(error, "option_name", "")
+    for option in root.command.params:
+        if verb and unknown in option.opts:
+            written = " ".join(filter(None, (unknown, option.metavar)))
+            return f"It goes before the verb: {root.command_path} {written}{verb} …"
+    return f"{context.command_path} --help shows what it takes."
 
 
 def _traceback_on_demand() -> None:

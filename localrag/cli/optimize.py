@@ -33,7 +33,8 @@ def register(parent: typer.Typer) -> None:
         "takes --json.\n\n"
         "The prompt that writes search queries is tried on some of the questions of a dataset, a "
         "model reads what came of it and proposes another, and the best by the other questions is "
-        "kept under a name. Use it with --set method.query_prompt=NAME.\n\n"
+        "kept under a name; where none beats the built-in one, that is the best, and said to be. "
+        "Use what was found with --set method.query_prompt=NAME.\n\n"
         f"{shown}\n\n{codes_in_words(_CODES)}",
         short_help="Make prompts better on known questions (GEPA).",
     )
@@ -51,7 +52,8 @@ def queries(
         str,
         typer.Argument(
             metavar="DATASET",
-            help="Name of a dataset (localrag data list), or a file of questions.",
+            help="Name of a dataset (localrag data list), or the path of questions of your own "
+            "(.jsonl, .json) or of a declaration (.toml).",
             show_default=False,
         ),
     ],
@@ -86,20 +88,32 @@ def queries(
     minutes: Annotated[
         float, typer.Option("--minutes", metavar="M", min=0.01, help="Minutes of work at most.")
     ] = 480.0,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Writes the queries, and proposes prompts unless --reflection-model does. "
+            "Without it, the setting chat.model.",
+        ),
+    ] = "",
     reflection_model: Annotated[
         str,
         typer.Option(
             "--reflection-model",
             metavar="MODEL",
-            help="Proposes prompts; without it, chat.model. Another installed model is loaded "
-            "beside it: both must fit into memory.",
+            help="Proposes prompts; without it, the model that writes the queries. Another "
+            "installed model is loaded beside it: both must fit into memory.",
         ),
     ] = "",
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", min=0, help="Of the halves and every choice.")
     ] = 0,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Drop what the run of this name did, begin anew.")
+        bool,
+        typer.Option(
+            "--restart", help="Drop what the run of this name did and replace its prompt."
+        ),
     ] = False,
     corpus: Annotated[
         str,
@@ -107,7 +121,7 @@ def queries(
             "--corpus",
             "-c",
             metavar="NAME",
-            help="Corpus to search; without it, the one named like the dataset.",
+            help="Corpus to search; without it, the one of the dataset, or the setting 'corpus'.",
             autocompletion=complete_corpus,
             show_default=False,
         ),
@@ -117,14 +131,22 @@ def queries(
     """Optimise the prompt under which a model writes search queries.
 
     Half of the questions serve to learn from, the other half to choose by. A call is a query or a
-    proposal; a run needs many times as many as there are questions to choose by. A proposal that
-    carries wording or article numbers of the questions is refused.
+    proposal; a run needs many times as many as there are questions to choose by.
+
+    A proposal is refused that carries 13 letters in a row of a Japanese question, its options or
+    its gold context (41 of an English one), or 24 (80) of a question and its options in pieces of
+    6 (20) and more; blanks, signs, tags, widths, case, kana and a letter put between the others
+    hide nothing. So is one with the number of a gold article, written as such, or with three that
+    stand alone. Names of laws, words of the built-in prompt and what five questions share are
+    free. Not found are a paraphrase, a translation, shorter pieces, a gold context in pieces,
+    numbers in English words and text spelled backwards: read a prompt before you trust its score.
 
     Stopping loses nothing, however it happens: the same command goes on, pays for nothing twice
     and comes to the same prompts as a run that was never stopped. Calls and minutes count over
-    all starts; with more of them a finished run goes on. With other questions, models or settings
-    it does not go on.
+    all starts; with more of them a finished run goes on. With other questions, models, servers or
+    settings it does not go on, nor where its prompt was edited by hand.
     """
+    from localrag.cli.render_data import tell_usual_corpus
     from localrag.cli.render_optimize import outcome_as_json, print_outcome, shown_events
     from localrag.cli.terminal import emit
     from localrag.evaluation.datasets.loading import corpus_name, find
@@ -132,8 +154,13 @@ def queries(
     from localrag.optimize.optimise import optimise
 
     session: Session = context.obj
+    session = session.with_settings({"chat.model": model or None})
     workspace = session.workspace()
-    place = session.existing(corpus or corpus_name(find(workspace, dataset).dataset))
+    found = find(workspace, dataset).dataset
+    brought = corpus_name(found)
+    place = session.existing(corpus or brought)
+    if not (corpus or brought):
+        tell_usual_corpus(found.name, place)
     plan = Plan(
         name=name,
         dataset=dataset,
@@ -191,7 +218,7 @@ verb(
     "queries",
     examples=[
         "localrag optimize queries lawqa --name first",
-        "localrag optimize queries lawqa --name first --calls 3000",
+        "localrag optimize queries lawqa --name first --model qwen3-8b --calls 3000",
         "localrag optimize queries lawqa --name recall --objective recall --minutes 120",
         "localrag optimize queries lawqa --name large --reflection-model qwen3-32b",
     ],

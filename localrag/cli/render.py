@@ -110,6 +110,7 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
         "query": _query(query),
         "status": answer.status.value,
         "label": answer.label or None,
+        "doubt": answer.doubt or None,
         "text": answer.text,
         "claims": [claim_as_json(claim) for claim in answer.claims],
         "citations": [citation_as_json(citation) for citation in answer.citations],
@@ -140,6 +141,8 @@ def _in_words(answer: Answer, quotations: int) -> str:
         return f"the model finds no answer in the {shown} passages it was shown (see --no-model)"
     if answer.status is Status.NOT_FOUND:
         return "nothing in this corpus supports an answer"
+    if answer.status is Status.UNSUPPORTED and answer.doubt:
+        return answer.doubt
     if answer.status is Status.UNSUPPORTED:
         return "an answer was made, but not all of it rests on quotations found in their source"
     noun = "quotation" if quotations == 1 else "quotations"

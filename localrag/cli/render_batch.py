@@ -20,6 +20,7 @@ from localrag.batch.report import BatchReport
 from localrag.cli.pace import Pace, a_minute, duration
 from localrag.cli.terminal import one_line, say, tell
 from localrag.cli.wording import counted
+from localrag.methods.choices import LABELS
 
 _FAILURES = 20
 """So many failures are told one by one; all of them stand in the file of answers."""
@@ -119,6 +120,12 @@ def print_estimate(estimate: Estimate) -> None:
         f"{counted(estimate.rows, 'row')}; {estimate.unreadable:,} cannot be asked, "
         f"{estimate.left:,} left to do"
     )
+    if estimate.unanswerable:
+        rows = counted(estimate.unanswerable, "row")
+        say(
+            (f"{rows} cannot be answered by the method", "bold red"),
+            f", which chooses between options: give 2 to {len(LABELS)} in the field options",
+        )
     if not estimate.sampled:
         return
     sampled = counted(estimate.sampled, "row")

@@ -9,14 +9,30 @@ from localrag.cli.render_ingest import (
     index_report_as_json,
     print_index_report,
 )
-from localrag.cli.terminal import emit, say, table, tell
+from localrag.cli.terminal import emit, say, table, tell, tell_lines
 from localrag.cli.wording import counted
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
 from localrag.evaluation.datasets.keeping import Shelf
-from localrag.evaluation.datasets.loading import Found, corpus_name, load, splits_at_hand
+from localrag.evaluation.datasets.loading import (
+    Found,
+    corpus_name,
+    load,
+    parts_of_corpus,
+    splits_at_hand,
+)
 from localrag.ingest.add import AddReport
 from localrag.workspace import Workspace
+
+_NO_CORPUS = "none of its own; the usual one is searched, or the one that --corpus NAME names"
+
+
+def tell_usual_corpus(dataset: str, corpus: str) -> None:
+    """Tell which corpus is searched for a dataset that has none of its own."""
+    tell(
+        ("note: ", "yellow"),
+        f"{dataset} has no corpus of its own: {corpus} is searched; --corpus NAME names another",
+    )
 
 
 def print_list(found: Sequence[Found], *, as_json: bool) -> None:
@@ -51,13 +67,21 @@ def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
             method: [asdict(figure) for figure in figures]
             for method, figures in dataset.published.items()
         }
-        more = {"reader": dataset.reader, "excerpts": dataset.excerpts, "hints": dataset.hints}
+        more = {
+            "reader": dataset.reader,
+            "excerpts": dataset.excerpts,
+            "hints": dataset.hints,
+            "caveats": dataset.caveats,
+        }
         emit(_entry(found) | more | {"splits": splits, "published": figures})
         return
     say((dataset.name, "bold"), f": {dataset.title}")
     say(f"source: {dataset.source}", indent=2)
     say(f"licence: {dataset.licence}", indent=2)
-    say(f"corpus: {corpus_name(dataset)}, from {', '.join(_parts(found))}", indent=2)
+    parts = ", ".join(parts_of_corpus(dataset))
+    say(f"corpus: {f'{corpus_name(dataset)}, from {parts}' if parts else _NO_CORPUS}", indent=2)
+    for caveat in dataset.caveats:
+        say(f"caveat: {caveat}", indent=2)
     table(
         ("split", "questions", "SHA-256", "file"),
         [
@@ -72,7 +96,7 @@ def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
     )
     for split in splits:
         if split["problem"]:
-            tell(("note: ", "yellow"), split["problem"])
+            tell_lines(("note: ", "yellow"), split["problem"])
     if dataset.published:
         say("")
         say("Published by others, under other conditions:")
@@ -115,11 +139,18 @@ def print_brought(brought: Brought, *, as_json: bool) -> None:
     if brought.added and brought.indexed:
         _print_corpus(name, brought.added)
         print_index_report(name, brought.indexed)
+    for caveat in dataset.caveats if brought.added else ():
+        tell(("note: ", "yellow"), caveat)
     for missing in brought.missing:
         tell(("not there: ", "yellow"), f"{missing.path}. {missing.hint}".strip())
     without_corpus = {missing.path for missing in brought.missing} & set(dataset.corpus)
-    if (brought.new or brought.unchanged) and not without_corpus:
-        say("Next: ", (f"localrag eval {dataset.name} --method all", "bold"))
+    if not (brought.new or brought.unchanged) or without_corpus:
+        return
+    command = f"localrag eval {dataset.name} --method all"
+    if not parts_of_corpus(dataset):
+        say(f"corpus: {_NO_CORPUS}")
+        command += " --corpus NAME"
+    say("Next: ", (command, "bold"))
 
 
 def _print_corpus(name: str, added: AddReport) -> None:
@@ -173,13 +204,9 @@ def _entry(found: Found) -> dict[str, Any]:
         "licence": dataset.licence,
         "splits": [split.name for split in dataset.splits],
         "at_hand": _at_hand(found),
-        "corpus": _parts(found),
+        "corpus": parts_of_corpus(dataset),
     }
 
 
 def _at_hand(found: Found) -> list[str]:
     return [split.name for split in splits_at_hand(*found)]
-
-
-def _parts(found: Found) -> list[str]:
-    return [*found.dataset.corpus, *found.dataset.excerpts]

@@ -1,6 +1,6 @@
 """How an evaluation is shown while it runs, and what it reports at the end."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +15,8 @@ from localrag.evaluation.forecast import Forecast
 from localrag.evaluation.model import Entry
 from localrag.evaluation.planning import LeftOut, Plan
 from localrag.evaluation.record import Run
-from localrag.evaluation.report import MARKDOWN
+from localrag.evaluation.report import MARKDOWN, notes
+from localrag.evaluation.report.costs import costs
 from localrag.evaluation.runner import Finished
 from localrag.evaluation.statistics import Estimate, score
 
@@ -78,18 +79,24 @@ def print_finished(finished: Finished) -> None:
     """Print a line for each entry, and where the report lies."""
     evaluation = finished.evaluation
     questions = evaluation.questions
+    noted = {entry.name: notes.counts(entry.results) for entry in evaluation.entries}
+    common = notes.common((noted[one.name], len(one.results)) for one in evaluation.entries)
+    numbers = {note: f"({number})" for number, note in enumerate(common, 1)}
     times = f" in {counted(evaluation.orders, 'order')}" if evaluation.orders > 1 else ""
+    read_as = ", own questions" if questions.own else ""
     say(
         (questions.dataset.name, "bold"),
-        f" {questions.split}: {counted(len(questions.questions), 'question')}{times}; "
+        f"{read_as} {questions.split}: {counted(len(questions.questions), 'question')}{times}; "
         f"{finished.asked:,} asked now",
     )
     table(
-        ["method", "score", "95 % interval", "failed", "calls", "seconds"],
-        [_line(entry) for entry in evaluation.entries],
-        folding=("method",),
+        ["method", "score", "95 % interval", "failed", "calls", "median s", "notes"],
+        [_line(entry, numbers) for entry in evaluation.entries],
+        folding=("method", "notes"),
     )
-    say("calls and seconds are those of one question")
+    say("calls and median s are those of one answer")
+    for note, number in numbers.items():
+        say(f"{number} {one_line(note)}: {_holding(note, noted)}")
     for name, error in finished.stopped.items():
         say((f"{name}: no results", "bold red"), f" ({error.cause})")
     if any(result.failure for entry in evaluation.entries for result in entry.results):
@@ -174,18 +181,24 @@ def _step(event: Asking) -> str:
     return f"[{event.place}/{event.batches}] {event.name}{order}"
 
 
-def _line(entry: Entry) -> tuple[str, ...]:
+def _line(entry: Entry, numbers: Mapping[str, str]) -> tuple[str, ...]:
     found = _score(entry)
-    results = entry.results
-    failed = sum(bool(result.failure) for result in results)
+    failed = sum(bool(result.failure) for result in entry.results)
+    spent = costs(entry.results)
+    said = notes.counts(entry.results)
     return (
         entry.name,
         f"{found.value:.1%}" if found else "–",
-        f"{found.low:.1%} to {found.high:.1%}" if found else "–",
+        f"{found.low:.1%} to {found.high:.1%}" if found and found.low < found.high else "–",
         f"{failed:,}",
-        f"{sum(result.spent.calls for result in results) / len(results):.1f}",
-        f"{sum(result.spent.seconds for result in results) / len(results):.2f}",
+        f"{spent.calls:.1f}" if spent else "–",
+        f"{spent.median_seconds:.3g}" if spent else "–",
+        " ".join(number for note, number in numbers.items() if note in said) or "–",
     )
+
+
+def _holding(note: str, noted: Mapping[str, Mapping[str, int]]) -> str:
+    return ", ".join(f"{name} {found[note]:,}" for name, found in noted.items() if note in found)
 
 
 def _as_json(entry: Entry) -> dict[str, Any]:
@@ -195,6 +208,7 @@ def _as_json(entry: Entry) -> dict[str, Any]:
         "method": entry.method,
         "score": asdict(found) if found else None,
         "failed": sum(bool(result.failure) for result in entry.results),
+        "notes": notes.counts(entry.results),
         "made_with": dict(entry.made_with),
     }
 

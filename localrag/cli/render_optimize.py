@@ -22,6 +22,9 @@ _EVERY = 30.0
 _SHOWN = 24
 """Characters of a leak that are told; the rest of a long wording tells no more."""
 
+_SEED = "the built-in instruction: optimisation found no better one"
+_EDITED = "edited by hand after it was made: the scores are not its own"
+
 _ENDS = {
     "calls": "the calls are spent",
     "minutes": "the minutes are spent",
@@ -59,7 +62,7 @@ def shown_events() -> Iterator[Listener]:
 
 
 def print_outcome(outcome: Outcome) -> None:
-    """Print the gain, what was tried, what it cost, and how the prompt is used."""
+    """Print the gain, what was tried, what it cost, and how a prompt that gained is used."""
     best, seed = outcome.candidates[outcome.best], outcome.candidates[0]
     n = counted(outcome.validation, "validation question")
     say((outcome.name, "bold"), f": {_ENDS.get(outcome.end, outcome.end)}")
@@ -81,7 +84,10 @@ def print_outcome(outcome: Outcome) -> None:
         f"{refused.leaking:,} carrying wording of the questions, {refused.malformed:,} malformed"
     )
     say(f"{counted(outcome.calls, 'call')} of models, {duration(outcome.seconds)} of work")
-    say("Use it: ", (f"--set method.query_prompt={outcome.name}", "bold"))
+    if outcome.best:
+        say("Use it: ", (f"--set method.query_prompt={outcome.name}", "bold"))
+    else:
+        say(f"The prompt {outcome.name} is the built-in instruction: there is nothing to use yet.")
 
 
 def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
@@ -94,10 +100,11 @@ def overview(workspace: Workspace) -> list[dict[str, Any]]:
     rows = []
     for name in sorted({*names(workspace.prompts), *runs(workspace)}):
         row: dict[str, Any] = {"name": name, "prompt": False, "provenance": {}, "problem": ""}
+        row |= {"is_seed": False, "is_edited": False}
         try:
             if RunFolder.of(workspace, name).prompt.exists():
                 prompt = OptimisedPrompt.load(workspace.prompts, name)
-                row |= {"prompt": True, "provenance": dict(prompt.provenance)}
+                row |= {"prompt": True, "provenance": dict(prompt.provenance), **_kind(prompt)}
         except (UsageError, WorkspaceError) as error:
             row["problem"] = error.cause
         rows.append(row)
@@ -119,10 +126,12 @@ def print_overview(rows: Sequence[dict[str, Any]]) -> None:
 def print_prompt(prompt: OptimisedPrompt, outcome: Outcome | None) -> None:
     """Print the text, its provenance, and the candidates it was chosen from."""
     say((prompt.name, "bold"))
+    if prompt.is_edited or prompt.is_seed:
+        say((_EDITED if prompt.is_edited else _SEED, "yellow"))
     say(prompt.text, indent=2)
     say("")
     for name, value in prompt.provenance.items():
-        say((f"{name}: ", "bold"), str(value))
+        say((f"{name}: ", "bold"), _stated(name, value))
     if outcome is None:
         return
     for number, candidate in enumerate(outcome.candidates):
@@ -139,25 +148,38 @@ def prompt_as_json(prompt: OptimisedPrompt, outcome: Outcome | None) -> dict[str
         "name": prompt.name,
         "text": prompt.text,
         "provenance": dict(prompt.provenance),
+        **_kind(prompt),
         "run": outcome_as_json(outcome) if outcome else None,
     }
 
 
+def _kind(prompt: OptimisedPrompt) -> dict[str, bool]:
+    return {"is_seed": prompt.is_seed, "is_edited": prompt.is_edited}
+
+
 def _row(row: dict[str, Any]) -> tuple[str, ...]:
     made = row["provenance"]
-    if not made:
-        state = row["problem"] or ("made by hand" if row["prompt"] else "not finished")
+    if not made or row["is_edited"]:
+        state = "made by hand" if row["prompt"] else "not finished"
+        state = _EDITED if row["is_edited"] else row["problem"] or state
         return (row["name"], "", "", "", "", state, "", "")
     return (
         row["name"],
         _figure(made.get("seed_score")),
-        _figure(made.get("best_score")),
+        "no gain" if row["is_seed"] else _figure(made.get("best_score")),
         str(made.get("validation_n", "")),
         str(made.get("objective", "")),
         f"{made.get('dataset', '')} {made.get('split', '')}".strip(),
         str(made.get("model", "")),
         str(made.get("date", ""))[:10],
     )
+
+
+def _stated(name: str, value: object) -> str:
+    """A line of the provenance; the questions it was made with are many hashes, so their number."""
+    if name == "seen":
+        return counted(len(str(value).split()), "question")
+    return _figure(value) if name.endswith("_score") else str(value)
 
 
 def _figure(value: object) -> str:

@@ -33,6 +33,7 @@ _CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udf
 _NO_EDGE = 100_000
 # A message that names a value stays readable whatever is passed for it.
 _LONGEST_MESSAGE = 2_000
+_FURTHER = " " * 4
 
 # In a table with columns that stay whole, the others leave words up to so many cells in one piece.
 _LONG_WORD = 10
@@ -81,6 +82,18 @@ def tell(*parts: type_part) -> None:
         for part in parts
     ]
     _print(_console(stderr=True), lines, 0)
+
+
+def tell_lines(mark: tuple[str, str], message: str, style: str = "") -> None:
+    """Print a message that may have several lines, behind a mark such as ``note: ``.
+
+    Its further lines are indented deeper than any line of ours: a line break in a value that the
+    message names can begin none that passes for one.
+    """
+    first, *more = message.split("\n")
+    tell(mark, (first, style))
+    for line in more:
+        tell(_FURTHER, (line, style))
 
 
 def table(
@@ -137,11 +150,11 @@ def emit(value: Any) -> None:
 
 
 def failure(cause: str, cure: str = "") -> None:
-    """Show an error: its cause in red and, below it, what to do."""
+    """Show an error: its cause, a line or several, in red and, below it, what to do."""
     if len(cause) > _LONGEST_MESSAGE:
         half = _LONGEST_MESSAGE // 2
         cause = f"{cause[:half]} … {cause[-half:]}"
-    tell(("error: ", "bold red"), (cause, "red"))
+    tell_lines(("error: ", "bold red"), cause, "red")
     if cure:
         tell("  ", (cure, "bold"))
 

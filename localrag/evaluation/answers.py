@@ -1,21 +1,32 @@
 """From a file of answers to results: what became of each question, and what it cost."""
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from localrag.durable import replace_text
 from localrag.errors import StorageError, WorkspaceError
 from localrag.evaluation.causes import Stage, cause_of_error
 from localrag.evaluation.model import Gold, Question, Result, Spent
 from localrag.evaluation.orders import in_dataset_order, rotated
 from localrag.evaluation.recall import ranks
+from localrag.methods.model import Method
 from localrag_indexes.analysis.normalize import normalize
+
+# RecursionError: JSON that is nested too deeply.
+_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 def results(
-    path: Path, questions: Sequence[Question], order: int, *, searched: bool
+    path: Path,
+    questions: Sequence[Question],
+    order: int,
+    method: Method,
+    lacking: Mapping[str, Collection[Gold]] = MappingProxyType({}),
 ) -> dict[int, Result]:
     """Read what has become of questions so far; the newest line of each counts.
 
@@ -23,7 +34,8 @@ def results(
         path: the file, which need not exist; a last line that was cut off is none.
         questions: its rows 1, 2 …, in the order of the dataset; later rows are passed over.
         order: the order that their options were shown in.
-        searched: whether the method looks into the corpus.
+        method: that answered.
+        lacking: by question, the gold places that the corpus does not hold.
 
     Returns:
         Results by row.
@@ -41,13 +53,15 @@ def results(
                     break
                 try:
                     row = json.loads(line)
-                    if row["row"] > len(questions):
+                    place = _place(row)
+                    if place > len(questions):
                         continue
+                    question = questions[place - 1]
                     stages = _stages(row)
-                    found[row["row"]] = _result(
-                        row, stages, questions[row["row"] - 1], order, searched=searched
+                    found[place] = _result(
+                        row, stages, question, order, method, lacking.get(question.id, ())
                     )
-                except (ValueError, LookupError, TypeError, AttributeError) as error:
+                except _DAMAGE as error:
                     raise WorkspaceError(
                         f"{path}, line {number} is no answer to the question of its row.",
                         "Delete that line: the question is asked anew.",
@@ -62,11 +76,41 @@ def results(
     return {row: _of_stages(result, active) for row, result in found.items()}
 
 
+def forget(path: Path, rows: Collection[int]) -> None:
+    """Drop what is written of these rows, so that a batch asks them again; all or nothing.
+
+    The caller holds the right to write the file, whose lines `results` has read.
+
+    Raises:
+        StorageError: the file cannot be read or written; it stays as it is.
+    """
+    try:
+        with path.open("rb") as lines:
+            whole = (line for line in lines if line.endswith(b"\n"))
+            kept = [line for line in whole if json.loads(line)["row"] not in rows]
+        replace_text(path, b"".join(kept).decode())
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be read or written ({error.strerror}).",
+            "Free some space or mend its permissions; the same command goes on.",
+        ) from error
+
+
+def _place(row: Mapping[str, Any]) -> int:
+    """The number of a row, from 1."""
+    place = row["row"]
+    if type(place) is not int or place < 1:
+        raise ValueError("no row")
+    return place
+
+
 def _of_stages(result: Result, active: set[str]) -> Result:
     # A stage that found nothing for any question took no part (no vectors, no reranker): its
     # recall would read as if it had searched in vain.
     recall = {stage: places for stage, places in result.recall.items() if stage in active}
-    return replace(result, recall=recall)
+    return replace(
+        result, recall=recall, lengths={stage: result.lengths[stage] for stage in recall}
+    )
 
 
 def _result(
@@ -74,19 +118,19 @@ def _result(
     stages: Sequence[Stage],
     question: Question,
     order: int,
-    *,
-    searched: bool,
+    method: Method,
+    lacking: Collection[Gold],
 ) -> Result:
     failure = row["error"]["type"] if row["status"] == "failed" else ""
     asked = rotated(question.query, order)
+    answered = (row["id"], row["question"], row["options"])
     # A row that could not be asked has no question.
-    if row["question"] is not None and (row["id"], row["question"], row["options"]) != (
-        question.id,
-        asked.text,
-        list(asked.options),
-    ):
+    unasked = failure and row["question"] is None
+    if not unasked and answered != (question.id, asked.text, list(asked.options)):
         raise ValueError("another question")
     shown = "" if failure else row["label"]
+    if method.chooses and not failure and not shown:
+        raise ValueError("no option")
     chosen = in_dataset_order(shown, order, len(asked.options)) if shown else ""
     score = 0.0 if failure else _score(question, chosen, row["answer"])
     cited = [one["passage_id"] for one in row.get("citations", ()) if one["verified"]]
@@ -99,10 +143,19 @@ def _result(
         failure=failure,
         cause=None
         if score >= 1
-        else cause_of_error(question.gold, stages, cited, answered=not failure, searched=searched),
+        else cause_of_error(
+            question.gold,
+            stages,
+            cited,
+            answered=not failure,
+            searched=method.searches,
+            lacking=lacking,
+        ),
         recall=_recall(question.gold, stages),
+        lengths=_lengths(stages),
         spent=_spent(row),
         notes=tuple(dict.fromkeys(row.get("trace", {}).get("events", ()))),
+        transient=bool(failure and row["error"].get("transient")),
     )
 
 
@@ -134,9 +187,16 @@ def _recall(gold: Sequence[Gold], stages: Sequence[Stage]) -> dict[str, tuple[in
     return best
 
 
+def _lengths(stages: Sequence[Stage]) -> dict[str, int]:
+    longest: dict[str, int] = {}
+    for stage in stages:
+        longest[stage.name] = max(longest.get(stage.name, 0), len(stage.passages))
+    return longest
+
+
 def _spent(row: Mapping[str, Any]) -> Spent:
     calls = row.get("trace", {}).get("calls", ())
-    return Spent(
+    spent = Spent(
         calls=len(calls),
         retries=sum(bool(call["problem"]) for call in calls),
         prompt=sum(call["prompt"] for call in calls),
@@ -144,3 +204,7 @@ def _spent(row: Mapping[str, Any]) -> Spent:
         completion=sum(call["completion"] for call in calls),
         seconds=row["seconds"],
     )
+    counts = (spent.prompt, spent.cached, spent.completion, spent.seconds)
+    if not all(math.isfinite(count) and count >= 0 for count in counts):
+        raise ValueError("no cost")
+    return spent

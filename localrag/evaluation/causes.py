@@ -5,14 +5,15 @@ The study reads answers one by one; here the trace decides. In this order:
 1. No answer came, or the reply stayed malformed: REPLY.
 2. Nothing was searched, or it is not known where the answer stands: REASONING, for there was
    nothing to miss.
-3. No gold place is among the hits that the search gave back in the end (for each subject, the
+3. The corpus holds none of the gold places: CORPUS.
+4. No gold place is among the hits that the search gave back in the end (for each subject, the
    last stage with hits before the evidence was chosen): SEARCH.
-4. Gold is among them, but not in what the model was shown (the stage `evidence`, where a method
+5. Gold is among them, but not in what the model was shown (the stage `evidence`, where a method
    records one), or quotations were verified and all of them stand elsewhere: EVIDENCE.
-5. Else the answer had what it needed: REASONING.
+6. Else the answer had what it needed: REASONING.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from localrag.evaluation.model import Cause, Gold
@@ -36,6 +37,7 @@ def cause_of_error(
     *,
     answered: bool,
     searched: bool,
+    lacking: Collection[Gold] = (),
 ) -> Cause:
     """Say why an answer that is not right is not.
 
@@ -45,11 +47,14 @@ def cause_of_error(
         cited: passages of the verified quotations.
         answered: whether there is an answer.
         searched: whether the method looks into the corpus.
+        lacking: those of `gold` that the corpus does not hold.
     """
     if not answered:
         return Cause.REPLY
     if not searched or not gold:
         return Cause.REASONING
+    if all(place in lacking for place in gold):
+        return Cause.CORPUS
     if not _holds(gold, _found(stages)):
         return Cause.SEARCH
     chosen = [stage for stage in stages if stage.name == EVIDENCE]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from localrag.evaluation.model import Result
 from localrag.evaluation.planning import Plan, Setup
-from localrag.evaluation.runner import known, left
+from localrag.evaluation.runner import again, known, left
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def _of(plan: Plan, setup: Setup, *, retry_failed: bool) -> Forecast:
         answered += found.values()
         to_ask += left(plan, found, retry_failed=retry_failed)
         for row, question in enumerate(plan.asked, 1):
-            if row not in found or (retry_failed and found[row].failure):
+            if row not in found or again(found[row], retry_failed=retry_failed):
                 calls += setup.method.calls.of(len(question.query.options))
     times = to_ask / len(answered) if answered else 0.0
     return Forecast(

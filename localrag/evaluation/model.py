@@ -92,6 +92,7 @@ class Dataset:
             `localrag.evaluation.datasets.excerpts` reads them; each passage becomes a document
             of the corpus.
         hints: how to come by a file or folder that has no address, by its path.
+        caveats: what has to be known to judge a score on it, a sentence each.
         published: figures by method; several for one method under different conditions.
     """
 
@@ -104,6 +105,7 @@ class Dataset:
     corpus: tuple[str, ...] = ()
     excerpts: tuple[str, ...] = ()
     hints: Mapping[str, str] = field(default_factory=dict)
+    caveats: tuple[str, ...] = ()
     published: Mapping[str, Sequence[Published]] = field(default_factory=dict)
 
 
@@ -114,23 +116,29 @@ class Questions:
     Attributes:
         split: the name of the split; the name of the file where a file was given instead.
         sha256: of the file they were read from.
+        own: whether a user gave them in the place of a split. What is said and published of the
+            dataset does not hold for them, and `dataset` does not claim it.
     """
 
     dataset: Dataset
     split: str
     sha256: str
     questions: tuple[Question, ...]
+    own: bool = False
 
 
 class Cause(StrEnum):
     """Why an answer is wrong, after the error analysis of the published study.
 
+    CORPUS: the corpus lacks every gold provision, so that no search could find one.
     SEARCH: no gold provision was among the hits that the answer could rest on.
     EVIDENCE: gold was found, but what the model was shown or the answer cites lacks it.
     REPLY: the reply stayed malformed, or no answer came for another reason.
-    REASONING: the gold provision was there, and the answer is wrong all the same.
+    REASONING: the gold provision was there, or nothing was searched, or no gold is known, and the
+        answer is wrong.
     """
 
+    CORPUS = "corpus"
     SEARCH = "search"
     EVIDENCE = "evidence"
     REPLY = "reply"
@@ -168,8 +176,11 @@ class Result:
         shown: the label chosen, as it was shown: the position.
         failure: the type of the error in the place of an answer; "" where there is one.
         cause: why it scores less than 1; None where it does not.
-        recall: by stage, for each gold place the rank of the first hit that is it, 0 for none.
+        recall: by stage, for each gold place the rank of the first hit that is it, 0 for none; of
+            several searches, as for single options, the best rank.
+        lengths: by stage, how many hits the longest of its lists holds.
         notes: what the trace says was left out, switched off or stood in for something else.
+        transient: whether the failure may be gone by itself; the next call asks again.
     """
 
     question: str
@@ -180,8 +191,24 @@ class Result:
     failure: str = ""
     cause: Cause | None = None
     recall: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    lengths: Mapping[str, int] = field(default_factory=dict)
     spent: Spent = Spent()
     notes: tuple[str, ...] = ()
+    transient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NotMeasured:
+    """What was asked for and has no results: a method that cannot be run, an entry that stopped.
+
+    Attributes:
+        name: of the method or the entry.
+        cause, cure: sentences; there may be no cure.
+    """
+
+    name: str
+    cause: str
+    cure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +240,9 @@ class Evaluation:
         entries: a method each, in the order asked for.
         machine: processor, memory and system, in words.
         date: ISO date and time (UTC) of its end.
+        not_measured: what has no results, and why.
+        lacking: by question, the gold places that the corpus does not hold; only of questions of
+            which it lacks some, and only where a method searches.
     """
 
     id: str
@@ -221,3 +251,5 @@ class Evaluation:
     entries: tuple[Entry, ...]
     machine: str
     date: str
+    not_measured: tuple[NotMeasured, ...] = ()
+    lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)

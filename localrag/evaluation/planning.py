@@ -1,21 +1,26 @@
 """What an evaluation asks: methods under their settings, and where their answers lie."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 import localrag
 from localrag.batch.origin import Origin, origin_of
-from localrag.config import Config, MethodConfig
+from localrag.config import ChatConfig, Config, EmbeddingConfig, MethodConfig
+from localrag.corpus.store import CorpusStore
 from localrag.errors import NotFoundError, UsageError
 from localrag.evaluation import places
-from localrag.evaluation.model import Question, Questions
+from localrag.evaluation.coverage import lacking
+from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
+from localrag.evaluation.model import Gold, Question, Questions
 from localrag.evaluation.orders import MOST
+from localrag.inference.opening import OLLAMA, OPENAI
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.model import Method
+from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 
 ALL = "all"
@@ -66,6 +71,8 @@ class Plan:
         orders: in how many orders of its options each is asked.
         setups: one for each entry, in the order asked for.
         left_out: what ``all`` does not mean here.
+        lacking: by question that is asked, the gold places that the corpus does not hold; looked
+            up where a method searches.
     """
 
     workspace: Workspace
@@ -76,6 +83,7 @@ class Plan:
     orders: int
     setups: tuple[Setup, ...]
     left_out: tuple[LeftOut, ...] = ()
+    lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
 
     @property
     def asked(self) -> tuple[Question, ...]:
@@ -124,11 +132,16 @@ def plan(
         )
     models = tuple(dict.fromkeys(models or (config.chat.model,)))
     chosen, left_out = _chosen(methods, questions, models)
-    if any(one.searches for one in chosen) and not workspace.corpus(corpus).store.exists():
+    searching = any(one.searches for one in chosen)
+    if searching and not workspace.corpus(corpus).store.exists():
         raise NotFoundError(
             f"There is no corpus {corpus!r} for the methods to search.",
-            f"Bring it in: localrag data add {questions.dataset.name} FOLDER. "
-            "Or name another one with --corpus.",
+            (
+                f"Bring it in: localrag data add {corpus} FOLDER. "
+                if corpus == corpus_name(questions.dataset) and parts_of_corpus(questions.dataset)
+                else f"Add documents: localrag add PATH --corpus {corpus}. "
+            )
+            + "Or name another one with --corpus.",
         )
     setups = [
         _setup(workspace, questions, corpus, config, one, model, several=len(models) > 1)
@@ -136,7 +149,13 @@ def plan(
         for model in (models if one.needs_model else ("",))
     ]
     n = min(limit or len(questions.questions), len(questions.questions))
-    return Plan(workspace, corpus, config, questions, n, orders, tuple(setups), tuple(left_out))
+    missing: Mapping[str, tuple[Gold, ...]] = {}
+    if searching:
+        with CorpusStore.open(workspace.corpus(corpus).store, read_only=True) as store:
+            missing = lacking(store, questions.questions[:n])
+    return Plan(
+        workspace, corpus, config, questions, n, orders, tuple(setups), tuple(left_out), missing
+    )
 
 
 def _chosen(
@@ -170,12 +189,29 @@ def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> Left
             f"{one.name} is given the texts that answer a question, and the dataset has none.",
             "Leave it out.",
         )
+    if one.reads_context and (alike := _alike(questions.questions)):
+        first, second = alike
+        return LeftOut(
+            one.name,
+            f"{one.name} is given the texts that answer a question, and {first.id!r} and "
+            f"{second.id!r} are the same question with different texts.",
+            "Leave one of the two questions out of the file, or the method.",
+        )
     if one.chooses and not any(one.query.options for one in questions.questions):
         return LeftOut(
             one.name,
             f"{one.name} chooses between options, and the questions have none.",
             "Leave it out.",
         )
+    return None
+
+
+def _alike(questions: Iterable[Question]) -> tuple[Question, Question] | None:
+    """Two questions that read the same and have different texts, which nothing could tell apart."""
+    first: dict[Query, Question] = {}
+    for question in questions:
+        if first.setdefault(question.query, question).context != question.context:
+            return first[question.query], question
     return None
 
 
@@ -205,6 +241,9 @@ def _setup(
     }
     if one.needs_model:
         made_with |= {f"chat.{bound}": getattr(own.chat, bound) for bound in _BOUNDS}
+        made_with |= _server("chat", own.chat)
+    if one.searches:
+        made_with |= _server("embedding", own.embedding)
     written = json.dumps(made_with, ensure_ascii=False, sort_keys=True)
     fingerprint = sha256(written.encode()).hexdigest()[:16]
     return Setup(
@@ -214,6 +253,17 @@ def _setup(
         made_with=made_with,
         folder=places.answers(workspace, questions.dataset.name, fingerprint),
     )
+
+
+def _server(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
+    """Where the model runs: another server may run other weights under the same name."""
+    if settings.model.startswith(f"{OLLAMA}:"):
+        from localrag_models.backends.ollama import ADDRESS
+
+        return {f"{section}.server": (settings.server or ADDRESS).rstrip("/")}
+    if settings.model.startswith(f"{OPENAI}:"):
+        return {f"{section}.server": settings.server.rstrip("/")}
+    return {}
 
 
 @cache

@@ -35,6 +35,11 @@ def place_of(passage_id: str) -> Gold:
     return Gold(_name(document), article)
 
 
+def document_of(document_id: str) -> str:
+    """The document that a document of a corpus is or is an excerpt of, as `place_of` says it."""
+    return place_of(f"{document_id}#").document
+
+
 def ranks(gold: Sequence[Gold], passage_ids: Sequence[str]) -> tuple[int, ...]:
     """For each gold place the rank of the first passage that stands at it, from 1; 0 for none.
 

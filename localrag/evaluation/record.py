@@ -10,8 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from localrag.durable import replace_text
 from localrag.errors import NotFoundError, StorageError, UsageError
-from localrag.evaluation import places
+from localrag.evaluation import places, report
 from localrag.evaluation.machine import machine
+from localrag.evaluation.model import Evaluation
 from localrag.evaluation.planning import Plan
 from localrag.workspace import Workspace
 
@@ -103,7 +104,7 @@ def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Pat
         workspace: where it lies.
         run: what is asked.
         name: of the folder; "" for that of a run that asks the same, else the time of its
-            beginning. What else stood there under this name is replaced.
+            beginning.
         asks: whether anything is still to be asked; a run that has nothing left to ask keeps the
             time of its end.
 
@@ -111,13 +112,14 @@ def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Pat
         The folder, and the record as it stands there.
 
     Raises:
-        UsageError: it cannot be a name.
+        UsageError: it cannot be a name; or what stands there under it asks something else.
         StorageError: it cannot be written.
     """
     if name:
         folder = places.run(workspace, run.dataset, name)
-        earlier = read(folder)
-        same = earlier if earlier is not None and earlier.asks_as(run) else None
+        same = read(folder)
+        if any(folder.glob("*")) and (same is None or not same.asks_as(run)):
+            raise _taken(folder, same, run)
     else:
         found = (one for one in recorded(workspace) if one[1].asks_as(run))
         folder, same = next(found, (_fresh(workspace, run), None))
@@ -126,6 +128,22 @@ def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Pat
     places.make(folder)
     write(folder, run)
     return folder, run
+
+
+def evaluation_of(folder: Path) -> Evaluation:
+    """Read back what a finished run came to.
+
+    Raises:
+        UsageError: it is not finished: what report there is tells of an earlier state.
+        NotFoundError, WorkspaceError, InputError: as `localrag.evaluation.report.load` says.
+    """
+    run = read(folder)
+    if run is not None and not run.finished:
+        raise UsageError(
+            f"The run {folder.name} is not finished.",
+            "Give the command of the evaluation again: it goes on where it stopped.",
+        )
+    return report.load(folder)
 
 
 def recorded(workspace: Workspace) -> Iterator[tuple[Path, Run]]:
@@ -197,6 +215,33 @@ def now() -> str:
 
 def _folders(workspace: Workspace) -> list[Path]:
     return sorted(path.parent for path in places.runs(workspace).glob(f"*/*/{FILE}"))
+
+
+def _taken(folder: Path, there: Run | None, asked: Run) -> UsageError:
+    free = f"Choose another name with --run, or remove the folder {folder}"
+    if there is None:
+        return UsageError(f"{folder} holds something else than a run.", free)
+    differing = [
+        name
+        for name in ("split", "sha256", "n", "orders")
+        if getattr(there, name) != getattr(asked, name)
+    ]
+    before, now = ({one.name: one.made_with for one in run.entries} for run in (there, asked))
+    if list(before) != list(now):
+        differing.append("methods")
+    differing += sorted(
+        {
+            setting
+            for name in before.keys() & now.keys()
+            for setting in {**before[name], **now[name]}
+            if before[name].get(setting) != now[name].get(setting)
+        }
+    )
+    return UsageError(
+        f"The run {folder.name} is there already and asks something else; it differs in "
+        f"{', '.join(differing)}.",
+        free,
+    )
 
 
 def _asked(run: Run) -> tuple[object, ...]:

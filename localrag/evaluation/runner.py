@@ -12,11 +12,12 @@ from io import BytesIO
 from pathlib import Path
 
 from localrag import batch
+from localrag.batch.folder import RunFolder
 from localrag.errors import BusyError, LocalragError, ModelUnusable
 from localrag.evaluation import places, record, report, statistics
-from localrag.evaluation.answers import results
+from localrag.evaluation.answers import forget, results
 from localrag.evaluation.events import Asking, Halted, Listener, ignore
-from localrag.evaluation.model import Entry, Evaluation, Question, Result
+from localrag.evaluation.model import Entry, Evaluation, NotMeasured, Question, Result
 from localrag.evaluation.orders import rotated
 from localrag.evaluation.planning import Plan, Setup
 from localrag.inference.opening import check_models
@@ -50,17 +51,19 @@ def evaluate(
     """Ask what has no answer yet, and write the report.
 
     Whatever ends it, a kill included, the same plan goes on where it stopped. A question that
-    fails does not stop the others; a model that fails, or another process that asks the same
+    fails does not stop the others, and is asked again by the next call where its failure may be
+    gone by itself (a server that died); a model that fails, or another process that asks the same
     questions, stops the entry it concerns, and the others go on.
 
     Args:
         plan: what to ask.
         run: name of the run; "" for that of the run that asks the same, else a new one.
-        retry_failed: ask the questions again that failed before.
+        retry_failed: ask all questions again that failed before.
         on_event: called in this thread.
 
     Raises:
-        UsageError: the package that computes statistics is not installed.
+        UsageError: the package that computes statistics is not installed; or the run of this name
+            asks something else.
         ModelUnusable: a model that is needed cannot be used: told before anything is asked, or
             where no entry could be completed.
         BusyError: no entry could be completed, since another process asks the same.
@@ -97,6 +100,11 @@ def evaluate(
         entries=tuple(_entry(plan, setup, found) for setup in complete),
         machine=recorded.machine,
         date=date,
+        not_measured=(
+            *(NotMeasured(one.method, one.cause, one.cure) for one in plan.left_out),
+            *(NotMeasured(name, one.cause, one.cure) for name, one in asking.stopped.items()),
+        ),
+        lacking=plan.lacking,
     )
     report.write(evaluation, folder)
     record.write(folder, _ended(recorded, date, asking.stopped))
@@ -111,12 +119,17 @@ def known(plan: Plan, setup: Setup, order: int) -> Results:
         StorageError: the answers cannot be read.
     """
     path = places.order_file(setup.folder, order)
-    return results(path, plan.asked, order, searched=setup.method.searches)
+    return results(path, plan.asked, order, setup.method, plan.lacking)
 
 
 def left(plan: Plan, found: Results, *, retry_failed: bool) -> int:
     """How many questions are still to be asked."""
-    return plan.n - sum(not (retry_failed and result.failure) for result in found.values())
+    return plan.n - sum(not again(result, retry_failed=retry_failed) for result in found.values())
+
+
+def again(result: Result, *, retry_failed: bool) -> bool:
+    """Whether a question is asked again that has a result."""
+    return result.transient or (retry_failed and bool(result.failure))
 
 
 def _entry(plan: Plan, setup: Setup, found: Mapping[tuple[str, int], Results]) -> Entry:
@@ -195,6 +208,7 @@ class _Asking:
 
         places.make(setup.folder)
         try:
+            self._forget_transient(setup, order)
             done = batch.run(
                 plan.workspace,
                 plan.corpus,
@@ -211,6 +225,13 @@ class _Asking:
             self._tell(Halted(setup.name, error.cause, error.cure))
         else:
             self.asked += done.spent.asked
+
+    def _forget_transient(self, setup: Setup, order: int) -> None:
+        path = places.order_file(setup.folder, order)
+        with RunFolder.of(path, BytesIO()).held():
+            found = known(self._plan, setup, order)
+            if rows := {row for row, result in found.items() if result.transient}:
+                forget(path, rows)
 
 
 def table(questions: Iterable[Question], order: int) -> bytes:

@@ -7,6 +7,7 @@ so that they count as one observation, by their mean.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import log, sqrt
 from statistics import fmean
 from typing import Any
 
@@ -17,6 +18,9 @@ RESAMPLES = 1_999
 
 LEVEL = 0.95
 """How often such an interval covers the true score."""
+
+FEW = 10
+"""Questions below which a bootstrap says too little: it has too few values to draw from."""
 
 _SEED = 0
 _NUMBERS_AT_ONCE = 4_000_000
@@ -66,7 +70,7 @@ def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
     Where every question is right or wrong as a whole, and so wherever each was asked once and
     scores are 0 or 1, the interval is Wilson's (1927). Else it is a percentile bootstrap over
     questions (Efron and Tibshirani 1993, chapter 13), which leaves the orders of a question
-    together.
+    together; below `FEW` questions Hoeffding's (1963, theorem 2), wide, but true of any scores.
 
     Args:
         questions: for each the scores of its answers, 0 to 1, at least one.
@@ -79,8 +83,7 @@ def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
         return None
     if all(mean in (0, 1) for mean in means):
         return share(round(sum(means)), len(means))
-    low, high = _bootstrap(tuple(means)) if len(means) > 1 else (0.0, 1.0)
-    return Estimate(fmean(means), low, high, len(means))
+    return _mean(means, 0.0, 1.0)
 
 
 def share(hits: int, n: int) -> Estimate:
@@ -94,13 +97,11 @@ def share(hits: int, n: int) -> Estimate:
 def difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
     """How much higher the first scores on the same questions, with a paired bootstrap interval.
 
+    Below `FEW` questions the interval is Hoeffding's, as for `score`.
     Both hold mean scores, question by question. None where there is no question.
     """
     gaps = sorted(a - b for a, b in zip(first, second, strict=True))
-    if not gaps:
-        return None
-    low, high = _bootstrap(tuple(gaps)) if len(gaps) > 1 else (-1.0, 1.0)
-    return Estimate(fmean(gaps), low, high, len(gaps))
+    return _mean(gaps, -1.0, 1.0) if gaps else None
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
@@ -121,6 +122,15 @@ def holm(values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(values) - done) * values[place]))
         adjusted[place] = highest
     return adjusted
+
+
+def _mean(values: Sequence[float], least: float, most: float) -> Estimate:
+    """The mean of sorted values that lie between `least` and `most`."""
+    mean, n = fmean(values), len(values)
+    if n >= FEW:
+        return Estimate(mean, *_bootstrap(tuple(values)), n)
+    reach = (most - least) * sqrt(log(2 / (1 - LEVEL)) / (2 * n))
+    return Estimate(mean, max(least, mean - reach), min(most, mean + reach), n)
 
 
 # Sorted values give the same interval in whatever order the questions stand.

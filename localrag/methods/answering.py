@@ -11,7 +11,7 @@ from localrag.config import Config
 from localrag.errors import ModelUnusable, UsageError
 from localrag.inference.opening import open_chat
 from localrag.methods.catalogue import method
-from localrag.methods.choices import LABELS
+from localrag.methods.choices import LABELS, labelled
 from localrag.methods.model import Case, Method
 from localrag.methods.seen import mark
 from localrag.methods.toolkit import Toolkit
@@ -39,15 +39,9 @@ class MethodResources:
     """
 
     def __init__(self, workspace: Workspace, corpus: str, config: Config) -> None:
-        """Remember what to open.
-
-        Raises:
-            NotFoundError: there is no optimised prompt of the name in the settings.
-        """
+        """Remember what to open."""
         self.settings = config.chat
         self.reading = RLock()
-        name = config.method.query_prompt
-        self.query_prompt = OptimisedPrompt.load(workspace.prompts, name) if name else None
         self._workspace = workspace
         self._corpus = corpus
         self._config = config
@@ -75,6 +69,16 @@ class MethodResources:
         """
         with self._opening:
             return self._model
+
+    @cached_property
+    def query_prompt(self) -> OptimisedPrompt | None:
+        """The optimised prompt that the settings name.
+
+        Raises:
+            NotFoundError: there is none of this name.
+        """
+        name = self._config.method.query_prompt
+        return OptimisedPrompt.load(self._workspace.prompts, name) if name else None
 
     @cached_property
     def _retriever(self) -> Retriever:
@@ -174,27 +178,30 @@ class MethodAnswerer:
                 f"{len(query.options)}.",
                 "Give each with --option, or in the field options of a batch.",
             )
-        if not self._method.reads_context:
-            return Case(query)
-        if query not in self._contexts:
-            raise UsageError(
-                f"{name} is given the texts that answer a question, which only a dataset has.",
-                "Use it in an evaluation: localrag eval",
-            )
-        return Case(query, self._contexts[query])
+        for label, option in labelled(query.options) if self._method.chooses else ():
+            if not any(character.isalnum() for character in option):
+                raise UsageError(f"Option {label} holds no word.", "Give the text of every option.")
+        return Case(query, self._contexts.get(query, "") if self._method.reads_context else "")
 
 
 def open_answers(workspace: Workspace, corpus: str, config: Config) -> Answerer | MethodAnswerer:
     """Open what the settings say answers questions: a method, a model, or quotations.
 
     Raises:
-        UsageError: there is no such method, or it needs a model and the settings name none.
+        UsageError: there is no such method, it is for evaluations only, or it needs a model and
+            the settings name none.
         NotFoundError: there is no such corpus.
         StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
     """
     if not config.method.name:
         return Answerer.open(workspace, corpus, config)
-    return OwningAnswerer(method(config.method.name), MethodResources(workspace, corpus, config))
+    chosen = method(config.method.name)
+    if chosen.reads_context:
+        raise UsageError(
+            f"{chosen.name} is given the texts that answer a question, which only a dataset has.",
+            "Use it in an evaluation: localrag eval",
+        )
+    return OwningAnswerer(chosen, MethodResources(workspace, corpus, config))
 
 
 class OwningAnswerer(MethodAnswerer):

@@ -3,6 +3,12 @@
 The question is read from its end, where a Japanese sentence decides: the verdict asked for
 (正しい, 誤っている) stands before the noun it qualifies, and whatever is negated further inside
 belongs to the description of what the law says (適用されない有価証券として、正しいもの).
+
+Two kinds of question deny without wanting what deviates. Asked how many of some statements are
+wrong, or which together, the option wanted is the one that counts or combines them rightly
+(誤っているものはいくつあるか, 誤っているものの組合せ); a wrong combination is another matter
+(誤っている組合せ). And an exemption is what a provision says, with which the option wanted agrees
+(届出を要しないもの, 責任を負わない者, 検査を受けなくてもよい者).
 """
 
 import re
@@ -21,7 +27,7 @@ class Polarity(StrEnum):
 # What a question ends with: を1つ教えてください, はどれか.
 _REQUEST = re.compile(
     r"[をはが]?[、,]?"
-    r"(?:(?:[0-9一二三四ひとふた]+つ|すべて|全て|次の(?:うち|中から)|以下(?:のうち|から))[、,]?){0,3}"
+    r"(?:(?:[0-9一二三四ひとふた]+つ(?:だけ|のみ)?|すべて|全て|次の(?:うち|中から)|以下(?:のうち|から))[、,]?){0,3}"
     r"(?:教え|選[びべん]|選択|答え|挙げ|示し|お答え|指摘"
     r"|どれ|どちら|いずれ|何[かで]|なに|どの|あるか|。|$)"
 )
@@ -32,7 +38,13 @@ _NOUN = (
     r"(?:もの|者|物|こと|記述|説明|選択肢|肢|組み?合わ?せ|事項|条文|条項|規定|根拠|内容|行為|場合|"
     r"書類|業務|取引|方法|期間|文章|文|例|要件|措置|義務|権利|語句|数値)?"
 )
-_END = rf"{_NOUN}(?:の(?:番号|記号|組み?合わ?せ))?[のはをが、,]*$"
+_PARTICLES = r"[のはをが、,]*$"
+_END = rf"{_NOUN}(?:の(?:番号|記号))?{_PARTICLES}"
+# What is asked about several statements at once: which together, how many.
+_TOGETHER = re.compile(
+    r"(?:組み?合わ?せ|(?:の|した)(?:総|個|件|人)?数|(?:いくつ|幾つ|何[個つ件人])[ぁ-ん]{0,6}"
+    rf"|(?:挙げ|掲げ|選ん|並べ|集め|組み?合わせ)[ただ]もの){_PARTICLES}"
+)
 _VERDICTS = (
     (
         Polarity.DEVIATES,
@@ -59,7 +71,10 @@ _VERDICTS = (
     # Laws say in which cases something cannot be done; what cannot be done is not in them.
     (Polarity.DEVIATES, r"できない(?=(?:もの|こと|者|行為|事項|業務|取引)[のはをが]*$)"),
 )
-_READINGS = tuple((polarity, re.compile(words + _END)) for polarity, words in _VERDICTS)
+_READINGS = (
+    *((polarity, re.compile(words + _END)) for polarity, words in _VERDICTS),
+    (Polarity.AGREES, _TOGETHER),
+)
 
 
 def polarity_of(question: str) -> Polarity:

@@ -17,6 +17,10 @@ LONGEST_QUERY = 300
 """Characters of a query that a model writes, at most."""
 
 _NO_PROMPT = "method.query_prompt names no optimised prompt: the built-in one wrote the query"
+_SEED = "the optimised prompt {name} is the built-in instruction: optimisation found no better one"
+_EDITED = (
+    "the optimised prompt {name} was edited by hand after it was made: its scores are of another"
+)
 _NO_WORD = "the model wrote a query without a word: the question itself was searched for"
 
 
@@ -38,11 +42,16 @@ def built_in(language: Language, *, per_option: bool = False) -> str:
 
 
 def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> str:
-    """The optimised instruction, or the built-in one and an event that says so."""
-    if toolkit.query_prompt is not None:
-        return toolkit.query_prompt.text
-    toolkit.note(STAGE, [_NO_PROMPT])
-    return built_in(language_of(asked.text), per_option=per_option)
+    """The optimised instruction, or the built-in one; an event says what is not optimised."""
+    optimised = toolkit.query_prompt
+    if optimised is None:
+        toolkit.note(STAGE, [_NO_PROMPT])
+        return built_in(language_of(asked.text), per_option=per_option)
+    if optimised.is_edited:
+        toolkit.note(STAGE, [_EDITED.format(name=optimised.name)])
+    elif optimised.is_seed:
+        toolkit.note(STAGE, [_SEED.format(name=optimised.name)])
+    return optimised.text
 
 
 def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str = "") -> str:

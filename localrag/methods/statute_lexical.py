@@ -12,8 +12,8 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from localrag.methods.agreement.evidence import content_terms
 from localrag.methods.agreement.findings import in_words
 from localrag.methods.agreement.judging import choose, judge
 from localrag.methods.agreement.model import Judgement
@@ -22,12 +22,15 @@ from localrag.methods.agreement.weights import HELD_OUT, is_held_out
 from localrag.methods.choices import labelled
 from localrag.methods.model import Case, Method
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.model import Answer, Citation, Claim, Status
+from localrag.reading.model import Answer, Citation, Claim
 
 _HITS = 10
 # From here on cross-validation finds the option right in more than eight of ten answers.
 _SURE = 0.7
-_NOTHING = "条文と異なる点は見つからない"
+# Shares that differ by less are the same sum, put together in another order.
+_ALIKE = 1e-9
+_NOTHING = "手掛かりの範囲では、条文との違いは見つからない"
+_NO_WORD = "条文と比べられる語がない"
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:
@@ -39,19 +42,26 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     if is_held_out(asked.text, asked.options):
         toolkit.note("agreement", [HELD_OUT])
     judgements = judge(asked.text, asked.options, provisions)
-    labels = [label for label, _ in labelled(asked.options)]
+    options = labelled(asked.options)
     chosen = choose(asked.options, [judgement.share for judgement in judgements])
     citations = _citations(toolkit, judgements)
     different = dict.fromkeys(citation for citation in citations if citation)
     numbers = {citation: number for number, citation in enumerate(different, 1)}
     claims = [
-        _claim(label, judgement, (numbers[citation],) if citation else ())
-        for label, judgement, citation in zip(labels, judgements, citations, strict=True)
+        _claim(label, option, judgement, (numbers[citation],) if citation else ())
+        for (label, option), judgement, citation in zip(options, judgements, citations, strict=True)
     ]
-    made = toolkit.answer(asked, labels[chosen], claims, list(numbers))
-    if judgements[chosen].share < _SURE:
-        return replace(made, status=Status.UNSUPPORTED)
-    return made
+    doubt = _doubt(sorted((one.share for one in judgements), reverse=True))
+    return toolkit.answer(asked, options[chosen][0], claims, list(numbers), doubt)
+
+
+def _doubt(shares: Sequence[float]) -> str:
+    """What speaks against relying on the choice; shares from the highest down."""
+    if shares[0] - shares[1] < _ALIKE:
+        return "nothing tells the likeliest options apart: one of them was chosen arbitrarily"
+    if shares[0] < _SURE:
+        return f"the option is held right with {shares[0]:.0%} only; {_SURE:.0%} would support it"
+    return ""
 
 
 def _citations(toolkit: Toolkit, judgements: Sequence[Judgement]) -> list[Citation | None]:
@@ -66,9 +76,10 @@ def _citations(toolkit: Toolkit, judgements: Sequence[Judgement]) -> list[Citati
     ]
 
 
-def _claim(label: str, judgement: Judgement, citations: tuple[int, ...]) -> Claim:
-    told = "；".join(map(in_words, judgement.findings)) or _NOTHING
-    return Claim(f"{label}（{judgement.share:.0%}）: {told}", citations)
+def _claim(label: str, option: str, judgement: Judgement, citations: tuple[int, ...]) -> Claim:
+    nothing = _NOTHING if content_terms(option) else _NO_WORD
+    told = "；".join(map(in_words, judgement.findings)) or nothing
+    return Claim(f"{label}（見込み {judgement.share:.0%}）: {told}", citations)
 
 
 METHOD = Method(

@@ -58,6 +58,9 @@ from localrag.statutes.citations import find_citations
 from localrag_indexes.fusion import reciprocal_rank_fusion
 from localrag_models.chat import Message
 
+_UNDECIDED = "the quotations do not single an option out"
+_ELIMINATED = "the quotations speak against the other options only"
+
 MERGE, DECIDE = "merge", "decide"
 """Stages: one ranking for an option out of both searches; how the option was chosen."""
 
@@ -113,8 +116,10 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     chosen = left[0] if len(left) == 1 else _untied(toolkit, asked, left, evidence)
     claims, citations = claims_of(findings, language_of(asked.text))
     made = toolkit.answer(asked, chosen, claims, citations)
-    singled_out = left == [chosen] and verdicts[chosen] is wanted(polarity)
-    return replace(made, status=Status.SUPPORTED if singled_out else Status.UNSUPPORTED)
+    if left == [chosen] and verdicts[chosen] is wanted(polarity):
+        return replace(made, status=Status.SUPPORTED, doubt="")
+    doubt = _ELIMINATED if left == [chosen] else _UNDECIDED
+    return replace(made, status=Status.UNSUPPORTED, doubt=doubt)
 
 
 def gather(toolkit: Toolkit, asked: Query) -> dict[str, Evidence]:
@@ -221,10 +226,13 @@ def _findings(
     reply = toolkit.ask(messages(shown), _shape(len(shown)), f"findings {label}")
     findings = []
     for found in reply.findings:
-        # What another provision says does not tell what the one cited provides.
+        passage = shown[found.source - 1].passage
+        # What another provision says does not tell what the one cited provides; and a caption
+        # says what a provision is about, not what it says.
         beside = cites and found.source != 1
-        relation = Relation.UNRELATED if beside else found.relation
-        citation = toolkit.citation(shown[found.source - 1].passage, found.quote)
+        caption = compact(found.quote) in compact(passage.header)
+        relation = Relation.UNRELATED if beside or caption else found.relation
+        citation = toolkit.citation(passage, found.quote)
         findings.append(Finding(citation, relation, found.difference.strip()))
     return findings
 
@@ -265,8 +273,7 @@ def _untied(
         means = "by how highly retrieval holds what the options find"
     else:
         means = "arbitrarily, for nothing tells the options apart"
-    event = f"the quotations leave {', '.join(sorted(left))}: {first} was chosen {means}"
-    toolkit.note(DECIDE, [event])
+    toolkit.note(DECIDE, [f"{_UNDECIDED}, and one was chosen {means}"])
     return first
 
 

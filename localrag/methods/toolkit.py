@@ -32,6 +32,8 @@ _SECOND_TEMPERATURE = 0.7
 # Characters of a passage below which it says too little.
 _SHORTEST_SHARE = 200
 
+_NO_QUOTATION = "an option was chosen, but no provision is quoted for it"
+
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
@@ -40,13 +42,16 @@ class Resources(Protocol):
 
     Attributes:
         settings: of the chat model.
-        query_prompt: the optimised prompt that writes queries; None for the built-in one.
         reading: held while the retriever is used, which serves one thread at a time.
     """
 
     settings: ChatConfig
-    query_prompt: OptimisedPrompt | None
     reading: RLock
+
+    @property
+    def query_prompt(self) -> OptimisedPrompt | None:
+        """The optimised prompt that writes queries; None for the built-in one."""
+        ...
 
     @property
     def retriever(self) -> Retriever:
@@ -68,14 +73,17 @@ class Toolkit:
 
     Attributes:
         trace: every stage and every call of a model so far.
-        query_prompt: as in `Resources`.
     """
 
     def __init__(self, resources: Resources, on_text: Callable[[str], None]) -> None:
         self.trace = Trace()
-        self.query_prompt = resources.query_prompt
         self._resources = resources
         self._on_text = on_text
+
+    @property
+    def query_prompt(self) -> OptimisedPrompt | None:
+        """The optimised prompt that writes queries; None for the built-in one."""
+        return self._resources.query_prompt
 
     def search(
         self, asked: Query, k: int, *, words: bool, meaning: bool, subject: str = ""
@@ -230,13 +238,16 @@ class Toolkit:
         label: str,
         claims: Sequence[Claim] = (),
         citations: Sequence[Citation] = (),
+        doubt: str = "",
     ) -> Answer:
         """The answer that chooses an option, with all that was done for it.
 
-        It is `supported` where every claim rests on a verified quotation and there is one, else
-        `unsupported`.
+        It is `supported` where every claim rests on a verified quotation, there is one, and no
+        doubt is left; else `unsupported`.
         """
-        carried = bool(claims) and all(
+        if not citations:
+            doubt = doubt or _NO_QUOTATION
+        carried = not doubt and all(
             any(citations[number - 1].verified for number in claim.citations) for claim in claims
         )
         return Answer(
@@ -246,6 +257,7 @@ class Toolkit:
             trace=self.trace,
             claims=tuple(claims),
             label=label,
+            doubt=doubt,
         )
 
     def _record(self, retrieval: Retrieval, asked: Query, subject: str) -> Retrieval:

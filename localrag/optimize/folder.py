@@ -10,7 +10,7 @@ from typing import Any
 from localrag.durable import replace_text
 from localrag.errors import BusyError, StorageError, UsageError, WorkspaceError
 from localrag.optimize.model import Candidate, Outcome, Refused
-from localrag.prompts.optimised import path_of
+from localrag.prompts.optimised import OptimisedPrompt, path_of
 from localrag.workspace import Workspace
 
 Origin = Mapping[str, object]
@@ -70,8 +70,9 @@ class RunFolder:
         """Make ready for outcomes that depend on `origin`, beside earlier ones or in their place.
 
         Raises:
-            UsageError: what is there depends on something else, or another run made the prompt.
-            WorkspaceError: what is there does not say what it depends on.
+            UsageError: what is there depends on something else, or the prompt is not what the run
+                made of it.
+            WorkspaceError: what is there does not say what it depends on, or cannot be read.
             StorageError: the folder cannot be written.
         """
         try:
@@ -80,6 +81,11 @@ class RunFolder:
                 self._report.unlink(missing_ok=True)
             elif self._begun:
                 self._require_same(origin)
+                if self.prompt_is_foreign:
+                    raise UsageError(
+                        f"The prompt {self.name!r} was edited by hand after this run had made it.",
+                        "Choose another --name, or begin anew in its place with --restart.",
+                    )
                 return
             elif self.prompt.exists():
                 raise UsageError(
@@ -124,6 +130,17 @@ class RunFolder:
             WorkspaceError: that is damaged.
         """
         return _read(self._origin)
+
+    @property
+    def prompt_is_foreign(self) -> bool:
+        """Whether there is a prompt of this name that no optimisation wrote as it is.
+
+        Raises:
+            WorkspaceError: it is damaged.
+        """
+        if not self.prompt.exists():
+            return False
+        return not OptimisedPrompt.load(self.prompt.parent, self.name).is_made
 
     @property
     def _begun(self) -> bool:

@@ -1,28 +1,53 @@
 """The guard against prompts that carry wording of the questions they were made with.
 
-Such a prompt would score well on these questions and prove nothing. The guard knows copied
-wording, whatever its widths, case, blanks and punctuation, and listed article numbers; it cannot
-know a paraphrase.
+Such a prompt would score well on these questions and prove nothing. What the guard knows:
+
+- copied wording, in one stretch or in pieces, whatever its widths, case, kana, accents, blanks,
+  punctuation and tags, and whatever one letter fills it up, or one or two stand between any two;
+- numbers of gold articles that are written as such, in figures or in Japanese numerals, and several
+  that stand alone.
+
+What it cannot know: a paraphrase, a translation, pieces shorter than `PIECE`, a gold context in
+pieces (sound advice shares as much with a long one), numbers in English words, and what is spelled
+backwards or enciphered.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import unescape
+from unicodedata import normalize as compose
 
 from localrag.evaluation.model import Question
+from localrag.optimize.numbers import bare, cited, written
 from localrag.prompts import Language, language_of
-from localrag.statutes.citations import find_citations
 from localrag.statutes.names import LawNames
 from localrag_indexes.analysis.normalize import normalize
 
 LONGEST: dict[Language, int] = {"ja": 12, "en": 40}
 """Letters and digits in a row that a prompt may share with a question, by its language."""
 
+PIECE: dict[Language, int] = {"ja": 6, "en": 20}
+"""Letters and digits in a row that count towards `SPREAD`."""
+
+SPREAD: dict[Language, int] = {"ja": 24, "en": 80}
+"""Letters and digits, in pieces, that are too many of one question and its options."""
+
 COMMON = 5
 """What the wording of so many questions has in common is of the trade, and may be used."""
 
+NUMBERS = 3
+"""Different numbers of gold articles that are no chance, though they stand alone."""
+
+_RUN: dict[Language, int] = {language: longest + 1 for language, longest in LONGEST.items()}
 _NO_LETTER = re.compile(r"[\W_]+")
+_ACCENT = re.compile("[\u0300-\u036f]")
+# Latin only: Japanese between such brackets is wording.
+_TAG = re.compile(r"</?[a-z][a-z0-9 =\"'/-]{0,40}>")
+_HIRAGANA = {katakana: katakana - 0x60 for katakana in range(ord("ァ"), ord("ヶ") + 1)}
+# A letter that stands so often may be there to fill up copied wording.
+_OFTEN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +55,9 @@ class Leak:
     """What of which question a prompt carries.
 
     Attributes:
-        question: its id; "" for an article number, which several may share.
-        wording: the letters both have in a row, or the article number ("27_36").
+        question: its id; "" for article numbers, which several may share.
+        wording: the letters both have in common, as they are compared (in small letters and
+            hiragana), or the article numbers ("27_36").
     """
 
     question: str
@@ -50,29 +76,61 @@ class LeakageGuard:
     def __init__(self, questions: Iterable[Question], seed: str, names: LawNames) -> None:
         known = list(questions)
         self._names = names
-        # Counted in what is asked, not in the contexts: questions on one provision share these.
-        asked = Counter(run for question in known for run in set(_runs_of(_asked(question))))
-        free = {run for run, count in asked.items() if count >= COMMON}
-        free |= set(_runs_of([seed], LONGEST))
+        free = _common(known, _RUN) | set(_runs_of([seed], _RUN, _RUN))
         self._owners = {
             run: question.id
             for question in known
-            for run in _runs_of([*_asked(question), question.context])
+            for run in _runs_of([*_asked(question), question.context], _RUN)
             if run not in free
         }
-        self._articles = {place.article for question in known for place in question.gold} | {
-            article for question in known for text in _asked(question) for article in _cited(text)
+        titles = (row.title for row in names.rows.values())
+        free = _common(known, PIECE) | set(_runs_of([seed, *titles], PIECE, PIECE))
+        self._pieces: dict[Language, dict[str, set[str]]] = {
+            language: defaultdict(set) for language in PIECE
         }
-        self._articles -= {"", *_cited(seed)}
+        for question in known:
+            language = language_of("".join(_asked(question)))
+            for piece in _runs_of(_asked(question), PIECE, (language,)):
+                if piece not in free:
+                    self._pieces[language][piece].add(question.id)
+        self._articles = {place.article for question in known for place in question.gold} | {
+            article for question in known for text in _asked(question) for article in written(text)
+        }
+        self._articles -= {"", *cited(seed)}
 
     def find(self, prompt: str) -> Leak | None:
         """The first leak in a prompt; None where there is none."""
-        for run in _runs_of(self._between_names(prompt), LONGEST):
-            if run in self._owners:
-                return Leak(self._owners[run], run)
-        for article in _cited(prompt):
+        for reading in _readings(list(self._between_names(prompt))):
+            for run in _windows(reading, _RUN.values()):
+                if run in self._owners:
+                    return Leak(self._owners[run], run)
+            for language in PIECE:
+                if (leak := self._in_pieces(reading, language)) is not None:
+                    return leak
+        for article in cited(prompt):
             if article in self._articles:
                 return Leak("", article)
+        alone = [number for number in dict.fromkeys(bare(prompt)) if number in self._articles]
+        return Leak("", ", ".join(alone)) if len(alone) >= NUMBERS else None
+
+    def _in_pieces(self, reading: Sequence[str], language: Language) -> Leak | None:
+        """Whether too much of one question is there, a piece said twice counting once."""
+        owners, length = self._pieces[language], PIECE[language]
+        letters: defaultdict[str, dict[tuple[int, int], str]] = defaultdict(dict)
+        met: set[str] = set()
+        for number, part in enumerate(reading):
+            for start in range(len(part) - length + 1):
+                piece = part[start : start + length]
+                if piece in met:
+                    continue
+                met.add(piece)
+                for question in owners.get(piece, ()):
+                    letters[question] |= {
+                        (number, start + place): letter for place, letter in enumerate(piece)
+                    }
+        for question, shared in letters.items():
+            if len(shared) >= SPREAD[language]:
+                return Leak(question, "".join(shared.values()))
         return None
 
     def _between_names(self, prompt: str) -> Iterator[str]:
@@ -89,22 +147,45 @@ def _asked(question: Question) -> list[str]:
     return [question.query.text, *question.query.options]
 
 
-def _runs_of(texts: Iterable[str], languages: Iterable[Language] = ()) -> Iterator[str]:
-    """Every stretch of letters one longer than is allowed."""
+def _common(questions: Iterable[Question], lengths: Mapping[Language, int]) -> set[str]:
+    # Counted in what is asked, not in the contexts: questions on one provision share these.
+    asked = Counter(
+        run for question in questions for run in set(_runs_of(_asked(question), lengths))
+    )
+    return {run for run, count in asked.items() if count >= COMMON}
+
+
+def _runs_of(
+    texts: Iterable[str], lengths: Mapping[Language, int], languages: Iterable[Language] = ()
+) -> Iterator[str]:
+    """Every stretch of so many letters as is looked for in these languages, or in its own."""
     for text in texts:
-        letters = _NO_LETTER.sub("", normalize(text))
-        for language in languages or (language_of(text),):
-            length = LONGEST[language] + 1
+        wanted = languages or (language_of(text),)
+        yield from _windows([_letters(text)], [lengths[language] for language in wanted])
+
+
+def _windows(texts: Iterable[str], lengths: Iterable[int]) -> Iterator[str]:
+    for letters in texts:
+        for length in lengths:
             for start in range(len(letters) - length + 1):
                 yield letters[start : start + length]
 
 
-def _cited(text: str) -> list[str]:
-    # Blanks inside a citation would hide its number.
-    compact = re.sub(r"\s", "", text)
-    return [
-        place.article
-        for found in find_citations(compact)
-        for place in (found.locator, found.last)
-        if place is not None and place.article
-    ]
+def _readings(parts: Sequence[str]) -> Iterator[list[str]]:
+    """The letters of a prompt as they stand, and without what may have been put between them."""
+    plain = [_letters(part) for part in parts]
+    yield plain
+    bared = [_letters(_TAG.sub("", normalize(unescape(part)))) for part in parts]
+    if bared != plain:
+        yield bared
+    for filler, count in Counter("".join(bared)).items():
+        if count >= _OFTEN:
+            yield [part.replace(filler, "") for part in bared]
+    for step in (2, 3):
+        for start in range(step):
+            yield [part[start::step] for part in bared]
+
+
+def _letters(text: str) -> str:
+    bare_letters = _ACCENT.sub("", compose("NFD", text))
+    return _NO_LETTER.sub("", normalize(bare_letters).translate(_HIRAGANA))

@@ -37,14 +37,14 @@ class Material:
     seed: str
 
     @classmethod
-    def read(cls, workspace: Workspace, plan: Plan) -> "Material":
-        """Read and divide the questions of a plan.
+    def read(cls, workspace: Workspace, plan: Plan, corpus: str) -> "Material":
+        """Read and divide the questions of a plan; the laws that they name are those of a corpus.
 
         Raises:
             UsageError: too few can be used, or the calls do not reach for them.
             NotFoundError, InputError: as `localrag.evaluation.datasets.loading.load` says.
         """
-        questions = loading.load(workspace, plan.dataset, plan.split, plan.questions)
+        questions = loading.load(workspace, plan.dataset, plan.split, plan.questions, corpus=corpus)
         usable = [one for one in questions.questions if scorable(one, plan.objective)]
         train, validation = split(usable, plan.seed, plan.limit)
         if len(train) + len(validation) < FEWEST:
@@ -56,10 +56,18 @@ class Material:
             )
         if plan.calls <= len(validation):
             raise UsageError(
-                f"{plan.calls:,} calls do not even score the built-in instruction on the "
+                f"The calls ({plan.calls:,}) do not even score the built-in instruction on the "
                 f"{len(validation):,} validation questions.",
-                f"Allow some times as many with --calls, or set --limit below {plan.calls:,}.",
+                _enough(plan.calls, len(validation)),
             )
         language = language_of("".join(one.query.text for one in train))
         unusable = len(questions.questions) - len(usable)
         return cls(questions, train, validation, unusable, language, built_in(language))
+
+
+def _enough(calls: int, validation: int) -> str:
+    """The cure for too few calls."""
+    cure = f"Set --calls to {validation + 1:,} at least; a good prompt takes some times as many."
+    # Half of the questions, rounded up, are for validation.
+    limit = 2 * (calls - 1)
+    return cure if limit < FEWEST else f"{cure} Or use fewer questions: --limit {limit:,}."

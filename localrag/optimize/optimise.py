@@ -8,7 +8,7 @@ merge step, for there is one text to write).
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -37,6 +37,10 @@ METHOD = "statute-gepa"
 """The method whose query is optimised; others that write queries can follow the prompt as well."""
 
 _STOPPED = "stopped"
+_EDITED = (
+    "the prompt {name} was edited by hand meanwhile and is left as it is; what the run found is "
+    "shown by: localrag optimize show {name}"
+)
 _log = logging.getLogger(__name__)
 
 
@@ -52,14 +56,15 @@ def optimise(
     """Optimise the instruction under which a model writes queries, and save the best one found.
 
     A run of this name goes on where it stopped, and comes to the same candidates as one that was
-    never stopped. More calls or minutes than before let a finished run go on.
+    never stopped. More calls or minutes than before let a finished run go on. A prompt of this name
+    that was edited by hand is replaced only on a restart.
 
     Args:
         workspace: keeps the run in ``runs/optimize/<name>`` and the prompt in ``prompts``.
         corpus: to be searched.
         config: names the model that writes the queries (``chat``).
         plan: what to optimise on, and for how long.
-        restart: drop what an earlier run of this name did.
+        restart: drop what an earlier run of this name did, and replace its prompt.
         on_event: told what happens.
 
     Raises:
@@ -68,6 +73,7 @@ def optimise(
         InputError: a file of questions cannot be read.
         BusyError: another process is at this run.
         StorageError: the disk is full; what was done is kept.
+        WorkspaceError: the files of an earlier run, or its prompt, cannot be read.
         StoreError, IndexUnusable, ModelUnusable: something cannot be used; what was done is kept.
     """
     if find_spec("gepa") is None:
@@ -75,11 +81,11 @@ def optimise(
     if not config.chat.model:
         raise UsageError(
             "The settings name no model that writes queries.",
-            "Set chat.model; see what there is: localrag models list",
+            "Name one with --model, or set chat.model; what there is: localrag models list",
         )
     config = config.model_copy(update={"method": MethodConfig(name=METHOD)})
     folder = RunFolder.of(workspace, plan.name)
-    material = Material.read(workspace, plan)
+    material = Material.read(workspace, plan, corpus)
     with ExitStack() as opened:
         opened.enter_context(folder.held())
         origin = origin_of(workspace, corpus, config, plan, material.questions, material.seed)
@@ -102,7 +108,7 @@ def optimise(
                 loaded=weight(workspace, *dict.fromkeys(models)),
             )
         )
-        run = _Run(folder, plan, material, journal, writing, reflecting, on_event)
+        run = _Run(folder, plan, material, journal, writing, reflecting, on_event, restart)
         try:
             run.go()
         finally:
@@ -128,6 +134,7 @@ class _Run:
     writing: MethodResources
     reflecting: MethodResources
     on_event: Listener
+    restart: bool
     outcome: Outcome | None = None
     _notes: set[str] = field(default_factory=set)
     _end: str = _STOPPED
@@ -194,13 +201,17 @@ class _Run:
             seconds=self.spending.seconds,
         )
         self.folder.write(self.outcome)
-        best = adapter.candidates[self.outcome.best]
-        prompt = OptimisedPrompt(plan.name, best.text, self._provenance(self.outcome))
+        if not self.restart and self.folder.prompt_is_foreign:
+            self._note(_EDITED.format(name=plan.name))
+            return
+        best = OptimisedPrompt(plan.name, adapter.candidates[self.outcome.best].text)
+        prompt = replace(best, provenance=self._provenance(self.outcome, best.digest))
         prompt.save(self.folder.prompt.parent)
 
-    def _provenance(self, outcome: Outcome) -> dict[str, str | int | float | bool]:
+    def _provenance(self, outcome: Outcome, digest: str) -> dict[str, str | int | float | bool]:
         plan, questions = self.plan, self.material.questions
         return {
+            "digest": digest,
             "made_by": f"GEPA {version('gepa')}",
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "dataset": questions.dataset.name,

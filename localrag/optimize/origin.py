@@ -1,12 +1,17 @@
-"""What the outcomes of an optimisation depend on: going on with anything else would mix them."""
+"""What the outcomes of an optimisation depend on: going on with anything else would mix them.
+
+A server does not tell the weights behind the name of a model, and another server may have others:
+its address stands for them.
+"""
 
 from hashlib import sha256
 from importlib.metadata import version
 
 from localrag.batch import origin as answers
 from localrag.batch.weights import weights
-from localrag.config import Config
+from localrag.config import ChatConfig, Config
 from localrag.evaluation.model import Questions
+from localrag.inference.opening import OLLAMA, OPENAI
 from localrag.optimize.folder import Origin
 from localrag.optimize.model import Plan
 from localrag.optimize.resources import with_model
@@ -34,6 +39,7 @@ def origin_of(
     reflection = plan.reflection or config.chat.model
     return {
         **answers.origin_of(workspace, corpus, config),
+        **_server("chat", config.chat),
         "gepa": version("gepa"),
         "dataset": questions.dataset.name,
         "split": questions.split,
@@ -47,4 +53,16 @@ def origin_of(
             name.replace("chat.", "reflection."): value
             for name, value in weights(workspace, with_model(config, reflection), "chat").items()
         },
+        **_server("reflection", with_model(config, reflection).chat),
     }
+
+
+def _server(section: str, settings: ChatConfig) -> Origin:
+    """The address of the server that runs the model; nothing for an installed one."""
+    from localrag_models.backends.ollama import ADDRESS
+
+    if settings.model.startswith(f"{OLLAMA}:"):
+        return {f"{section}.server": settings.server or ADDRESS}
+    if settings.model.startswith(f"{OPENAI}:"):
+        return {f"{section}.server": settings.server}
+    return {}

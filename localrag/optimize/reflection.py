@@ -1,12 +1,13 @@
 """Has a model propose a better instruction from examples of what the present one brought."""
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from localrag.errors import ModelUnusable
 from localrag.evaluation.model import Question
@@ -26,14 +27,28 @@ _LONGEST_OPTION = 200
 _TOKENS = 2_048
 # The same examples shall not bring the same proposal every time.
 _TEMPERATURE = 0.7
+_LAYOUT = dict.fromkeys(map(ord, "\t\n\r"))
 Example = Mapping[str, Any]
+
+
+_UNPRINTABLE = ("Cc", "Cf", "Cs")
+"""Categories of Unicode: control characters, invisible marks, halves of a surrogate pair."""
+
+
+def _printable(text: str) -> str:
+    # They tell a model nothing, and would reach terminals and files.
+    if any(
+        unicodedata.category(character) in _UNPRINTABLE for character in text.translate(_LAYOUT)
+    ):
+        raise ValueError("control characters")
+    return text
 
 
 class Instruction(BaseModel):
     """The reply; what it rests on is written first, so that the instruction follows from it."""
 
     analysis: Annotated[str, Field(max_length=400)]
-    instruction: Annotated[str, Field(max_length=LONGEST_INSTRUCTION)]
+    instruction: Annotated[str, Field(max_length=LONGEST_INSTRUCTION), AfterValidator(_printable)]
 
 
 def example_of(question: Question, rollout: Rollout) -> dict[str, Any]:

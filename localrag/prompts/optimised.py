@@ -23,6 +23,8 @@ class OptimisedPrompt:
         name: what it is used by.
         text: the instruction.
         provenance: how it came about; JSON values by name (seed, data, score, models, budget …).
+            ``digest`` is that of the text it tells of, ``is_seed`` whether that is the built-in
+            one, for want of a better.
     """
 
     name: str
@@ -38,6 +40,21 @@ class OptimisedPrompt:
     def digest(self) -> str:
         """What tells this text from every other."""
         return sha256(self.text.encode()).hexdigest()[:16]
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the text is the one that its provenance tells of."""
+        return self.provenance.get("digest") == self.digest
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the text was changed after it was made, so that its scores are not its own."""
+        return "digest" in self.provenance and not self.is_made
+
+    @property
+    def is_seed(self) -> bool:
+        """Whether optimisation found nothing better than the built-in instruction, which it is."""
+        return self.provenance.get("is_seed") is True and not self.is_edited
 
     @classmethod
     def load(cls, folder: Path, name: str) -> Self:
@@ -80,7 +97,9 @@ class OptimisedPrompt:
         written = {"text": self.text, "provenance": dict(self.provenance)}
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            replace_text(path, tomli_w.dumps(written, multiline_strings=True))
+            # TOML makes every line break of a file a plain one; in a string on one line it stays.
+            legible = "\r" not in self.text
+            replace_text(path, tomli_w.dumps(written, multiline_strings=legible))
         except OSError as error:
             raise StorageError(
                 f"{path} cannot be written ({error.strerror}).",

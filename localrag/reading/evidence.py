@@ -88,8 +88,9 @@ def fitting(
     dropped = sources[len(kept) :]
     if dropped:
         events.append(
-            f"{len(dropped)} of {len(sources)} passages did not fit the model's context and were "
-            f"left out, the last ranks first: {'; '.join(source.place for source in dropped)}"
+            f"{len(dropped)} of {len(sources)} passages did not fit the context in use "
+            "(chat.context) and were left out, the last ranks first: "
+            f"{'; '.join(source.place for source in dropped)}"
         )
     return kept, events
 

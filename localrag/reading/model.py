@@ -63,6 +63,7 @@ class Answer:
         claims: the statements of a model, or what a method found about each option; none for the
             extractive reader.
         label: the option chosen, "a" for the first; empty where none was asked for.
+        doubt: why it is not supported, where there is more to say than that of the quotations.
     """
 
     text: str
@@ -71,6 +72,7 @@ class Answer:
     trace: Trace
     claims: tuple[Claim, ...] = ()
     label: str = ""
+    doubt: str = ""
 
 
 class Unanswered(ModelUnusable):

@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from localrag.config import load
-from localrag.corpus.model import ARTICLES, Locator
-from localrag.corpus.readers import read
+from localrag.corpus import readers
+from localrag.corpus.model import ARTICLES
+from localrag.evaluation.datasets.excerpts import as_documents
+from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.model import Question
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.retrieval.pipeline import Retriever
-from localrag.statutes.format import cite
 from localrag.workspace import Workspace
 
 WORKERS = 2
+LAWS = "laws"
 
 
 def open_corpus(work: Path, name: str, paths: Sequence[Path]) -> Retriever:
@@ -35,27 +38,23 @@ def open_corpus(work: Path, name: str, paths: Sequence[Path]) -> Retriever:
     return Retriever.open(workspace, name, load(workspace))
 
 
-def write_excerpts(data: Path, work: Path) -> Path:
-    """The passages of ``lawqa/contexts_missing.jsonl`` as documents of their own.
+def open_laws(data: Path, work: Path) -> Retriever:
+    """The corpus of the 327 laws and the gold passages that they lack."""
+    return open_corpus(work, LAWS, [data / "egov" / "xml", write_excerpts(data, work)])
 
-    The document id is ``<law id, else title>|<article>|<number>``: `article_of` of the recall
-    benchmark reads it back.
-    """
+
+def law_questions(path: Path) -> tuple[Question, ...]:
+    """The four-choice questions of a file in the form of ``lawqa/train.jsonl``."""
+    return read("lawqa", str(path), path.read_bytes(), Laws())
+
+
+def write_excerpts(data: Path, work: Path) -> Path:
+    """The passages of ``lawqa/contexts_missing.jsonl`` as documents of their own."""
     folder = work / "excerpts"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "excerpts.jsonl"
-    lines = (data / "lawqa" / "contexts_missing.jsonl").read_text(encoding="utf-8").splitlines()
-    with path.open("w", encoding="utf-8") as out:
-        for number, line in enumerate(lines):
-            row = json.loads(line)
-            title, article = row["law_title"], row["article"] or ""
-            place = cite(title, Locator(article=article)) if row["law_id"] else f"{title} {article}"
-            document = {
-                "id": f"{row['law_id'] or title}|{article}|{number}",
-                "title": place.strip(),
-                "text": row["text"],
-            }
-            out.write(json.dumps(document, ensure_ascii=False) + "\n")
+    missing = data / "lawqa" / "contexts_missing.jsonl"
+    path.write_text(as_documents(str(missing), missing.read_bytes()), encoding="utf-8")
     return path
 
 
@@ -68,7 +67,7 @@ def write_main_provisions(data: Path, work: Path) -> Path:
         return path
     with path.open("w", encoding="utf-8") as out:
         for file in sorted((data / "egov" / "xml").glob("*.xml")):
-            for law in read(file):
+            for law in readers.read(file):
                 articles = [
                     {
                         "num": article.locator.article,

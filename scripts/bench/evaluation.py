@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from corpora import open_corpus, write_excerpts
+from corpora import LAWS, open_laws
 from options import parser
 from rates import rate
 
@@ -39,7 +39,7 @@ from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
-_CORPUS, _CHAT = "laws", "bench"
+_CHAT = "bench"
 _ALLOWED_SECONDS = 5.0
 _VOCABULARY = "ggml-vocab-qwen2.gguf"
 
@@ -202,19 +202,17 @@ def planned(home: Path, questions: Path, limit: int, orders: int, methods: Seque
     """What is asked."""
     workspace = Workspace.locate(home)
     read = loading.load(workspace, "lawqa", file=questions)
-    return plan(workspace, read, _CORPUS, load(workspace), methods, limit=limit, orders=orders)
+    return plan(workspace, read, LAWS, load(workspace), methods, limit=limit, orders=orders)
 
 
 def prepare(home: Path, chosen: argparse.Namespace) -> None:
     """Make a workspace with the corpus of the work folder and a model with random weights."""
     work = chosen.work.resolve()
-    open_corpus(
-        work, _CORPUS, [chosen.data / "egov" / "xml", write_excerpts(chosen.data, work)]
-    ).close()
+    open_laws(chosen.data, work).close()
     workspace = Workspace.locate(home)
     workspace.init()
     for room in ("corpora", "indexes"):
-        (home / room / _CORPUS).symlink_to(work / "home" / room / _CORPUS)
+        (home / room / LAWS).symlink_to(work / "home" / room / LAWS)
     # The name tells how the weights are packed: reading it from the header takes a second.
     path = home / "random-F32.gguf"
     write_model(path, home, chosen.context)

@@ -18,7 +18,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from corpora import open_corpus, write_excerpts
+from corpora import LAWS, open_laws
 from options import parser
 from tiny_models.chat import write_chat_gguf
 
@@ -31,7 +31,6 @@ from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
 MODEL = "tiny-random"
-CORPUS = "laws"
 # Sampled: the likeliest tokens of random weights are the same for every question.
 SETTINGS = {
     "chat.model": MODEL,
@@ -62,7 +61,7 @@ def child(home: Path, plan: dict[str, object]) -> None:
         if isinstance(event, Begun):
             print(f"    goes on with {event.known} outcomes", flush=True)
 
-    optimise(workspace, CORPUS, load(workspace, SETTINGS), Plan(**plan), on_event=tell)
+    optimise(workspace, LAWS, load(workspace, SETTINGS), Plan(**plan), on_event=tell)
 
 
 def bench(chosen: argparse.Namespace) -> None:
@@ -104,7 +103,7 @@ def bench(chosen: argparse.Namespace) -> None:
 def prepare(data: Path, work: Path) -> Workspace:
     """The corpus, the questions and the model in one workspace."""
     workspace = Workspace(work / "home")
-    open_corpus(work, CORPUS, [data / "egov" / "xml", write_excerpts(data, work)]).close()
+    open_laws(data, work).close()
     questions = workspace.datasets / "lawqa" / "lawqa" / "train.jsonl"
     questions.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(data / "lawqa" / "train.jsonl", questions)

@@ -8,12 +8,11 @@ the document that holds its gold passage.
 import time
 from pathlib import Path
 
-from corpora import json_lines, open_corpus, write_excerpts
+from corpora import LAWS, law_questions, open_corpus, write_excerpts
 from options import parser
 from rates import latency, rate
 
-from localrag.corpus.model import Passage
-from localrag.retrieval.model import Query
+from localrag.evaluation.recall import all_at, any_at, ranks
 
 CUTOFFS = (5, 10)
 
@@ -31,51 +30,27 @@ def main() -> None:
     paths = [data / "egov" / "xml", write_excerpts(data, work)]
     if arguments.all_laws:
         paths.append(data / "egov" / "all_laws.jsonl.xz")
-    questions = list(json_lines(arguments.questions or data / "lawqa" / "train.jsonl"))
-    found: dict[tuple[str, int], list[int]] = {}
+    questions = law_questions(arguments.questions or data / "lawqa" / "train.jsonl")
+    found: dict[str, list[tuple[int, ...]]] = {}
     seconds = []
-    with open_corpus(work, "all-laws" if arguments.all_laws else "laws", paths) as retriever:
+    with open_corpus(work, "all-laws" if arguments.all_laws else LAWS, paths) as retriever:
         for question in questions:
-            gold = gold_articles(question)
             started = time.perf_counter()
-            retrieval = retriever.search(
-                Query(question["question"], tuple(question["choices"].values())), max(CUTOFFS)
-            )
+            retrieval = retriever.search(question.query, max(CUTOFFS))
             seconds.append(time.perf_counter() - started)
             for stage in retrieval.trace.stages:
-                ranked = [article_of(hit.passage) for hit in stage.hits]
-                for cutoff in CUTOFFS:
-                    hits = len(gold & set(ranked[:cutoff]))
-                    counts = found.setdefault((stage.stage, cutoff), [0, 0])
-                    counts[0] += hits > 0
-                    counts[1] += hits == len(gold)
-            missing = gold - set(ranked)
-            if missing and arguments.misses:
-                print(question["question"][:70], missing, ranked, sep="\n   ")
+                passages = [hit.passage.id for hit in stage.hits]
+                found.setdefault(stage.stage, []).append(ranks(question.gold, passages))
+            if arguments.misses and not all(found[stage.stage][-1]):
+                print(question.query.text[:70], question.gold, passages, sep="\n   ")
     n = len(questions)
     print(f"n = {n} questions, {arguments.questions or 'lawqa/train.jsonl'}")
     print(f"{'stage':<10}{'k':>4}  {'any gold article':<26}all gold articles")
-    for (stage, cutoff), (some, every) in found.items():
-        print(f"{stage:<10}{cutoff:>4}  {rate(some, n):<26}{rate(every, n)}")
+    for stage, placed in found.items():
+        for k in CUTOFFS:
+            some, every = any_at(placed, k), all_at(placed, k)
+            print(f"{stage:<10}{k:>4}  {rate(some, n):<26}{rate(every, n)}")
     print(f"search, all stages: {latency(seconds)}")
-
-
-def gold_articles(question: dict) -> set[tuple[str, str]]:
-    """(law id, article) of the gold; (title, "") of what is no statute."""
-    return {
-        (entry["law_id"], entry["article"] or "") if entry["law_id"] else (entry["law_title"], "")
-        for entry in question["gold"]
-    }
-
-
-def article_of(passage: Passage) -> tuple[str, str]:
-    """What a hit is in the terms of `gold_articles`."""
-    if passage.locator.article:
-        division = passage.locator.division
-        return passage.document_id, f"{division}/{passage.locator.article}".lstrip("/")
-    name, _, rest = passage.document_id.partition("|")
-    article = rest.partition("|")[0]
-    return (name, article) if name[:3].isdigit() else (name, "")
 
 
 if __name__ == "__main__":

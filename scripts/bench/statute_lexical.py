@@ -129,12 +129,12 @@ def _only(statement: str, citation: str) -> Weights:
 
 def _matches(example: Example, size: int, turned: bool) -> float:
     """Whether the option with the greatest share of its n-grams in the context is right."""
-    context = ngrams(example.question["context"], size)
+    context = ngrams(example.question.context, size)
     shares = [
         len(ngrams(option, size) & context) / (len(ngrams(option, size)) or 1)
         for option in example.options
     ]
-    if turned and polarity_of(example.question["question"]) == "deviates":
+    if turned and polarity_of(example.question.query.text) == "deviates":
         shares = [-share for share in shares]
     best = [i for i, share in enumerate(shares) if share == max(shares)]
     return float(example.answer in best) / len(best)
@@ -143,9 +143,9 @@ def _matches(example: Example, size: int, turned: bool) -> float:
 def grouped(questions: Sequence[Example]) -> dict[str, list[int]]:
     """Indices of the questions by law, kind and polarity."""
     names: Sequence[Callable[[Example], str]] = (
-        lambda one: one.question["law_group"],
-        lambda one: one.question["kind"],
-        lambda one: f"option that {polarity_of(one.question['question'])}",
+        lambda one: one.question.groups["law"],
+        lambda one: one.question.groups["kind"],
+        lambda one: f"option that {polarity_of(one.question.query.text)}",
     )
     members = defaultdict(list)
     for name in names:

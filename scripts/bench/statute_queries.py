@@ -16,14 +16,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import mean
-from typing import Any
 
-from corpora import json_lines, open_corpus, write_excerpts
+from corpora import LAWS, law_questions, open_laws
 from options import parser
 from rates import rate
 
 from localrag.config import load
-from localrag.evaluation.model import Gold
+from localrag.evaluation.model import Question
 from localrag.evaluation.recall import all_at, any_at, ranks
 from localrag.methods import routing, statute_fixed, statute_localrag, statute_options
 from localrag.methods.answering import MethodResources
@@ -33,7 +32,6 @@ from localrag.retrieval.model import Query
 from localrag.retrieval.query import full_text
 from localrag.workspace import Workspace
 
-CORPUS = "laws"
 CUTOFFS = (5, 10)
 DEPTH = max(CUTOFFS)
 
@@ -42,12 +40,12 @@ def main() -> None:
     """Print any and all at every cutoff, for every way and stage."""
     arguments = parser(__doc__, work=True).parse_args()
     data, work = arguments.data, arguments.work.resolve()
-    open_corpus(work, CORPUS, [data / "egov" / "xml", write_excerpts(data, work)]).close()
-    questions = list(json_lines(data / "lawqa" / "train.jsonl"))
+    open_laws(data, work).close()
+    questions = law_questions(data / "lawqa" / "train.jsonl")
     workspace = Workspace(work / "home")
     print(f"n = {len(questions)} questions, lawqa/train.jsonl")
     print(f"{'stage':<30}{'k':>3}  {'any gold article':<23}{'all gold articles':<23}passages")
-    with MethodResources(workspace, CORPUS, load(workspace)) as resources:
+    with MethodResources(workspace, LAWS, load(workspace)) as resources:
         for name, search in WAYS.items():
             print(name)
             report(questions, resources, search)
@@ -80,7 +78,7 @@ WAYS: Mapping[str, Callable[[Toolkit, Query], object]] = {
 
 
 def report(
-    questions: Sequence[dict[str, Any]],
+    questions: Sequence[Question],
     resources: MethodResources,
     search: Callable[[Toolkit, Query], object],
 ) -> None:
@@ -89,10 +87,9 @@ def report(
     events: Counter[str] = Counter()
     for question in questions:
         toolkit = Toolkit(resources, lambda _: None)
-        search(toolkit, Query(question["question"], tuple(question["choices"].values())))
-        gold = gold_of(question)
+        search(toolkit, question.query)
         for stage, rankings in rankings_of(toolkit).items():
-            best = [ranks(gold, ranking) for ranking in rankings]
+            best = [ranks(question.gold, ranking) for ranking in rankings]
             together = tuple(
                 min(filter(None, place), default=0) for place in zip(*best, strict=True)
             )
@@ -120,17 +117,6 @@ def rankings_of(toolkit: Toolkit) -> dict[str, list[list[str]]]:
         about = "per option" if stage.subject.startswith("option") else "question"
         rankings[f"{stage.stage}, {about}"].append([hit.passage.id for hit in stage.hits])
     return rankings
-
-
-def gold_of(question: Mapping[str, Any]) -> list[Gold]:
-    """The gold places, each once."""
-    places = (
-        Gold(entry["law_id"], entry["article"] or "")
-        if entry["law_id"]
-        else Gold(entry["law_title"])
-        for entry in question["gold"]
-    )
-    return list(dict.fromkeys(places))
 
 
 if __name__ == "__main__":

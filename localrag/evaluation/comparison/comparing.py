@@ -41,6 +41,16 @@ class EntryComparison:
     gained: Sequence[str]
     lost: Sequence[str]
 
+    @property
+    def changed(self) -> bool:
+        """Whether anything of it differs between the runs."""
+        return bool(self.made_with or self.gained or self.lost or self.recall_changed)
+
+    @property
+    def recall_changed(self) -> bool:
+        """Whether the recall of a stage does."""
+        return any(first != second for first, second in self.recall.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -51,6 +61,8 @@ class Comparison:
         dataset, split: of both.
         questions, orders: how many both have.
         entries: those that both have, by name, else by method.
+        unchanged: of these the names of those that were made with the same, and whose recall and
+            answers scored no differently.
         only_first, only_second: names of the entries that one run alone has.
     """
 
@@ -61,6 +73,7 @@ class Comparison:
     questions: int
     orders: int
     entries: Sequence[EntryComparison]
+    unchanged: Sequence[str]
     only_first: Sequence[str]
     only_second: Sequence[str]
 
@@ -85,6 +98,13 @@ def compare(first: Evaluation, second: Evaluation) -> Comparison:
             f"{first.id} and {second.id} share no {'method' if questions else 'question'}.",
             "Compare runs that have both: localrag eval list",
         )
+    both = [
+        _compared(
+            _reduced(entries[0][ours], questions, orders),
+            _reduced(entries[1][theirs], questions, orders),
+        )
+        for ours, theirs in matched.items()
+    ]
     return Comparison(
         first=first.id,
         second=second.id,
@@ -92,13 +112,8 @@ def compare(first: Evaluation, second: Evaluation) -> Comparison:
         split=first.questions.split,
         questions=len(questions),
         orders=orders,
-        entries=[
-            _compared(
-                _reduced(entries[0][ours], questions, orders),
-                _reduced(entries[1][theirs], questions, orders),
-            )
-            for ours, theirs in matched.items()
-        ],
+        entries=both,
+        unchanged=[one.first_name for one in both if not one.changed],
         only_first=[name for name in entries[0] if name not in matched],
         only_second=[name for name in entries[1] if name not in matched.values()],
     )

@@ -4,7 +4,16 @@ from collections.abc import Iterator
 
 from localrag.evaluation.comparison.comparing import Comparison, EntryComparison
 from localrag.evaluation.report.recall import DEPTHS, Recall
-from localrag.evaluation.report.tables import DASH, estimate, p_value, percent, plain, points, table
+from localrag.evaluation.report.tables import (
+    DASH,
+    counted,
+    estimate,
+    p_value,
+    percent,
+    plain,
+    points,
+    table,
+)
 
 
 def markdown(comparison: Comparison) -> str:
@@ -13,7 +22,8 @@ def markdown(comparison: Comparison) -> str:
     blocks = [
         f"# {first} against {second}",
         f"Dataset {plain(comparison.dataset)}, split {plain(comparison.split)}: "
-        f"{comparison.questions} questions and {comparison.orders} orders of the options that "
+        f"{counted(comparison.questions, 'question')} and {counted(comparison.orders, 'order')} of "
+        "the options that "
         "both have. Points are those of the second run above the first, over all orders, with a "
         "paired bootstrap interval; p is McNemar's exact test in the order of the dataset, by the "
         "questions that one run alone has right.",
@@ -23,7 +33,11 @@ def markdown(comparison: Comparison) -> str:
         ),
     ]
     for entry in comparison.entries:
-        blocks += [f"## {_name(entry)}", *_details(entry)]
+        if entry.changed:
+            blocks += [f"## {_name(entry)}", *_details(entry)]
+    if comparison.unchanged:
+        names = ", ".join(map(plain, comparison.unchanged))
+        blocks.append(f"Made with the same, and nothing changed: {names}.")
     blocks += [
         f"In {run} alone: {', '.join(map(plain, names))}."
         for run, names in ((first, comparison.only_first), (second, comparison.only_second))
@@ -57,10 +71,12 @@ def _details(entry: EntryComparison) -> Iterator[str]:
         yield table(["made with", "first", "second"], rows, left=3)
     else:
         yield "Both were made with the same."
-    if entry.recall:
+    if entry.recall_changed:
         header = [f"{which} at {depth}" for depth in DEPTHS for which in ("any", "all")]
         rows = [[plain(stage), *_recalls(*both)] for stage, both in entry.recall.items()]
         yield table(["recall, first → second", *header], rows)
+    elif entry.recall:
+        yield "Recall is the same at every stage."
     for words, ids in (("Scored higher", entry.gained), ("Scored lower", entry.lost)):
         yield f"{words} in the second run: {', '.join(map(plain, ids)) or 'none'} ({len(ids)})."
 
@@ -68,7 +84,8 @@ def _details(entry: EntryComparison) -> Iterator[str]:
 def _recalls(first: Recall | None, second: Recall | None) -> list[str]:
     def both(depth: int, *, every: bool) -> str:
         found = [
-            one and (one.all_found if every else one.any_found)[depth] for one in (first, second)
+            one and (one.all_found if every else one.any_found).get(depth)
+            for one in (first, second)
         ]
         return " → ".join(percent(one.value) if one else DASH for one in found)
 

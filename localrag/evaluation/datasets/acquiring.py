@@ -14,7 +14,13 @@ from localrag.config import Config
 from localrag.corpus.readers.model import Limits
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
 from localrag.evaluation.datasets.excerpts import as_documents
-from localrag.evaluation.datasets.keeping import DECLARATION, Shelf, content_of, require_hash
+from localrag.evaluation.datasets.keeping import (
+    DECLARATION,
+    EXCERPTS,
+    Shelf,
+    content_of,
+    require_hash,
+)
 from localrag.evaluation.datasets.loading import corpus_name, find, require_own_name
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.model import Dataset, Split
@@ -215,6 +221,6 @@ def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
         documents = as_documents(str(path), content_of(path)).encode()
     except LocalragError as error:
         raise InputError(error.cause, error.cure or "Mend this line.") from error
-    file = f"excerpts/{Path(part).stem}.jsonl"
+    file = f"{EXCERPTS}/{Path(part).stem}.jsonl"
     shelf.land(file, documents, str(path))
     return shelf.folder / file

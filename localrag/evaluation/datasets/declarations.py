@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from localrag.errors import InputError
+from localrag.evaluation.datasets.keeping import PASSING, RESERVED
 from localrag.evaluation.datasets.readers import READERS
 from localrag.evaluation.model import Dataset, Published, Split
 
@@ -24,7 +25,19 @@ def _inside(path: str) -> str:
     return str(plain)
 
 
+def _unreserved(path: str) -> str:
+    # Some file systems take upper and lower case for one.
+    plain = path.casefold()
+    if PurePosixPath(plain).parts[0] in RESERVED or plain.endswith(PASSING):
+        raise ValueError(
+            f"is a name that localrag uses itself ({', '.join((*RESERVED, *PASSING))})"
+        )
+    return path
+
+
+_Sentence = Annotated[str, Field(min_length=1, max_length=1_000)]
 _InnerPath = Annotated[str, AfterValidator(_inside)]
+_OwnPath = Annotated[_InnerPath, AfterValidator(_unreserved)]
 
 
 class _Table(BaseModel):
@@ -33,7 +46,7 @@ class _Table(BaseModel):
 
 class _Split(_Table):
     name: str = Field(pattern=r"^[\w-]{1,64}$")
-    file: _InnerPath
+    file: _OwnPath
     sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$")
     url: str = Field("", pattern=r"^(https?://\S+)?$")
 
@@ -51,9 +64,10 @@ class _Declaration(_Table):
     licence: str
     reader: str
     splits: Sequence[_Split] = Field(min_length=1)
-    corpus: Sequence[_InnerPath] = ()
+    corpus: Sequence[_OwnPath] = ()
     excerpts: Sequence[_InnerPath] = ()
     hints: Mapping[str, str] = {}
+    caveats: Sequence[_Sentence] = ()
     published: Mapping[str, Sequence[_Published]] = {}
 
 
@@ -95,6 +109,7 @@ def read_declaration(path: Path, name: str = "") -> Dataset:
         corpus=tuple(read.corpus),
         excerpts=tuple(read.excerpts),
         hints=dict(read.hints),
+        caveats=tuple(read.caveats),
         published={
             method: tuple(Published(**figure.model_dump()) for figure in figures)
             for method, figures in read.published.items()
@@ -107,11 +122,13 @@ def _contradictions(read: _Declaration) -> list[str]:
     if read.reader not in READERS:
         faults.append(f"reader: there is {', '.join(READERS)}, and no {read.reader!r}")
     for what, values in (
-        ("name", [split.name for split in read.splits]),
-        ("file", [split.file for split in read.splits]),
+        ("splits: the name", [split.name for split in read.splits]),
+        ("splits: the file", [split.file for split in read.splits]),
+        # They are kept by it.
+        ("excerpts: the name", [PurePosixPath(path).stem for path in read.excerpts]),
     ):
         faults += [
-            f"splits: the {what} {value!r} stands twice"
+            f"{what} {value!r} stands twice"
             for value in sorted(set(values))
             if values.count(value) > 1
         ]

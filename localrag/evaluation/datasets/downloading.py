@@ -5,13 +5,14 @@ to the addresses that the declaration names.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.errors import InputError, UsageError
 from localrag.evaluation.datasets.acquiring import Brought, missing_of, take
-from localrag.evaluation.datasets.keeping import LARGEST, Shelf, content_of, digest
+from localrag.evaluation.datasets.keeping import DOWNLOAD, LARGEST, Shelf, content_of, digest
 from localrag.evaluation.datasets.loading import find
 from localrag.evaluation.model import Dataset, Split
 from localrag.workspace import Workspace
@@ -46,7 +47,8 @@ def download(
     Raises:
         NotFoundError: there is no such dataset.
         UsageError: none of its files has an address, or one has none of https.
-        InputError: the server does not answer, refuses, or sends something else than declared.
+        InputError: the server does not answer, refuses, sends us on to what is not https, or
+            sends something else than declared.
         BusyError: another process is bringing it in.
         StorageError: the disk is full or cannot be written.
     """
@@ -70,7 +72,8 @@ def download(
             if _is_here(shelf, split):
                 unchanged.append(split.name)
                 continue
-            part = _fetch(shelf, dataset, split, on_progress)
+            with _growing(shelf, split) as part:
+                _fetch(part, shelf, dataset, split, on_progress)
             try:
                 take(shelf, dataset, split, content_of(part), split.url)
             finally:
@@ -90,11 +93,24 @@ def _is_here(shelf: Shelf, split: Split) -> bool:
     return bool(expected) and path.is_file() and digest(content_of(path)) == expected
 
 
-def _fetch(shelf: Shelf, dataset: Dataset, split: Split, on_progress: OnProgress) -> Path:
-    """Fetch a file into ``<file>.download``, and give its path."""
+@contextmanager
+def _growing(shelf: Shelf, split: Split) -> Iterator[Path]:
+    """The file that a download grows in; broken off it stays only if a later one can go on."""
+    part = shelf.folder / f"{split.file}{DOWNLOAD}"
+    try:
+        yield part
+    except BaseException:
+        with suppress(OSError):
+            if not split.sha256 or not part.stat().st_size:
+                part.unlink()
+        raise
+
+
+def _fetch(
+    part: Path, shelf: Shelf, dataset: Dataset, split: Split, on_progress: OnProgress
+) -> None:
     import httpx
 
-    part = shelf.folder / f"{split.file}.download"
     headers = {"Accept-Encoding": "identity"}
     with shelf.writing():
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -102,14 +118,16 @@ def _fetch(shelf: Shelf, dataset: Dataset, split: Split, on_progress: OnProgress
         part.touch()
     if have:
         headers["Range"] = f"bytes={have}-"
-    hooks = {"request": [_require_https]}
+    hooks: dict[str, list[Callable[..., None]]] = {
+        "request": [partial(_require_https, dataset, split)]
+    }
     with (
         _told(dataset, split),
         httpx.Client(timeout=_TIMEOUT, follow_redirects=True, event_hooks=hooks) as client,
         client.stream("GET", split.url, headers=headers) as response,
     ):
         if response.status_code == 416:  # All of it is here already.
-            return part
+            return
         if response.status_code not in (200, 206):
             raise InputError(
                 f"{split.url} answers with status {response.status_code}.", _elsewhere(dataset)
@@ -124,21 +142,29 @@ def _fetch(shelf: Shelf, dataset: Dataset, split: Split, on_progress: OnProgress
             for chunk in response.iter_raw():
                 have += len(chunk)
                 if max(have, total) > LARGEST:
+                    writer.truncate(0)
                     raise InputError(
                         f"{split.url} sends more than {LARGEST:,} bytes.", _elsewhere(dataset)
                     )
                 writer.write(chunk)
                 on_progress(split.file, have, max(have, total))
-    return part
 
 
-def _require_https(request: "httpx.Request") -> None:
-    """Let a request pass, also one that a server has sent us on to."""
-    url = request.url
-    if url.scheme != "https" and url.host not in _THIS_MACHINE:
+def _require_https(dataset: Dataset, split: Split, request: "httpx.Request") -> None:
+    """Let a request pass that is safe on its way, also one that a server has sent us on to."""
+    import httpx
+
+    url, declared = request.url, httpx.URL(split.url)
+    # What was declared to come over https does not come from this machine.
+    if url.scheme == "https" or (declared.scheme == "http" and url.host in _THIS_MACHINE):
+        return
+    if url == declared:
         raise UsageError(
             f"{url} is no address of https.", "Correct the declaration of the dataset."
         )
+    raise InputError(
+        f"{declared} sends us on to {url}, which is no address of https.", _elsewhere(dataset)
+    )
 
 
 @contextmanager

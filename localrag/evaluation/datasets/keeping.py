@@ -25,7 +25,16 @@ from localrag.workspace import Workspace
 DECLARATION = "dataset.toml"
 LARGEST = 200_000_000
 """Bytes of a file of questions, at most."""
+EXCERPTS = "excerpts"
 _RECORD = "received.json"
+_LOCK = ".lock"
+_PART = ".part"
+DOWNLOAD = ".download"
+"""The suffix of a file that is coming over the network."""
+RESERVED = (DECLARATION, EXCERPTS, _RECORD, _LOCK)
+"""What the folder itself holds, which no declared file can be called or lie under."""
+PASSING = (_PART, DOWNLOAD)
+"""What the names of files end with that are not whole yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ class Shelf:
             return False
         with self.writing():
             target.parent.mkdir(parents=True, exist_ok=True)
-            part = target.with_name(f"{target.name}.part")
+            part = target.with_name(f"{target.name}{_PART}")
             with part.open("wb") as writer:
                 writer.write(content)
                 writer.flush()
@@ -118,7 +127,7 @@ class Shelf:
         """
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self.folder / ".lock", timeout=0)
+        lock = FileLock(self.folder / _LOCK, timeout=0)
         with self.writing():
             self.folder.mkdir(parents=True, exist_ok=True)
             try:

@@ -1,8 +1,10 @@
 """Datasets by name or path, and their questions, read and checked."""
 
 import difflib
+import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +26,8 @@ from localrag.statutes.names import LawNames, LawRow
 from localrag.workspace import Workspace
 
 _TABLES = (".json", ".jsonl", ".ndjson")
+_SHEETS = (".csv", ".tsv", ".xls", ".xlsx", ".ods")
+_LONGEST_NAME = 64
 
 
 class Found(NamedTuple):
@@ -34,22 +38,38 @@ class Found(NamedTuple):
 
 
 def corpus_name(dataset: Dataset) -> str:
-    """The corpus that the questions of a dataset are about."""
-    return dataset.name
+    """The corpus that the dataset brings along; "" where it has none of its own."""
+    return dataset.name if parts_of_corpus(dataset) else ""
+
+
+def parts_of_corpus(dataset: Dataset) -> list[str]:
+    """What the dataset declares its corpus to be made of; nothing where it has none of its own."""
+    return [*dataset.corpus, *dataset.excerpts]
 
 
 def known(workspace: Workspace) -> list[Dataset]:
     """The datasets that can be named: those of localrag, then those brought in by the user.
 
-    Raises:
-        InputError: a declaration in the workspace is not valid.
+    Those whose declaration is not valid are left to `damaged`.
     """
-    own = []
+    own = (one for one in _own(workspace) if isinstance(one, Dataset))
+    return [*declared().values(), *own]
+
+
+def damaged(workspace: Workspace) -> list[InputError]:
+    """What is wrong with the declarations in the workspace that are not valid, one error each."""
+    return [one for one in _own(workspace) if isinstance(one, InputError)]
+
+
+def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
     for path in sorted(workspace.datasets.glob(f"*/{DECLARATION}")):
         # A folder whose name no dataset can have (a copy made by hand) is none.
         with suppress(UsageError):
-            own.append((path, Shelf.of(workspace, path.parent.name).folder.name))
-    return [*declared().values(), *(read_declaration(path, name) for path, name in own)]
+            name = Shelf.of(workspace, path.parent.name).folder.name
+            try:
+                yield read_declaration(path, name)
+            except InputError as problem:
+                yield problem
 
 
 def find(workspace: Workspace, name_or_path: str) -> Found:
@@ -58,11 +78,12 @@ def find(workspace: Workspace, name_or_path: str) -> Found:
     Args:
         workspace: where the files of a dataset with a name lie.
         name_or_path: a name; the path of a declaration (``.toml``), whose files lie beside it; or
-            the path of a single file of questions as `readers.choices` reads it.
+            the path of a single file of questions as `readers.choices` reads it, which is called
+            after the file.
 
     Raises:
         NotFoundError: there is none.
-        InputError: the declaration is not valid.
+        InputError: the declaration is not valid, or the file holds no questions in JSON.
         UsageError: the name could be none.
     """
     path = _path(name_or_path)
@@ -70,6 +91,7 @@ def find(workspace: Workspace, name_or_path: str) -> Found:
         return Found(read_declaration(path), path.parent)
     if path.suffix.lower() in _TABLES:
         return Found(_undeclared(path), path.parent)
+    _refuse_sheet(path)
     shelf = Shelf.of(workspace, name_or_path)
     if name_or_path in declared():
         return Found(declared()[name_or_path], shelf.folder)
@@ -84,15 +106,23 @@ def find(workspace: Workspace, name_or_path: str) -> Found:
 
 
 def load(
-    workspace: Workspace, name_or_path: str, split: str = "", file: Path | None = None
+    workspace: Workspace,
+    name_or_path: str,
+    split: str = "",
+    file: Path | None = None,
+    *,
+    corpus: str = "",
 ) -> Questions:
     """Read the questions of a dataset.
 
     Args:
-        workspace: where it lies; the names of the laws of its corpus are looked up there too.
+        workspace: where it lies.
         name_or_path: as for `find`.
         split: a name; without one the first split that is at hand.
-        file: questions in the format of the dataset, to be read instead.
+        file: questions in the format of the dataset, to be read instead. They are the user's own,
+            unless the file is that of a split whose hash is declared.
+        corpus: in which the ids of the laws that gold places name are looked up; without it, the
+            one of the dataset.
 
     Raises:
         NotFoundError: there is no such dataset or file, or it is not at hand yet.
@@ -102,17 +132,24 @@ def load(
         WorkspaceError: the record of arrivals is damaged.
     """
     dataset, folder = find(workspace, name_or_path)
+    own = False
     if file is not None:
-        name, content = file.name, content_of(file)
+        _refuse_sheet(file)
+        content = content_of(file)
+        hashed = {split.sha256: split.name for split in dataset.splits if split.sha256}
+        name = hashed.get(digest(content), file.name)
+        own = digest(content) not in hashed
     else:
         chosen = _chosen(dataset, folder, split)
         name, content = chosen.name, content_of(folder / chosen.file)
         kept = folder.parent == workspace.datasets
         _require_unchanged(dataset, folder, chosen, content, recorded=kept)
         file = folder / chosen.file
-    laws = Laws(partial(_law_names, workspace, corpus_name(dataset)))
+    laws = Laws(partial(_law_names, workspace, corpus or corpus_name(dataset)))
     questions = read(dataset.reader, str(file), content, laws)
-    return Questions(dataset, name, digest(content), questions)
+    if own:
+        dataset = _of_own_questions(dataset, name, digest(content))
+    return Questions(dataset, name, digest(content), questions, own)
 
 
 def splits_at_hand(dataset: Dataset, folder: Path) -> list[Split]:
@@ -156,6 +193,15 @@ def _path(written: str) -> Path:
         raise UsageError(f"{written!r} is no path ({error}).", "Write it out in full.") from error
 
 
+def _refuse_sheet(path: Path) -> None:
+    if path.suffix.lower() in _SHEETS:
+        raise InputError(
+            f"{path} cannot be read as questions: JSON Lines (.jsonl) or JSON (.json) only.",
+            "Write an object for each question, with the fields id, question, options (or choices) "
+            "and answer, and, where they are known, context, gold and groups.",
+        )
+
+
 def _undeclared(path: Path) -> Dataset:
     try:
         there = path.is_file()
@@ -164,15 +210,27 @@ def _undeclared(path: Path) -> Dataset:
     if not there:
         raise NotFoundError(f"There is no file {path}.", "Check the spelling.")
     split = Split(path.name, path.name)
-    return Dataset(path.stem, path.name, "a file of its own", "not stated", "choices", (split,))
+    name = _plain(path.stem)
+    return Dataset(name, path.name, "a file of its own", "not stated", "choices", (split,))
+
+
+def _plain(stem: str) -> str:
+    """The name of a file as that of a dataset, whose folders of runs are called by it."""
+    plain = re.sub(r"[^\w.-]+", "-", stem).strip("-.")[:_LONGEST_NAME].strip("-.")
+    # A file that is called like a dataset of localrag is not that dataset.
+    return f"{plain}-file" if plain in declared() else plain or "questions"
+
+
+def _of_own_questions(dataset: Dataset, file: str, sha256: str) -> Dataset:
+    title = f"own questions, read as {dataset.name}: {file} (sha256 {sha256[:12]})"
+    return replace(dataset, title=title, source="", licence="", caveats=(), published={})
 
 
 def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
-    """The names of the laws of a corpus, with those that it holds excerpts of."""
-    try:
-        place = workspace.corpus(corpus)
-    except UsageError:  # The name of a file of questions need not be one of a corpus.
+    """The names of the laws of a corpus, with those that it holds excerpts of; "" has none."""
+    if not corpus:
         return None
+    place = workspace.corpus(corpus)
     if not place.store.exists():
         return None
     with CorpusStore.open(place.store, read_only=True) as store:

@@ -42,6 +42,8 @@ class _Written:
 def write(evaluation: Evaluation, folder: Path) -> None:
     """Write report.md, report.svg and, once they are there, report.json into a folder.
 
+    Where a report of the same evaluation with the same figures is there already, it stays.
+
     Where matplotlib is missing the plot is left out; the log and the report say so.
 
     Raises:
@@ -52,6 +54,15 @@ def write(evaluation: Evaluation, folder: Path) -> None:
     from localrag.evaluation.report.markdown import markdown
 
     computed = figures(evaluation)
+    try:
+        written = TypeAdapter(_Written).dump_json(_Written(_FORMAT, computed, evaluation), indent=1)
+    except PydanticSerializationError as error:
+        raise InputError(
+            f"The evaluation holds what is no valid Unicode text ({error}).",
+            "Mend the questions, or the names in the settings.",
+        ) from error
+    if _is_there(folder, written):
+        return
     plot, without = "", ""
     try:
         from localrag.evaluation.report.plot import plotted
@@ -61,13 +72,6 @@ def write(evaluation: Evaluation, folder: Path) -> None:
         without = f"The plot was left out ({error}). Add it: pip install 'localrag[eval]'"
         _log.warning(without)
     text = markdown(evaluation, computed, plot=PLOT if plot else "", without=without)
-    try:
-        written = TypeAdapter(_Written).dump_json(_Written(_FORMAT, computed, evaluation), indent=1)
-    except PydanticSerializationError as error:
-        raise InputError(
-            f"The evaluation holds what is no valid Unicode text ({error}).",
-            "Mend the questions, or the names in the settings.",
-        ) from error
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if plot:
@@ -80,6 +84,16 @@ def write(evaluation: Evaluation, folder: Path) -> None:
             "Free space on the disk, or mend the permissions of the folder; then give the command "
             "again: answers that are there are kept.",
         ) from error
+
+
+def _is_there(folder: Path, written: bytes) -> bool:
+    # Drawing takes seconds. The JSON is written last; without the plot it may be time to draw it.
+    if not ((folder / MARKDOWN).is_file() and (folder / PLOT).is_file()):
+        return False
+    try:
+        return (folder / JSON).read_bytes() == written
+    except OSError:
+        return False
 
 
 def load(folder: Path) -> Evaluation:

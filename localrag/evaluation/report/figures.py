@@ -9,6 +9,7 @@ from typing import TypeVar
 from localrag.evaluation.model import Cause, Evaluation, Published
 from localrag.evaluation.report.answers import Answers, answers_of
 from localrag.evaluation.report.costs import Costs, costs
+from localrag.evaluation.report.notes import counts
 from localrag.evaluation.report.positions import (
     Baseline,
     Position,
@@ -37,7 +38,7 @@ class EntryFigures:
         costs: None where no question was asked.
         failures: answers that failed, by kind.
         causes: answers that are not right, by cause.
-        notes: answers whose trace says so, by what it says.
+        notes: answers whose trace says so, by what it says, as `notes.counts` gathers it.
         published: figures of others for the same method, under conditions of their own.
     """
 
@@ -143,7 +144,7 @@ def _entry(answers: Answers, published: Sequence[Published]) -> EntryFigures:
         costs=costs(results),
         failures=_counted(result.failure for result in results if result.failure),
         causes=_counted(result.cause for result in results if result.cause),
-        notes=_counted(note for result in results for note in set(result.notes)),
+        notes=counts(results),
         published=published,
     )
 

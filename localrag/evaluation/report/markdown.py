@@ -5,15 +5,35 @@ from collections.abc import Mapping
 from localrag.evaluation.model import Evaluation
 from localrag.evaluation.report import sections
 from localrag.evaluation.report.figures import Figures
-from localrag.evaluation.report.tables import DASH, listed, plain, table
-from localrag.evaluation.statistics import RESAMPLES
+from localrag.evaluation.report.recall import DEPTHS
+from localrag.evaluation.report.tables import DASH, counted, listed, plain, table
+from localrag.evaluation.statistics import FEW, RESAMPLES
 
 HOW_TO_READ = f"""\
 Brackets hold 95 % intervals: Wilson's where every question is right or wrong as a whole, else a
 percentile bootstrap over questions ({RESAMPLES:,} resamples, fixed seed), which keeps the orders of
-a question together. None is printed where nothing varies between questions, which is no certainty.
-A failed answer scores 0.
+a question together; below {FEW} questions Hoeffding's in its place, which is wide, but holds
+whatever the scores are. None is printed where nothing varies between {FEW} questions or more, which
+is no certainty. A failed answer scores 0. Where a question was searched for several times, once for
+each option or in one law more, the rank of a gold provision is its best in any of these lists: "at
+{DEPTHS[0]}" then counts the first {DEPTHS[0]} of each.
 """
+
+_TERMS = (
+    "Groups: law, chapter and kind (in lawqa 根拠条文 and 関連法令) are the dataset's own; "
+    "polarity is read from the question by code.",
+    "Polarity: agrees, the option that agrees with the law is asked for; deviates, the one that "
+    "does not.",
+    "Orders: order 0 is that of the dataset; order n begins with the option n places further on, "
+    "and what stood before it follows at the end (a rotation). In as many orders as there are "
+    "options each stands once in every place.",
+    "Causes: decided by code from the trace of the answer; the first that applies counts.",
+    "code: a digest of the rooms methods, reading, retrieval and statutes of the source; where it "
+    "differs, other code made the answers.",
+)
+# The sections of the settings that name a model.
+_OF_MODELS = ("chat", "embedding", "reranking")
+_LARGEST_CONTEXT = 8_192
 
 
 def markdown(evaluation: Evaluation, figures: Figures, *, plot: str, without: str) -> str:
@@ -29,17 +49,28 @@ def markdown(evaluation: Evaluation, figures: Figures, *, plot: str, without: st
     picture = f"![Scores with their 95 % intervals]({plot})" if plot else plain(without)
     published = evaluation.questions.dataset.published
     parts = {
-        "Scores": [*sections.scores(figures), *sections.published(published), picture],
+        "Scores": [
+            *sections.scores(figures),
+            *sections.caveats(evaluation.questions.dataset.caveats),
+            *sections.published(published),
+            picture,
+        ],
+        "What stood in, was switched off or left out": sections.notes(entries),
         "Differences": sections.differences(figures.pairs),
+        "Not measured": sections.not_measured(evaluation.not_measured),
         **sections.groups(entries),
         "Order of the options": sections.orders(entries),
-        "Retrieval": [*sections.retrieval(entries), *_without_embedder(evaluation, figures)],
+        "Retrieval": [
+            *sections.retrieval(entries),
+            *_lacking(evaluation),
+            *_without_embedder(evaluation, figures),
+        ],
         "Costs": sections.costs(entries),
-        "Failed answers": sections.failures(entries),
+        "Failed answers": [*sections.failures(entries), *_transient(evaluation)],
         "Why answers are wrong": sections.causes(entries),
-        "Made with": made_with({entry.name: entry.made_with for entry in evaluation.entries}),
+        "Made with": made_with({one.name: _in_full(one.made_with) for one in evaluation.entries}),
         "Dataset": [_dataset(evaluation)],
-        "How to read this": [HOW_TO_READ],
+        "How to read this": [HOW_TO_READ, listed(_TERMS)],
     }
     blocks = [f"# Evaluation {plain(evaluation.id)}", _head(evaluation)]
     for title, body in parts.items():
@@ -69,6 +100,18 @@ def made_with(entries: Mapping[str, Mapping[str, object]]) -> list[str]:
     return blocks
 
 
+def _in_full(made_with: Mapping[str, object]) -> dict[str, object]:
+    """The same, with words where a value is not known or says nothing by itself."""
+    found = dict(made_with)
+    for section in _OF_MODELS:
+        if found.get(f"{section}.model"):
+            teller = "file" if f"{section}.weights" in found else "server"
+            found.setdefault(f"{section}.quantisation", f"not told by the {teller}")
+    if found.get("chat.context") == 0:
+        found["chat.context"] = f"0 (what the model has, at most {_LARGEST_CONTEXT:,})"
+    return found
+
+
 def _without_embedder(evaluation: Evaluation, figures: Figures) -> list[str]:
     searching = {entry.name for entry in figures.entries if entry.recall}
     names = [
@@ -83,6 +126,30 @@ def _without_embedder(evaluation: Evaluation, figures: Figures) -> list[str]:
     ]
 
 
+def _lacking(evaluation: Evaluation) -> list[str]:
+    asked = [one for one in evaluation.questions.questions if one.gold]
+    lacking = [len(evaluation.lacking.get(one.id, ())) for one in asked]
+    if not any(lacking):
+        return []
+    all_of_them = sum(lacks == len(one.gold) for lacks, one in zip(lacking, asked, strict=True))
+    some = sum(map(bool, lacking)) - all_of_them
+    return [
+        f"Of the {counted(len(asked), 'question')} with gold provisions the corpus holds none of "
+        f"them for {all_of_them}, and lacks some of them for {some} more: no search of this corpus "
+        "can find those. The JSON names them."
+    ]
+
+
+def _transient(evaluation: Evaluation) -> list[str]:
+    n = sum(result.transient for entry in evaluation.entries for result in entry.results)
+    if not n:
+        return []
+    return [
+        f"{counted(n, 'failure')} may be gone by now, such as a server that did not answer: the "
+        "same command asks again."
+    ]
+
+
 def _value(value: object) -> str:
     return DASH if value in (None, "") else plain(value)
 
@@ -90,9 +157,11 @@ def _value(value: object) -> str:
 def _head(evaluation: Evaluation) -> str:
     asked = evaluation.questions
     orders = "one order" if evaluation.orders == 1 else f"{evaluation.orders} orders"
+    title = plain(asked.dataset.title)
+    named = f"Questions: {title}" if asked.own else f"Dataset {title}, split {plain(asked.split)}"
+    n = counted(len(asked.questions), "question")
     return (
-        f"Dataset {plain(asked.dataset.title)}, split {plain(asked.split)}: "
-        f"{len(asked.questions)} questions, asked with the options in {orders}. "
+        f"{named}: {n}, asked with the options in {orders}. "
         f"Ended {plain(evaluation.date)}. Machine: {plain(evaluation.machine)}."
     )
 
@@ -102,11 +171,11 @@ def _dataset(evaluation: Evaluation) -> str:
     return listed(
         f"{name}: {plain(value)}"
         for name, value in {
-            "name": asked.dataset.name,
+            "read as" if asked.own else "name": asked.dataset.name,
             "title": asked.dataset.title,
             "source": asked.dataset.source,
             "licence": asked.dataset.licence,
-            "split": asked.split,
+            "file" if asked.own else "split": asked.split,
             "sha256 of its file": asked.sha256,
         }.items()
         if value

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from localrag.evaluation.model import Result
 from localrag.evaluation.report.answers import Answers
@@ -15,7 +16,10 @@ _Found = Callable[[Iterable[bool]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Questions with any, with all of their gold places among the first hits, by how many hits."""
+    """Questions with any, with all of their gold places among the first hits, by how many hits.
+
+    A depth is left out where no list of hits is longer than the depth before it.
+    """
 
     any_found: Mapping[int, Estimate]
     all_found: Mapping[int, Estimate]
@@ -34,9 +38,12 @@ def recall(answers: Answers) -> dict[str, Recall]:
 
 
 def _at(asked: Sequence[Sequence[Result]], stage: str, found: _Found) -> dict[int, Estimate]:
+    # Of reports from before lengths were written down it is not known.
+    longest = max(r.lengths.get(stage, DEPTHS[-1]) for rs in asked for r in rs if stage in r.recall)
     return {
         depth: estimate
-        for depth in DEPTHS
+        for before, depth in pairwise((0, *DEPTHS))
+        if before == 0 or longest > before
         if (estimate := score([[_hit(r, stage, found, depth) for r in rs] for rs in asked]))
     }
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from localrag.evaluation.model import Cause, Published
+from localrag.evaluation.model import Cause, NotMeasured, Published
 from localrag.evaluation.report.figures import EntryFigures, Figures, Pair
+from localrag.evaluation.report.notes import SHARE, common
 from localrag.evaluation.report.recall import DEPTHS
 from localrag.evaluation.report.tables import (
     DASH,
+    counted,
     estimate,
     listed,
     p_value,
@@ -15,24 +17,31 @@ from localrag.evaluation.report.tables import (
     points,
     table,
 )
-from localrag.evaluation.statistics import Estimate
 
-# What a trace says of a single question is rare; what makes a score another one is not.
-_COMMON = 0.1
-_MOST_NOTES = 5
-_IN_WORDS = {
-    Cause.SEARCH: "search failed",
-    Cause.EVIDENCE: "evidence does not match",
-    Cause.REPLY: "reply malformed",
-    Cause.REASONING: "reasoning wrong",
+_CAUSES = {
+    Cause.CORPUS: (
+        "corpus lacks it",
+        "the corpus holds no gold provision, so that no search could find one",
+    ),
+    Cause.SEARCH: ("search failed", "no gold provision was among the hits"),
+    Cause.EVIDENCE: (
+        "evidence does not match",
+        "a gold provision was among the hits, but not in what the model was shown or the answer "
+        "quotes",
+    ),
+    Cause.REPLY: ("reply malformed", "no answer came, or none that could be read"),
+    Cause.REASONING: (
+        "reasoning wrong, or nothing was searched",
+        "gold was at hand as well; or the method does not search (statute-direct sees no law, "
+        "statute-gold only the gold itself), or the question names no gold",
+    ),
 }
 
 
 def scores(figures: Figures) -> list[str]:
     """The score of every entry with what it rests on, and what needs no reading."""
     entries = figures.entries
-    shown = dict.fromkeys(note for entry in entries for note in _common_notes(entry))
-    numbers = {note: f"({number})" for number, note in enumerate(shown, 1)}
+    numbers = {note: number for number, note in _numbered(entries)}
     rows = [
         [
             plain(entry.name),
@@ -40,7 +49,7 @@ def scores(figures: Figures) -> list[str]:
             estimate(entry.score),
             str(sum(entry.failures.values())),
             "; ".join(map(published_figure, entry.published)) or DASH,
-            " ".join(numbers[note] for note in entry.notes if note in numbers) or DASH,
+            " ".join(number for note, number in numbers.items() if note in entry.notes) or DASH,
         ]
         for entry in entries
     ]
@@ -49,14 +58,36 @@ def scores(figures: Figures) -> list[str]:
         for one in figures.baselines
     ]
     header = ["entry", "questions", "score", "failed", "published, other conditions", "notes"]
-    blocks = [table(header, rows)]
-    if numbers:
-        blocks.append("Notes, and how many answers they hold for:")
-        blocks.append(listed(_note(note, numbers[note], entries) for note in numbers))
-    rarer = len({note for entry in entries for note in entry.notes} - set(numbers))
+    return [table(header, rows)]
+
+
+def notes(entries: Sequence[EntryFigures]) -> list[str]:
+    """What the numbers beside the scores stand for, and how many answers of each entry say it."""
+    rows = [
+        [number, plain(note), *(_share(entry, note) for entry in entries)]
+        for number, note in _numbered(entries)
+    ]
+    rarer = len({note for entry in entries for note in entry.notes}) - len(rows)
+    blocks = []
+    if rows:
+        blocks += [
+            "As the traces of the answers say it, and of how many answers:",
+            table(["", "note", *(plain(entry.name) for entry in entries)], rows, left=2),
+        ]
     if rarer:
-        blocks.append(f"Rarer notes, such as on single questions, are in the JSON only: {rarer}.")
+        blocks.append(
+            f"In the JSON only: {counted(rarer, 'note')} on less than {100 * SHARE:.0f} % of the "
+            "answers of every entry, or on a single one."
+        )
     return blocks
+
+
+def caveats(sentences: Sequence[str]) -> list[str]:
+    """What has to be known of the dataset to judge a score on it."""
+    if not sentences:
+        return []
+    # A sentence could begin like a list.
+    return [listed(f"Of the dataset: {plain(sentence)}" for sentence in sentences)]
 
 
 def published(figures: Mapping[str, Sequence[Published]]) -> list[str]:
@@ -105,28 +136,45 @@ def differences(pairs: Sequence[Pair]) -> list[str]:
     ]
 
 
+def not_measured(left_out: Sequence[NotMeasured]) -> list[str]:
+    """What was asked for and has no results, and why."""
+    if not left_out:
+        return []
+    # A name could begin like a list.
+    return [listed(f"Entry {plain(f'{o.name}: {o.cause} {o.cure}')}" for o in left_out)]
+
+
 def groups(entries: Sequence[EntryFigures]) -> dict[str, list[str]]:
-    """A section for each group of questions."""
+    """A section for each group of questions: a row for each value, a column for each entry."""
     names = dict.fromkeys(name for entry in entries for name in entry.by_group)
-    return {
-        f"Scores by {plain(name)}": [_grouped(entries, [e.by_group.get(name, {}) for e in entries])]
-        for name in names
-    }
+    sections = {}
+    for name in names:
+        found = [entry.by_group.get(name, {}) for entry in entries]
+        sizes = {value: score.n for scores in found for value, score in scores.items()}
+        rows = [
+            [plain(value), str(n), *(estimate(scores.get(value)) for scores in found)]
+            for value, n in sizes.items()
+        ]
+        header = [plain(name), "questions", *(plain(entry.name) for entry in entries)]
+        sections[f"Scores by {plain(name)}"] = [table(header, rows)]
+    return sections
 
 
 def orders(entries: Sequence[EntryFigures]) -> list[str]:
     """What the order of the options changes: scores, choices, positions."""
     blocks = []
     if any(len(entry.by_order) > 1 for entry in entries):
-        by_order = [
-            {f"order {order}": found for order, found in enumerate(entry.by_order)}
-            for entry in entries
-        ]
-        same = {"same choice in all": [estimate(entry.same_choice) for entry in entries]}
+        most = max(len(entry.by_order) for entry in entries)
         blocks += [
             "Order 0 is that of the dataset. The last column is the share of questions with the "
             "same option chosen in every order, whether it is right or not.",
-            _grouped(entries, by_order, same),
+            table(
+                ["entry", *(f"order {order}" for order in range(most)), "same choice in all"],
+                [
+                    [plain(entry.name), *map(estimate, entry.by_order), estimate(entry.same_choice)]
+                    for entry in entries
+                ],
+            ),
         ]
     choosing = [entry for entry in entries if entry.positions]
     labels = sorted({position.label for entry in choosing for position in entry.positions})
@@ -150,7 +198,7 @@ def retrieval(entries: Sequence[EntryFigures]) -> list[str]:
             plain(stage),
             str(next(iter(one.any_found.values())).n),
             *(
-                estimate(found[depth])
+                estimate(found.get(depth))
                 for depth in DEPTHS
                 for found in (one.any_found, one.all_found)
             ),
@@ -163,7 +211,8 @@ def retrieval(entries: Sequence[EntryFigures]) -> list[str]:
     header = [f"{which} at {depth}" for depth in DEPTHS for which in ("any", "all")]
     return [
         "Questions with any, with all of their gold provisions among the first hits of a stage, of "
-        "those that have some; a stage that a question never came to found nothing for it.",
+        "those that have some; a stage that a question never came to found nothing for it. There "
+        f"is no figure at {DEPTHS[1]} where no list of the stage holds more than {DEPTHS[0]}.",
         table(["entry", "stage", "questions", *header], rows, left=2),
     ]
 
@@ -189,7 +238,8 @@ def costs(entries: Sequence[EntryFigures]) -> list[str]:
         return []
     header = ["prompt tokens", "of these cached", "completion tokens", "median s", "p95 s"]
     return [
-        "For one answer; retries are those of all answers together.",
+        "For one answer: means, and the median and the 95th percentile of the seconds; retries are "
+        "those of all answers together.",
         table(["entry", "answers", "calls", "retries", *header], rows),
     ]
 
@@ -215,47 +265,21 @@ def causes(entries: Sequence[EntryFigures]) -> list[str]:
     ]
     if not any(entry.causes for entry in entries):
         return []
-    header = ["entry", "answers not right", *(_IN_WORDS[cause] for cause in Cause)]
+    header = ["entry", "answers not right", *(_CAUSES[cause][0] for cause in Cause)]
     return [
-        "Search failed: no gold provision was among the hits. Evidence does not match: one was, "
-        "but not in what the answer rests on. Reasoning wrong: it was there as well.",
         table(header, rows),
+        listed(f"{title.capitalize()}: {means}." for title, means in _CAUSES.values()),
     ]
 
 
-def _grouped(
-    entries: Sequence[EntryFigures],
-    groups: Sequence[Mapping[str, Estimate]],
-    more: Mapping[str, Sequence[str]] | None = None,
-) -> str:
-    """A row for each entry, a column for each value; every column has the same questions."""
-    sizes = {value: found.n for group in groups for value, found in group.items()}
-    more = more or {}
-    header = ["entry", *(f"{plain(value)} (n = {n})" for value, n in sizes.items()), *more]
-    rows = [
-        [
-            plain(entry.name),
-            *(estimate(group.get(value)) for value in sizes),
-            *(column[place] for column in more.values()),
-        ]
-        for place, (entry, group) in enumerate(zip(entries, groups, strict=True))
-    ]
-    return table(header, rows)
+def _numbered(entries: Sequence[EntryFigures]) -> list[tuple[str, str]]:
+    found = common((entry.notes, entry.costs.n) for entry in entries if entry.costs)
+    return [(f"({number})", note) for number, note in enumerate(found, 1)]
 
 
-def _common_notes(entry: EntryFigures) -> list[str]:
-    answers = entry.costs.n if entry.costs else 0
-    common = [note for note, n in entry.notes.items() if n >= _COMMON * answers]
-    return common[:_MOST_NOTES]
-
-
-def _note(note: str, number: str, entries: Sequence[EntryFigures]) -> str:
-    holds = "; ".join(
-        f"{plain(entry.name)} {entry.notes[note]} of {entry.costs.n}"
-        for entry in entries
-        if note in entry.notes and entry.costs
-    )
-    return f"{number} {plain(note)}: {holds}"
+def _share(entry: EntryFigures, note: str) -> str:
+    n = entry.notes.get(note, 0)
+    return f"{n} of {entry.costs.n}" if n and entry.costs else DASH
 
 
 def _positions(entry: EntryFigures, labels: Sequence[str]) -> list[str]:

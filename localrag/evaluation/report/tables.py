@@ -41,6 +41,11 @@ def listed(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, in the plural unless it is one."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def percent(value: float) -> str:
     """A share of one, in per cent."""
     return f"{100 * value:.1f} %"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from localrag.methods.seen import mark
 
-HELD_OUT = "a question of the training data: weighed by what was fitted without it"
+HELD_OUT = "cross-validated: weights fitted without this question"
 
 
 @dataclass(frozen=True, slots=True)

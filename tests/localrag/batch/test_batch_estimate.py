@@ -1,5 +1,6 @@
 """What a batch would take: sampled, never written."""
 
+import json
 from typing import Any
 
 import pytest
@@ -56,6 +57,21 @@ def test_what_is_done_is_not_counted(bench: Any, scripted: Any) -> None:
 def test_one_question_is_enough(bench: Any, scripted: Any) -> None:
     bench.ask(TEXTS[0])
     assert judged(bench, scripted()).sampled == 1
+
+
+def test_rows_that_the_method_cannot_answer_are_no_failures(bench: Any, scripted: Any) -> None:
+    options = [None, ["甲"], ["甲", "乙"], list("甲乙丙丁戊己庚辛壬")]
+    bench.write(*(json.dumps({"question": "渡し守", "options": one}) for one in options))
+    chooses = load(bench.workspace, {"method.name": "statute-lexical"})
+    answers = scripted()
+    arguments = (bench.workspace, "main", chooses, bench.questions)
+    found = estimate(*arguments, opener=answers.open)
+    assert (found.unanswerable, found.left, found.failed, len(answers.asked)) == (3, 1, 0, 2)
+    assert judged(bench, scripted()).unanswerable == 0, "quoting needs no options"
+    bench.ask(*TEXTS[:3])
+    found = estimate(*arguments, opener=answers.open)
+    assert (found.rows, found.unanswerable, found.left, found.sampled) == (3, 3, 0, 0)
+    assert answers.opened == 1
 
 
 def test_failures_show_before_the_night(bench: Any, scripted: Any) -> None:

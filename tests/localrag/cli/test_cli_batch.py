@@ -86,6 +86,13 @@ def test_a_dry_run_writes_nothing(cli: Cli, sample: Path, table: Path, answers: 
     assert [path.name for path in table.parent.iterdir() if path != sample] == [table.name]
 
 
+def test_a_dry_run_tells_what_the_method_cannot_answer(cli: Cli, sample: Path, table: Path) -> None:
+    told = cli("batch", str(table), "--method", "statute-lexical", "--dry-run").out
+    assert "3 rows; 1 cannot be asked, 0 left to do" in told
+    assert "2 rows cannot be answered by the method" in told
+    assert "failed" not in told
+
+
 def test_a_slow_dry_run_shows_how_far_it_is(
     cli: Cli, sample: Path, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

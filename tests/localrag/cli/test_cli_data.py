@@ -31,7 +31,8 @@ def folder(tmp_path: Path) -> Path:
     (folder / "q.jsonl").write_text(QUESTION, encoding="utf-8")
     (folder / "ferries.toml").write_text(
         'title = "[bold]Ferries\\u001b[2J"\nsource = "mine"\nlicence = "CC0"\nreader = "choices"\n'
-        'corpus = ["laws"]\nsplits = [{ name = "main", file = "q.jsonl" }]\n',
+        'corpus = ["laws"]\nsplits = [{ name = "main", file = "q.jsonl" }]\n'
+        'caveats = ["Few questions."]\n',
         encoding="utf-8",
     )
     return folder
@@ -74,6 +75,9 @@ def test_add_then_list_and_show(cli: Cli, workspace: Path, folder: Path) -> None
     assert "split main is here now" in added.out
     assert "corpus ferries: 2 documents added" in added.out
     assert "localrag eval ferries" in added.out
+    assert "note: Few questions." in added.err
+    assert "caveat: Few questions." in cli("data", "show", "ferries").out
+    assert cli("data", "show", "ferries", "--json").json["caveats"] == ["Few questions."]
     again = cli("data", "add", "ferries", str(folder), "--json").json
     assert (again["new"], again["unchanged"], again["added"]["added"]) == ([], ["main"], 0)
     listed = cli("data", "list")
@@ -83,6 +87,68 @@ def test_add_then_list_and_show(cli: Cli, workspace: Path, folder: Path) -> None
     assert (split["questions"], split["sha256"]) == (1, digest(QUESTION.encode()))
     assert split["received"]["source"].endswith("q.jsonl")
     assert {one["corpus"] for one in cli("list", "--json").json} == {"ferries"}
+
+
+def test_a_dataset_without_a_corpus(cli: Cli, workspace: Path, folder: Path) -> None:
+    declaration = folder / "ferries.toml"
+    text = declaration.read_text(encoding="utf-8").replace('corpus = ["laws"]\n', "")
+    declaration.write_text(text, encoding="utf-8")
+    added = cli("data", "add", str(declaration), str(folder))
+    assert "Next: localrag eval ferries --method all --corpus NAME" in added.out
+    for outcome in (added, cli("data", "show", "ferries")):
+        assert "corpus: none of its own; the usual one is searched" in outcome.out
+    for more, cure in (
+        ([], "localrag add PATH --corpus main. Or name another one with --corpus"),
+        (["--corpus", "x"], "localrag add PATH --corpus x."),
+    ):
+        refused = cli("eval", "ferries", "--method", "statute-lexical", *more)
+        assert (refused.code, cure in refused.err) == (3, True), refused.err
+    assert cli("add", str(folder / "laws"), "--corpus", "ferries").code == 0
+
+
+@pytest.mark.parametrize("more", [[], ["--corpus", "main"]])
+def test_questions_of_ones_own_search_the_usual_corpus(
+    cli: Cli, sample: Path, folder: Path, more: list[str]
+) -> None:
+    own = folder / "my questions.jsonl"
+    own.write_text(QUESTION, encoding="utf-8")
+    outcome = cli("eval", str(own), "--method", "statute-lexical", *more)
+    assert outcome.code == 0, outcome.err
+    assert ("has no corpus of its own: main is searched" in outcome.err) == (not more)
+    (run,) = cli("eval", "list", "--json").json
+    assert run["dataset"] == "my-questions"
+
+
+def test_a_sheet_is_refused(cli: Cli, workspace: Path, folder: Path) -> None:
+    (folder / "q.csv").write_text("id,question", encoding="utf-8")
+    for verb in (["eval", str(folder / "q.csv"), "--method", "all"], ["data", "show", "q.csv"]):
+        refused = cli(*verb)
+        assert refused.code == 4
+        assert "JSON Lines (.jsonl) or JSON (.json) only" in refused.err
+
+
+def test_the_help_tells_of_files_of_ones_own(cli: Cli) -> None:
+    for verb in (["data", "add"], ["eval", "run"]):
+        assert "of your own" in " ".join(cli(*verb, "--help").out.split())
+
+
+def test_a_damaged_declaration_is_a_note(cli: Cli, workspace: Path) -> None:
+    (workspace / "datasets" / "broken").mkdir(parents=True)
+    (workspace / "datasets" / "broken" / "dataset.toml").write_text("x", encoding="utf-8")
+    listed = cli("data", "list", "--json")
+    assert [entry["dataset"] for entry in listed.json] == ["lawqa"]
+    assert "note: " in listed.err
+    assert "broken" in listed.err
+    assert "Did you mean lawqa?" in cli("data", "show", "lawqaa").err
+
+
+def test_defects_are_lines(cli: Cli, workspace: Path, folder: Path) -> None:
+    (folder / "q.jsonl").write_text(QUESTION * 2 + "[]", encoding="utf-8")
+    refused = cli("data", "add", str(folder / "ferries.toml"), str(folder))
+    assert refused.code == 4
+    assert "\n    line 2: The id 'q1' stands" in refused.err
+    shown = cli("data", "show", str(folder / "ferries.toml"))
+    assert "\n    line 3: It is no object" in shown.err
 
 
 def test_show_of_a_path(cli: Cli, workspace: Path, folder: Path) -> None:
@@ -143,6 +209,24 @@ def test_failures(cli: Cli, workspace: Path, arguments: list[str], code: int, pa
     assert outcome.code == code
     assert part.lower() in outcome.err.lower()
     assert outcome.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (
+            ["eval", "run", "lawqa", "--method", "all", "--set", "seed=1"],
+            "It goes before the verb: localrag --set KEY=VALUE eval run …",
+        ),
+        (["data", "list", "--home", "x"], "before the verb: localrag --home FOLDER data list …"),
+        (["data", "list", "--hope", "x"], "localrag data list --help shows what it takes."),
+        (["--hope"], "localrag --help shows what it takes."),
+    ],
+)
+def test_an_option_in_the_wrong_place(cli: Cli, arguments: list[str], hint: str) -> None:
+    outcome = cli(*arguments)
+    assert outcome.code == 2
+    assert hint in outcome.err
 
 
 def test_without_a_workspace(cli: Cli) -> None:

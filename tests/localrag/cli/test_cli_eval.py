@@ -82,6 +82,64 @@ def test_from_questions_to_a_report(cli: Cli, ferries: Path) -> None:
     assert cli("eval", "compare", again.json["run"], "other", "--json").json["questions"] == 2
 
 
+def test_what_stood_in_is_seen_at_once(cli: Cli, ferries: Path) -> None:
+    outcome = cli(
+        *BOUND, "eval", str(ferries), "--method", "statute-fixed", "--method", "statute-direct",
+        "--model", "tiny", "-c", "main",
+    )  # fmt: skip
+    assert outcome.code in (0, 4), outcome.err
+    head, fixed, direct = outcome.out.splitlines()[1:4]
+    assert [head.split()[-3:], fixed.split()[-1], direct.split()[-1]] == [
+        ["median", "s", "notes"],
+        "(1)",
+        "–",
+    ]
+    assert "calls and median s are those of one answer" in outcome.out
+    note = "(1) no vectors or no model for them: BM25 stands in for search by meaning"
+    assert f"{note}: statute-fixed 3" in outcome.out
+
+
+def test_citations_that_lead_nowhere_are_counted_together(
+    cli: Cli, sample: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("scipy")
+    asked = tmp_path / "asked.jsonl"
+    cited = ("海上運送法第九条", "港則法第三条第二項")
+    rows = (
+        {"id": law, "question": f"{law}で正しいものは", "options": ["甲", "乙"], "answer": "a"}
+        for law in cited
+    )
+    asked.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    method = ("--method", "statute-lexical", "-c", "main")
+    outcome = cli(*BOUND, "eval", str(asked), *method, "--json")
+    assert outcome.code == 0, outcome.err
+    assert outcome.json["entries"][0]["notes"] == {
+        "a provision that is cited was not found in the corpus": 2
+    }
+
+
+def test_questions_of_a_user_and_runs_that_are_kept(
+    cli: Cli, ferries: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_text("".join(ferries.read_text(encoding="utf-8").splitlines(True)[:2]))
+    given = ("--model", "tiny", "--run", "mine")
+    outcome = ask(cli, ferries, *given, "--questions", str(own))
+    assert outcome.code in (0, 4), outcome.err
+    assert "ferries, own questions own.jsonl: 2 questions" in outcome.out
+    refused = ask(cli, ferries, *given)
+    assert refused.code == 2
+    assert "asks something else" in refused.err
+    assert "another name with --run" in refused.err
+
+    record = Path(outcome.out.split("report: ")[1].strip()).with_name("run.json")
+    run = json.loads(record.read_text(encoding="utf-8"))
+    record.write_text(json.dumps({**run, "finished": ""}), encoding="utf-8")
+    compared = cli("eval", "compare", "mine", "mine")
+    assert compared.code == 2
+    assert "The run mine is not finished" in compared.err
+
+
 def test_failures_have_their_exit_code(cli: Cli, ferries: Path) -> None:
     outcome = cli(
         "--set", "chat.max_tokens=3",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
+from localrag.optimize.leakage import LONGEST, PIECE, SPREAD
 from localrag_models.chat import ChatRequest, Reply, ignore, never
 
 
@@ -24,6 +25,8 @@ class Searcher(ScriptedChat):
         assert request.schema is not None
         if "query" in request.schema["properties"]:
             reply = {"query": "渡し守の資格"}
+        elif "label" in request.schema["properties"]:
+            reply = {"reason": "", "label": "a"}
         else:
             reply = {"analysis": "", "instruction": f"第{len(self.requests)}の工夫をする。"}
         self._replies = [json.dumps(reply, ensure_ascii=False)]
@@ -67,6 +70,15 @@ def test_without_a_verb_the_help_is_printed(cli: Callable[..., Any]) -> None:
     assert "--set method.query_prompt=NAME" in " ".join(outcome.out.split())
 
 
+def test_the_help_says_what_is_refused(cli: Callable[..., Any]) -> None:
+    told = " ".join(cli("optimize", "queries", "--help").out.split())
+    ja, en = LONGEST["ja"] + 1, LONGEST["en"] + 1
+    assert f"{ja} letters in a row of a Japanese question" in told
+    assert f"({en} of an English one)" in told
+    assert f"{SPREAD['ja']} ({SPREAD['en']}) of a question" in told
+    assert f"pieces of {PIECE['ja']} ({PIECE['en']})" in told
+
+
 def test_from_questions_to_a_prompt(
     cli: Callable[..., Any], sample: Path, questions: Path, model: Searcher
 ) -> None:
@@ -88,8 +100,57 @@ def test_from_questions_to_a_prompt(
     assert "scripted" in listed.out
     shown = cli("optimize", "show", "first")
     assert "objective: overlap" in shown.out
+    assert "seen: 8 questions" in shown.out
+    score = cli("optimize", "show", "first", "--json").json["provenance"]["seed_score"]
+    assert f"seed_score: {score:.3f}\n" in shown.out
     assert "candidate 0" in shown.out
     assert cli("optimize", "show", "first", "--json").json["run"]["gain"] == 0.0
+
+
+def test_a_prompt_says_what_it_is_wherever_it_is_met(
+    cli: Callable[..., Any], sample: Path, questions: Path, model: Searcher
+) -> None:
+    asked = ["--set", "chat.model=ollama:scripted", "--set", "method.query_prompt=first", "ask"]
+    asked += [
+        "渡し守の資格は。",
+        "--option",
+        "これ",
+        "--option",
+        "あれ",
+        "--method",
+        "statute-gepa",
+        "--json",
+    ]
+    outcome = cli(*queries(questions, "--calls", "30"))
+    assert "Use it" not in outcome.out
+    assert "nothing to use" in outcome.out
+    assert "no gain" in cli("optimize", "list").out
+    assert "found no better one" in cli("optimize", "show", "first").out
+    assert cli("optimize", "show", "first", "--json").json["is_seed"] is True
+    assert "optimisation found no better one" in cli(*asked).out
+
+    path = sample / "prompts" / "first.toml"
+    text = path.read_text(encoding="utf-8").replace("検索文を作る", "検索文を二つ作る")
+    path.write_text(text, encoding="utf-8")
+    listed = cli("optimize", "list")
+    assert "edited by hand" in " ".join(listed.out.split())
+    assert cli("optimize", "list", "--json").json[0]["is_edited"] is True
+    assert "the scores are not its own" in cli("optimize", "show", "first").out
+    assert "was edited by hand" in cli(*asked).out
+    refused = cli(*queries(questions, "--calls", "40"))
+    assert refused.code == 2
+    assert "--restart" in refused.err
+
+
+def test_a_model_and_the_usual_corpus_for_this_call(
+    cli: Callable[..., Any], sample: Path, questions: Path, model: Searcher
+) -> None:
+    asked = ("optimize", "queries", str(questions), "--name", "mine", "--calls", "30")
+    assert "--model, or set chat.model" in cli(*asked).err
+    outcome = cli(*asked, "--model", "ollama:scripted")
+    assert outcome.code == 0, outcome.err
+    assert "questions has no corpus of its own: main is searched" in outcome.err
+    assert cli(*asked, "--corpus", "main", "--model", "ollama:other").code == 2
 
 
 def test_a_run_that_is_not_finished_is_listed(

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from localrag.cli.meter import Meter
 from localrag.cli.terminal import emit, failure, harmless, say, table
+from localrag.errors import InputError
 
 HOSTILE = "\x1b[31m赤\x1b[0m \x9b2J [bold red]太字[/] [/] \x07\x08 \u202eabc \udcff"
 
@@ -32,6 +34,44 @@ def test_markup_and_escapes_are_printed_as_they_are(capsys: pytest.CaptureFixtur
         assert "[bold red]太字[/] [/]" in text
         assert "\x1b" not in text
         assert "\x9b" not in text
+
+
+DEFECTS = InputError("q.jsonl cannot be used:\nline 2: \x1b[2J\nline 3: 答え", "Mend\nthem.")
+
+
+def test_an_error_of_several_lines_is_shown_as_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    failure(DEFECTS.cause, DEFECTS.cure)
+    assert capsys.readouterr().err.splitlines() == [
+        "error: q.jsonl cannot be used:",
+        "    line 2: ␛[2J",
+        "    line 3: 答え",
+        "  Mend␊them.",
+    ]
+
+
+def test_on_a_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    from localrag.cli import terminal
+
+    written = io.StringIO()
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", written)
+    terminal._console.cache_clear()
+    try:
+        assert terminal.on_terminal()
+        failure(DEFECTS.cause)
+    finally:
+        terminal._console.cache_clear()
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in written.getvalue().splitlines()]
+    assert lines[1:] == ["    line 2: ␛[2J", "    line 3: 答え"]
+    assert "\x1b[2J" not in written.getvalue()
+
+
+def test_no_value_begins_a_line_that_passes_for_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    failure("no file x\nerror: y\n  Run this.", "Check the spelling.")
+    first, *more, cure = capsys.readouterr().err.splitlines()
+    assert (first, cure) == ("error: no file x", "  Check the spelling.")
+    assert all(line.startswith("    ") for line in more)
 
 
 def test_long_lines_are_not_broken_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.model import (
     Cause,
     Dataset,
@@ -87,9 +88,11 @@ def evaluated() -> Callable[..., Evaluation]:
     ) -> Evaluation:
         chance = random.Random(seed)
         asked = questions(n)
+        known = declared()[named].splits if named in declared() else ()
+        sha256 = next((split.sha256 for split in known), "ab" * 32)
         return Evaluation(
             id=run,
-            questions=Questions(dataset(named), "train", "ab" * 32, asked),
+            questions=Questions(dataset(named), "train", sha256, asked),
             orders=orders,
             entries=tuple(
                 Entry(

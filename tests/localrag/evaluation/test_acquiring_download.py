@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 
 from localrag.config import load as load_config
@@ -117,6 +118,7 @@ def test_a_broken_download_begins_anew_where_none_is(home: Path, server: Server)
     with pytest.raises(InputError):
         download(workspace, "ferries")
     assert not loading.splits_at_hand(*loading.find(workspace, "ferries"))
+    assert not list(workspace.datasets.rglob("*.download"))
     server.content = CONTENT.replace(b"q1", b"q2")
     assert download(workspace, "ferries").new == ("main",)
     assert server.ranges == ["", ""]
@@ -153,14 +155,35 @@ def test_a_refusal(home: Path, server: Server, status: int) -> None:
 def test_it_is_sent_on_only_to_https(home: Path, server: Server) -> None:
     server.status = 302
     server.headers = {"Location": "http://example.org/q.jsonl"}
-    with pytest.raises(UsageError, match="no address of https"):
+    with pytest.raises(InputError, match=r"sends us on to http://example\.org/q\.jsonl") as caught:
         download(declare(home, server.address), "ferries")
+    assert "declaration" not in str(caught.value)
 
 
-def test_too_much(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "target", ["http://127.0.0.1:9/x", "http://example.org/", "file://there/x"]
+)
+def test_from_https_it_is_sent_on_to_no_plain_address(
+    home: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    # A server with a certificate would need an authority that trusts it.
+    monkeypatch.setattr(
+        httpx.HTTPTransport,
+        "handle_request",
+        lambda *_: httpx.Response(302, headers={"Location": target}),
+    )
+    with pytest.raises(InputError) as caught:
+        download(declare(home, "https://example.org/q.jsonl"), "ferries")
+    assert f"https://example.org/q.jsonl sends us on to {target}" in caught.value.cause
+
+
+@pytest.mark.parametrize("sha256", ["", digest(CONTENT)])
+def test_too_much(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch, sha256: str) -> None:
     monkeypatch.setattr(downloading, "LARGEST", 10)
+    workspace = declare(home, server.address, sha256)
     with pytest.raises(InputError, match="more than 10 bytes"):
-        download(declare(home, server.address), "ferries")
+        download(workspace, "ferries")
+    assert not list(workspace.datasets.rglob("*.download"))
 
 
 def test_a_packed_answer(home: Path, server: Server) -> None:

@@ -38,6 +38,16 @@ def test_causes(expected: Cause, found: list[tuple[str, str, list[str]]], cited:
     assert cause_of_error(GOLD, stages(*found), cited, answered=True, searched=True) is expected
 
 
+def test_what_the_corpus_lacks_is_not_the_search_s_fault() -> None:
+    def cause(*lacking: Gold, found: str = WRONG) -> Cause:
+        hits = stages(("lexical", "", [found]))
+        return cause_of_error(GOLD, hits, [], answered=True, searched=True, lacking=lacking)
+
+    assert cause(*GOLD) is Cause.CORPUS
+    assert cause(GOLD[0]) is Cause.SEARCH
+    assert cause(GOLD[0], found=SUB) is Cause.REASONING
+
+
 def test_no_answer_is_the_reply_s_fault() -> None:
     assert cause_of_error(GOLD, [], [], answered=False, searched=True) is Cause.REPLY
 

@@ -31,6 +31,7 @@ def test_questions_that_flipped(evaluated: Evaluated, answer: Callable[..., Resu
     assert one.mcnemar.p == pytest.approx(0.0391, abs=5e-5)
     assert one.difference.value == pytest.approx(7 / 9)
     assert (one.first.value, one.second.value) == pytest.approx((1 / 9, 8 / 9))
+    assert "9 questions and 1 order of the options" in markdown(compared)
     assert "| x | 11.1 % [2.0, 43.5] | 88.9 % [56.5, 98.0] |" in markdown(compared)
     assert "Scored lower in the second run: q0 (1)." in markdown(compared)
 
@@ -39,7 +40,19 @@ def test_a_run_against_itself(evaluated: Evaluated) -> None:
     compared = compare(evaluated(), evaluated(run="again"))
     assert [one.difference.value for one in compared.entries] == [0, 0]
     assert [(one.made_with, one.gained, one.lost) for one in compared.entries] == [({}, [], [])] * 2
-    assert "Both were made with the same." in markdown(compared)
+    text = markdown(compared)
+    assert "nothing changed: statute-direct, statute-fixed." in text
+    assert "## " not in text
+    assert as_json(compared)["unchanged"] == ["statute-direct", "statute-fixed"]
+
+
+def test_what_stayed_the_same_is_not_shown_again(evaluated: Evaluated) -> None:
+    compared = compare(evaluated(), evaluated(run="second", **{"chat.seed": 1}))
+    text = markdown(compared)
+    assert "| chat.seed | – | 1 |" in text
+    assert "Recall is the same at every stage." in text
+    assert "any at 5" not in text
+    assert as_json(compared)["unchanged"] == []
 
 
 def test_what_both_have_is_compared(evaluated: Evaluated) -> None:

@@ -1,6 +1,7 @@
 """Datasets by name and by path: declared, found, loaded, compared with their hashes."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
 from localrag.evaluation.datasets import acquiring
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.keeping import Shelf, digest
-from localrag.evaluation.datasets.loading import corpus_name, find, known, load
+from localrag.evaluation.datasets.loading import corpus_name, damaged, find, known, load
 from localrag.workspace import Workspace
 
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
@@ -59,6 +60,7 @@ def test_what_localrag_declares() -> None:
     assert [split.name for split in lawqa.splits] == ["train", "all"]
     assert lawqa.splits[1].url.startswith("https://raw.githubusercontent.com/digital-go-jp/")
     assert corpus_name(lawqa) == "lawqa"
+    assert "86 documents of the corpus are gold passages" in lawqa.caveats[0]
     figures = lawqa.published["statute-gepa"]
     assert [(figure.score, figure.n) for figure in figures] == [(0.675, 40)]
     assert "Qwen3-8B" in figures[0].conditions
@@ -75,6 +77,59 @@ def test_a_declaration_by_path_has_its_files_beside_it(workspace: Workspace, min
 def test_a_file_of_questions_needs_no_declaration(workspace: Workspace, mine: Path) -> None:
     questions = load(workspace, str(mine.parent / "first.jsonl"))
     assert (questions.split, questions.dataset.reader) == ("first.jsonl", "choices")
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("my questions (2).jsonl", "my-questions-2"),
+        ("質問.JSON", "質問"),
+        ("-.hidden.jsonl", "hidden"),
+        ("!?.ndjson", "questions"),
+        (f"{'x' * 100}.jsonl", "x" * 64),
+        ("lawqa.jsonl", "lawqa-file"),
+    ],
+)
+def test_a_file_of_any_name_is_a_dataset(
+    workspace: Workspace, tmp_path: Path, file: str, name: str
+) -> None:
+    (tmp_path / file).write_text(f"[{QUESTION}]" if "JSON" in file else QUESTION, encoding="utf-8")
+    questions = load(workspace, str(tmp_path / file))
+    assert (questions.dataset.name, questions.split) == (name, file)
+    assert corpus_name(questions.dataset) == ""
+
+
+def test_a_sheet_is_no_file_of_questions(workspace: Workspace, tmp_path: Path) -> None:
+    sheet = tmp_path / "q.csv"
+    sheet.write_text("id,question\n", encoding="utf-8")
+    for name, file in ((str(sheet), None), ("q.CSV", None), ("lawqa", sheet)):
+        with pytest.raises(InputError, match=r"JSON Lines .* or JSON .* only") as caught:
+            load(workspace, name, file=file)
+        assert "the fields id, question, options (or choices) and answer" in caught.value.cure
+
+
+def test_what_the_document_shows_is_read(workspace: Workspace, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    toml, line = (text.split(f"```{kind}\n")[1].split("```")[0] for kind in ("toml", "json"))
+    (tmp_path / "ferries.toml").write_text(toml, encoding="utf-8")
+    dataset = find(workspace, str(tmp_path / "ferries.toml")).dataset
+    assert all(getattr(dataset, part.name) for part in fields(dataset))
+    (tmp_path / "q.jsonl").write_text(line, encoding="utf-8")
+    (question,) = load(workspace, str(tmp_path / "q.jsonl")).questions
+    assert question.gold
+    assert question.context
+
+
+def test_caveats_are_part_of_a_declaration(workspace: Workspace, mine: Path) -> None:
+    text = mine.read_text(encoding="utf-8")
+    mine.write_text(f'caveats = ["Few questions."]\n{text}', encoding="utf-8")
+    assert find(workspace, str(mine)).dataset.caveats == ("Few questions.",)
+    own = mine.with_name("own.jsonl")
+    own.write_text(QUESTION.replace("q1", "own"), encoding="utf-8")
+    assert load(workspace, str(mine), file=own).dataset.caveats == ()
+    mine.write_text(f'caveats = [""]\n{text}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"caveats\.0"):
+        find(workspace, str(mine))
 
 
 def test_a_file_in_the_place_of_a_split(workspace: Workspace, tmp_path: Path) -> None:
@@ -139,6 +194,21 @@ def test_a_copy_made_by_hand_is_no_dataset(workspace: Workspace, mine: Path) -> 
     assert [dataset.name for dataset in known(workspace)] == ["lawqa"]
 
 
+def test_a_damaged_declaration_does_not_hide_the_others(workspace: Workspace, mine: Path) -> None:
+    acquiring.add(workspace, str(mine), mine.parent, load_config(workspace))
+    assert not damaged(workspace)
+    (workspace.datasets / "broken").mkdir()
+    (workspace.datasets / "broken" / "dataset.toml").write_text("title = ", encoding="utf-8")
+    assert [dataset.name for dataset in known(workspace)] == ["lawqa", "ferries"]
+    (problem,) = damaged(workspace)
+    assert "broken" in problem.cause
+    with pytest.raises(NotFoundError, match="'ferry'") as caught:
+        find(workspace, "ferry")
+    assert "Did you mean ferries?" in caught.value.cure
+    with pytest.raises(InputError, match="declares no dataset"):
+        find(workspace, "broken")
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"first.jsonl": {"md5": 1}}', "\udcff"])
 def test_a_damaged_record_is_told(workspace: Workspace, mine: Path, content: str) -> None:
     acquiring.add(workspace, str(mine), mine.parent, load_config(workspace))
@@ -159,6 +229,23 @@ def test_a_damaged_record_is_told(workspace: Workspace, mine: Path, content: str
         (("deeper/second", "/etc/second"), "no path inside"),
         (("deeper/second", "C:/second"), "no path inside"),
         (('"first.jsonl"', '""'), "no path inside"),
+        (("first.jsonl", "Dataset.toml"), "localrag uses itself"),
+        (("first.jsonl", "received.json"), "localrag uses itself"),
+        (("first.jsonl", "received.json/x.jsonl"), "localrag uses itself"),
+        (("first.jsonl", ".lock"), "localrag uses itself"),
+        (("first.jsonl", "./excerpts/first.jsonl"), "localrag uses itself"),
+        (("first.jsonl", "deeper/second.jsonl.part"), "localrag uses itself"),
+        (
+            ('[[splits]]\nname = "first"', 'corpus = ["excerpts"]\n[[splits]]\nname = "first"'),
+            "corpus.0: Value error, is a name that localrag uses itself",
+        ),
+        (
+            (
+                '[[splits]]\nname = "first"',
+                'excerpts = ["a/x.jsonl", "b/x.jsonl"]\n[[splits]]\nname = "first"',
+            ),
+            "excerpts: the name 'x' stands twice",
+        ),
         (("0.5", "50"), "less than or equal to 1"),
         (('sha256 = "', 'sha256 = "x'), "should match pattern"),
         (("n = 10", "n = "), "Invalid value"),
@@ -200,5 +287,7 @@ def test_gold_finds_its_laws_in_the_corpus(sample: Path, tmp_path: Path) -> None
     }
     file = tmp_path / "own.jsonl"
     file.write_text(json.dumps(entry), encoding="utf-8")
-    (question,) = load(workspace, "lawqa", file=file).questions
-    assert [(gold.document, gold.article) for gold in question.gold] == [("599M60000800009", "3")]
+    law = "599M60000800009"
+    for corpus, document in (("", law), ("lawqa", law), ("main", "櫂規則")):
+        (question,) = load(workspace, "lawqa", file=file, corpus=corpus).questions
+        assert [(gold.document, gold.article) for gold in question.gold] == [(document, "3")]

@@ -64,14 +64,14 @@ def test_answers_by_label_and_by_text(options: Any, answer: Any, label: str) -> 
         ({"question": "渡" * 20_000}, "are the limit"),
         ({"question": ["x"]}, "'question' is no text"),
         ({"question": "\ud800"}, "half a character"),
-        ({"options": ["甲"], "answer": "a"}, "1 options"),
-        ({"options": []}, "0 options"),
-        ({"options": list("甲乙丙丁戊己庚辛壬")}, "9 options"),
+        ({"options": ["甲"], "answer": "a"}, "2 to 8 options, and has 1"),
+        ({"options": []}, "and has 0"),
+        ({"options": list("甲乙丙丁戊己庚辛壬")}, "and has 9"),
         ({"options": ["甲", ""]}, "Option 'b' is empty"),
         ({"options": ["甲", 3]}, "texts"),
         ({"options": {"a": "甲", "Ａ": "乙"}}, "same label"),
-        ({"options": None}, "0 of the fields"),
-        ({"choices": ["甲", "乙"]}, "2 of the fields"),
+        ({"options": None}, "It has no options"),
+        ({"choices": ["甲", "乙"]}, "both a field 'options'"),
         ({"answer": "e"}, "none of the labels a, b"),
         ({"answer": "x" * 500}, "…"),
         ({"answer": True}, "'answer' is no text"),
@@ -104,6 +104,24 @@ def test_every_defect_is_named() -> None:
         "line 7: It is not JSON (a field stands twice",
     ):
         assert part in caught.value.cause
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_of_a_wider_encoding_no_lines_are_named(encoding: str) -> None:
+    with pytest.raises(InputError, match=r"looks like UTF-(16|32)") as caught:
+        read("choices", "q.jsonl", lines(PLAIN, PLAIN).decode().encode(encoding), Laws())
+    assert "\n" not in caught.value.cause
+    assert caught.value.cure == "Save it as UTF-8."
+
+
+def test_the_cure_of_another_encoding_is_to_save_it_anew() -> None:
+    rows = "\n".join(json.dumps(PLAIN | {"id": id_}, ensure_ascii=False) for id_ in "甲乙")
+    with pytest.raises(InputError, match="line 2: It is not valid UTF-8") as caught:
+        read("choices", "q.jsonl", rows.encode("cp932"), Laws())
+    assert caught.value.cure.startswith("Save the file as UTF-8.")
+    with pytest.raises(InputError) as caught:
+        read_choices(PLAIN, PLAIN)
+    assert caught.value.cure.startswith("Mend these entries")
 
 
 def test_of_very_many_defects_twenty_are_named() -> None:

@@ -44,7 +44,7 @@ def test_the_published_form() -> None:
     assert question.gold == (Gold(ACT, "6_2"),)
     assert question.groups == {
         "law": "渡し舟法",
-        "chapter": "第2章の2",
+        "chapter": "渡し舟法 第2章の2",
         "kind": "関連法令",
         "polarity": "deviates",
     }
@@ -76,9 +76,9 @@ def test_an_option_may_go_on_in_the_next_line() -> None:
         ({"選択肢": "甲\n乙"}, "begin with no label"),
         ({"選択肢": "a 甲\nb 乙\nb 丙"}, "'b' stands out of order"),
         ({"選択肢": "a 甲\nc 乙"}, "'c' stands out of order"),
-        ({"選択肢": "a 甲"}, "1 options"),
+        ({"選択肢": "a 甲"}, "options, and has 1"),
         ({"選択肢": "a 甲\nb"}, "Option 'b' is empty"),
-        ({"選択肢": None}, "0 of the fields"),
+        ({"選択肢": None}, "It has no options"),
         ({"output": "正解はb"}, "none of the labels"),
         ({"output": "e"}, "none of the labels"),
         ({"output": ""}, "'output' is missing"),
@@ -134,6 +134,26 @@ def test_the_shared_questions(shared_data: Path) -> None:
     assert all(len(question.query.options) == 4 for question in questions)
     assert all(question.gold and question.context for question in questions)
     assert {"law", "chapter", "kind", "polarity"} == set(questions[0].groups)
+
+
+def test_what_is_declared_of_the_excerpts_holds(shared_data: Path) -> None:
+    path = shared_data / "lawqa" / "contexts_missing.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    train = shared_data / "lawqa" / "train.jsonl"
+    questions = [json.loads(line) for line in train.read_text(encoding="utf-8").splitlines()]
+    gold = {place(one) for question in questions for one in question["gold"]}
+    lawqa = declared()["lawqa"]
+    hint = lawqa.hints["lawqa/contexts_missing.jsonl"]
+    laws = sum(row["law_id"] is not None for row in rows)
+    assert f"{len(rows)} passages" in hint
+    assert f"{laws} provisions" in hint
+    assert f"{len(rows) - laws} passages of guidelines" in hint
+    assert f"{len(rows)} documents" in lawqa.caveats[0]
+    assert f"{sum(place(row) in gold for row in rows)} of them of the split" in lawqa.caveats[0]
+
+
+def place(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["law_id"] or row["law_title"], row["article"]
 
 
 def test_both_forms_make_the_same_questions(shared_data: Path) -> None:

@@ -14,9 +14,10 @@ from pydantic import TypeAdapter
 
 from localrag.errors import InputError, NotFoundError, StorageError, WorkspaceError
 from localrag.evaluation import report
-from localrag.evaluation.model import Cause, Entry, Evaluation, Result
+from localrag.evaluation.model import Cause, Entry, Evaluation, Gold, NotMeasured, Result
 
 Evaluated = Callable[..., Evaluation]
+NOTES = "What stood in, was switched off or left out"
 HOSTILE = "a|b`c`<b>*x*</b>\n# [l](http://x) ~~s~~ \\| &lt; _e_ $y$ \x1b[31m\u202e"
 
 
@@ -79,7 +80,7 @@ def test_scores_stand_beside_published_ones_and_notes(evaluated: Evaluated, tmp_
     # 40 of 40: the lower end of Wilson's interval is 91.2 %.
     assert first == ["statute-direct", "40", "100.0 % [91.2, 100.0]", "0", "52.5 % (n = 40)", "(1)"]
     assert [other[0] for other in others] == [*(f"always {label}" for label in "abcd"), "chance"]
-    assert "(1) some answers were cut: statute-direct 40 of 40" in text
+    assert rows(text, NOTES) == [["(1)", "some answers were cut", "40 of 40"]]
     assert "Method statute-direct: 52.5 % (n = 40), another model (a study)" in text
     assert "Method always-c: 34.3 %, in their order" in text
 
@@ -110,7 +111,10 @@ def test_groups_orders_and_positions(
     wilson = "100.0 % [67.6, 100.0]"
     assert rows(text, "Order of the options")[0] == ["right", *[wilson] * 5]
     assert rows(text, "Order of the options")[1][-1] == "0.0 % [0.0, 32.4]"
-    assert rows(text, "Scores by polarity")[1] == ["first", "25.0 %", "25.0 %"]
+    assert [row[3] for row in rows(text, "Scores by polarity")] == [
+        "25.0 % [0.0, 85.7]",
+        "25.0 % [0.0, 100.0]",
+    ]
     second = text.index("How often each position")
     assert "| first | 32 | 100.0 % / 25.0 % | 0.0 % / 25.0 % |" in text[second:]
     assert "| right | 32 | 25.0 % / 25.0 % |" in text[second:]
@@ -144,8 +148,125 @@ def test_notes_on_single_questions_do_not_hide_the_others(
     )
     text = written(replace(evaluation, entries=(replace(entry, results=noted),)), tmp_path)
     assert rows(text, "Scores")[0][-1] == "(1)"
-    assert "(1) some answers were cut: x 20 of 20" in text
-    assert "in the JSON only: 20." in text
+    assert rows(text, NOTES) == [["(1)", "some answers were cut", "20 of 20"]]
+    assert "In the JSON only: 20 notes on less than 5 % of the answers" in text
+
+
+def test_what_is_said_of_other_provisions_each_time_is_counted_together(
+    evaluated: Evaluated, tmp_path: Path
+) -> None:
+    evaluation = evaluated(n=40, orders=1, entries=[("x", 0.5), ("y", 0.5)])
+    first, second = evaluation.entries
+    said = (
+        *(f"switched off: {number}" for number in range(7)),
+        "{n}条: of 9,500 characters the model was shown the 1,{n} nearest to the question",
+        "{n} of 50 passages did not fit the context in use (chat.context) and were left out, "
+        "the last ranks first: {n}条",
+        "第{n}条: the law has no such provision",
+        "海上法第{n}条: no law of the corpus is called 海上法{n}",
+    )
+    noted = tuple(
+        replace(one, notes=tuple(note.format(n=n + 1) for note in said))
+        for n, one in enumerate(first.results[:4])
+    )
+    first = replace(first, results=(*noted, *first.results[4:]))
+    text = written(replace(evaluation, entries=(first, second)), tmp_path)
+    found = {note: holds for _, note, *holds in rows(text, NOTES)}
+    # Seven notes on a tenth of the answers hide none of the others.
+    assert [found[f"switched off: {number}"] for number in range(7)] == [["4 of 40", "–"]] * 7
+    assert found["some answers were cut"] == ["36 of 40", "40 of 40"]
+    assert found["a provision that is cited was not found in the corpus"] == ["4 of 40", "–"]
+    assert len(found) == 11
+    assert (
+        "第1条: the law has no such provision" in report.load(tmp_path).entries[0].results[0].notes
+    )
+
+
+def test_depths_that_no_list_reaches_have_no_figure(evaluated: Evaluated, tmp_path: Path) -> None:
+    evaluation = evaluated(n=20, orders=1, entries=[("x", 1.0)])
+    (entry,) = evaluation.entries
+    held = tuple(replace(one, lengths={"lexical": 5, "rerank": 9}) for one in entry.results)
+    text = written(replace(evaluation, entries=(replace(entry, results=held),)), tmp_path)
+    lexical, rerank = rows(text, "Retrieval")
+    assert lexical[-2:] == ["–", "–"]
+    assert "–" not in rerank
+
+
+def test_caveats_of_the_dataset_stand_under_the_scores(
+    evaluated: Evaluated, tmp_path: Path
+) -> None:
+    evaluation = evaluated()
+    dataset = replace(evaluation.questions.dataset, caveats=("The corpus holds the answers.",))
+    asked = replace(evaluation.questions, dataset=dataset)
+    text = written(replace(evaluation, questions=asked), tmp_path)
+    assert "- Of the dataset: The corpus holds the answers." in text[: text.index(NOTES)]
+
+
+def test_what_is_not_known_of_a_model_is_said(evaluated: Evaluated, tmp_path: Path) -> None:
+    known = {"chat.quantisation": "Q4_K_M", "chat.weights": "x@1", "chat.context": 0}
+    embedder = {"embedding.model": "ollama:e5", "reranking.model": "r", "reranking.weights": "r@1"}
+    found = dict(rows(written(evaluated(**known, **embedder), tmp_path), "Made with"))
+    assert found["chat.quantisation"] == "Q4_K_M"
+    assert found["chat.context"] == "0 (what the model has, at most 8,192)"
+    assert found["embedding.quantisation"] == "not told by the server"
+    assert found["reranking.quantisation"] == "not told by the file"
+
+
+def test_what_the_corpus_lacks_is_counted(evaluated: Evaluated, tmp_path: Path) -> None:
+    evaluation = evaluated(n=20, orders=1, entries=[("x", 1.0)])
+    asked = {one.id: one for one in evaluation.questions.questions}
+    two = replace(asked["q3"], gold=(Gold("渡し舟法", "3"), Gold("渡し舟法", "99")))
+    lacking = {"q1": asked["q1"].gold, "q3": two.gold[1:]}
+    questions = replace(evaluation.questions, questions=tuple({**asked, "q3": two}.values()))
+    text = written(replace(evaluation, questions=questions, lacking=lacking), tmp_path)
+    assert (
+        "Of the 10 questions with gold provisions the corpus holds none of them for 1, and lacks "
+        "some of them for 1 more" in text
+    )
+    assert report.load(tmp_path).lacking == lacking
+
+
+def test_what_has_no_results_is_named(evaluated: Evaluated, tmp_path: Path) -> None:
+    stopped = (NotMeasured("x (dead)", "Nobody answers.", "Start it."),)
+    text = written(replace(evaluated(), not_measured=stopped), tmp_path)
+    section = text[text.index("## Not measured") :]
+    assert "- Entry x (dead): Nobody answers. Start it." in section
+    assert report.load(tmp_path).not_measured == stopped
+
+
+def test_failures_that_may_pass_are_told(evaluated: Evaluated, tmp_path: Path) -> None:
+    evaluation = evaluated(n=20, orders=1, entries=[("x", 1.0)])
+    (entry,) = evaluation.entries
+    first, *others = entry.results
+    failed = replace(first, score=0.0, failure="ServerUnreachable", transient=True)
+    entry = replace(entry, results=(failed, *others))
+    text = written(replace(evaluation, entries=(entry,)), tmp_path)
+    assert "1 failure may be gone by now" in text
+
+
+def test_questions_of_a_user_are_called_so(evaluated: Evaluated, tmp_path: Path) -> None:
+    evaluation = evaluated()
+    dataset = replace(evaluation.questions.dataset, title="own questions: x.jsonl", source="")
+    own = replace(evaluation.questions, dataset=dataset, own=True, split="x.jsonl")
+    text = written(replace(evaluation, questions=own), tmp_path)
+    assert "Questions: own questions: x.jsonl: 20 questions" in text
+    assert "- file: x.jsonl" in text
+    assert "- source" not in text
+
+
+def test_a_report_that_is_there_is_not_drawn_again(
+    evaluated: Evaluated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[object] = []
+    monkeypatch.setattr(
+        "localrag.evaluation.report.plot.plotted", lambda found: drawn.append(found) or "<svg/>"
+    )
+    for evaluation in (evaluated(), evaluated(), evaluated(seed=1), evaluated(seed=1)):
+        report.write(evaluation, tmp_path)
+    assert len(drawn) == 2
+    (tmp_path / report.MARKDOWN).unlink()
+    report.write(evaluated(seed=1), tmp_path)
+    assert (tmp_path / report.MARKDOWN).exists()
 
 
 def test_costs(evaluated: Evaluated, tmp_path: Path) -> None:
@@ -163,19 +284,20 @@ def test_when_every_answer_failed(
     text = written(replace(base, entries=(Entry("x", "x", {}, failed),)), tmp_path)
     assert rows(text, "Scores")[0][1:4] == ["8", "0.0 % [0.0, 32.4]", "16"]
     assert rows(text, "Failed answers") == [["x", "16"]]
-    assert rows(text, "Why answers are wrong") == [["x", "16", "0", "0", "16", "0"]]
+    assert rows(text, "Why answers are wrong") == [["x", "16", "0", "0", "0", "16", "0"]]
 
 
 def test_every_cause_is_counted(
     evaluated: Evaluated, answer: Callable[..., Result], tmp_path: Path
 ) -> None:
-    base = evaluated(n=4, orders=1, entries=[])
+    base = evaluated(n=len(Cause), orders=1, entries=[])
     results = tuple(
         replace(answer(question, 0, False), cause=cause)
         for question, cause in zip(base.questions.questions, Cause, strict=True)
     )
     text = written(replace(base, entries=(Entry("x", "x", {}, results),)), tmp_path)
-    assert rows(text, "Why answers are wrong") == [["x", "4", "1", "1", "1", "1"]]
+    assert rows(text, "Why answers are wrong") == [["x", "5", "1", "1", "1", "1", "1"]]
+    assert "- Reasoning wrong, or nothing was searched: gold was at hand as well; or" in text
 
 
 def test_scores_between_0_and_1_get_no_mcnemar(evaluated: Evaluated, tmp_path: Path) -> None:
@@ -185,7 +307,9 @@ def test_scores_between_0_and_1_get_no_mcnemar(evaluated: Evaluated, tmp_path: P
         for one in evaluation.entries
     )
     text = written(replace(evaluation, entries=graded), tmp_path)
-    assert rows(text, "Differences") == [["statute-direct − statute-fixed", "+0.0", *"––––"]]
+    assert rows(text, "Differences") == [
+        ["statute-direct − statute-fixed", "+0.0 [−100.0, +100.0]", *"––––"]
+    ]
 
 
 def test_what_entries_share_is_told_apart_from_what_they_do_not(
@@ -195,6 +319,7 @@ def test_what_entries_share_is_told_apart_from_what_they_do_not(
     shared = rows(text, "Made with")
     assert shared == [
         ["chat.model", "qwen3-8b"],
+        ["chat.quantisation", "not told by the server"],
         ["corpus", "lawqa"],
         ["flag", "true"],
         ["localrag", "0.4.0"],
@@ -211,7 +336,8 @@ def test_next_to_nothing_is_reported_all_the_same(
     evaluated: Evaluated, tmp_path: Path, n: int, entries: list[tuple[str, float]]
 ) -> None:
     evaluation = evaluated(n=n, orders=1, entries=entries)
-    assert f"{n} questions" in written(evaluation, tmp_path)
+    said = "1 question," if n == 1 else f"{n} questions,"
+    assert said in written(evaluation, tmp_path)
     assert as_values(report.load(tmp_path)) == as_values(evaluation)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.errors import NotFoundError, StorageError
-from localrag.evaluation import report, results
+from localrag.errors import NotFoundError, StorageError, UsageError
+from localrag.evaluation import record, report, results
 from localrag.evaluation.model import Evaluation
 from localrag.methods.catalogue import NAMES
 
@@ -42,7 +42,13 @@ def test_with_no_run_every_method_has_its_command(
         assert f"eval lawqa --method {name}" in row(text, name)
     assert row(text, "statute-direct").endswith("| 52.5 % (n = 40); 42.9 % (n = 140) |")
     assert "--model" not in row(text, "statute-lexical")
-    assert "optimize queries lawqa" in row(text, "statute-gepa")
+    assert "optimize queries lawqa --split train" in row(text, "statute-gepa")
+    assert "--split all" in row(text, "statute-gepa")
+    embedder = "--set embedding.model=multilingual-e5-small"
+    assert f"`localrag {embedder} eval lawqa --method statute-fixed" in row(text, "statute-fixed")
+    assert [embedder in row(text, f"statute-{way}") for way in ("direct", "lexical")] == [False] * 2
+    assert f"`localrag {embedder} index --corpus lawqa`" in text
+    assert "86 documents of the corpus are gold passages" in text
 
 
 def test_what_was_measured_stands_there(
@@ -60,7 +66,7 @@ def test_what_was_measured_stands_there(
     assert "query prompt built in" in row(text, "statute-gepa")
     assert "**not measured here**" in row(text, "statute-lexical")
     assert "| statute-direct, model qwen3-8b, train: 10 × 1 | lexical | 5 |" in text
-    assert "Run first, 2026-11-20T10:00:00+00:00: train (sha256 abababababab)" in text
+    assert "Run first, 2026-11-20T10:00:00+00:00: train (sha256 2bc6c223d2a2)" in text
 
 
 @pytest.mark.parametrize("setting", ["chat.model", "embedding.model", "reranking.model"])
@@ -83,7 +89,7 @@ def test_methods_that_nobody_knows_never_enter(
 
 
 def test_the_newest_of_what_is_alike_stands_for_all(
-    evaluated: Evaluated, written: Callable[..., tuple[str, object]]
+    evaluated: Evaluated, written: Callable[..., tuple[str, tuple[str, ...]]]
 ) -> None:
     old = evaluated(n=10, orders=1, entries=[("statute-direct", 0.0)], named="lawqa")
     new = replace(
@@ -91,12 +97,65 @@ def test_the_newest_of_what_is_alike_stands_for_all(
         date="2026-12-01T00:00:00+00:00",
     )
     four = evaluated(n=10, orders=4, entries=[("statute-direct", 1.0)], named="lawqa", run="four")
-    text, _ = written(new, old, four)
+    text, (sentence,) = written(new, old, four)
+    assert sentence == (
+        "first: statute-direct is left out, for second has measured the same later."
+    )
     lines = [line for line in text.splitlines() if line.startswith("| statute-direct |")]
     assert [line.split(" | ")[2:4] for line in lines] == [
         ["train: 10 × 1", "100.0 % [72.2, 100.0]"],
         ["train: 10 × 4", "100.0 % [72.2, 100.0]"],
     ]
+
+
+def test_what_was_made_differently_stands_side_by_side(
+    evaluated: Evaluated, written: Callable[..., tuple[str, tuple[str, ...]]]
+) -> None:
+    corpus = {"corpus": "laws", "corpus.stamp": 7, "index.bm25.count": 55884, "chat.seed": 0}
+    others: tuple[dict[str, object], ...] = (
+        {"corpus": "small", "corpus.stamp": 8, "index.bm25.count": 12},
+        {"chat.seed": 1, "code": "other"},
+    )
+    runs = [
+        evaluated(n=10, orders=1, entries=[("statute-fixed", 1.0)], named="lawqa", run=f"r{n}", **m)
+        for n, m in enumerate(({**corpus, **other} for other in ({}, *others)), 1)
+    ]
+    text, left_out = written(*runs)
+    assert left_out == ()
+    lines = [line for line in text.splitlines() if line.startswith("| statute-fixed |")]
+    assert len(lines) == 3
+    assert "corpus laws, 55,884 passages, stamp 7;" in lines[0]
+    assert "corpus small, 12 passages, stamp 8;" in lines[1]
+    assert "chat.seed 1; code other" in lines[2]
+    assert "chat.seed 0; code not set" in lines[0]
+    assert "statute-fixed, model qwen3-8b, train: 10 × 1, run r2 | lexical" in text
+
+
+def test_questions_that_no_split_declares_never_enter(
+    evaluated: Evaluated, written: Callable[..., tuple[str, tuple[str, ...]]]
+) -> None:
+    run = evaluated(entries=[("statute-direct", 1.0)], named="lawqa")
+    own = replace(run, id="own", questions=replace(run.questions, own=True))
+    other = replace(run, id="other", questions=replace(run.questions, sha256="cd" * 32))
+    text, left_out = written(own, other)
+    assert "**not measured here**" in row(text, "statute-direct")
+    assert ["a user's own" in left_out[0], "of no split" in left_out[1]] == [True, True]
+
+
+def test_what_the_corpus_lacks_is_a_condition(
+    evaluated: Evaluated, written: Callable[..., tuple[str, object]]
+) -> None:
+    run = evaluated(entries=[("statute-fixed", 1.0)], named="lawqa", corpus="laws")
+    lacking = {one.id: one.gold for one in run.questions.questions[:4] if one.gold}
+    text, _ = written(replace(run, lacking=lacking))
+    assert "the corpus lacks every gold provision of 2 questions" in row(text, "statute-fixed")
+
+
+def test_a_run_that_is_not_finished_never_enters(evaluated: Evaluated, tmp_path: Path) -> None:
+    report.write(evaluated(), tmp_path)
+    record.write(tmp_path, record.Run("ferries", "train", "", 1, 1, "main", "", "now", ()))
+    with pytest.raises(UsageError, match="is not finished"):
+        results.write([tmp_path], tmp_path / "results.md")
 
 
 def test_a_dataset_of_a_user_has_a_section_of_what_was_measured(

@@ -19,6 +19,7 @@ from localrag.evaluation.forecast import forecast
 from localrag.evaluation.model import Cause, Dataset, Gold, Question, Questions
 from localrag.evaluation.planning import Plan, plan
 from localrag.evaluation.runner import Finished, evaluate
+from localrag.methods.catalogue import method
 from localrag.methods.seen import mark
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.retrieval.model import Query
@@ -183,7 +184,14 @@ def test_a_run_whose_failures_are_asked_again_is_not_finished(bench: Bench) -> N
     bench.model.behave = interrupt
     with pytest.raises(KeyboardInterrupt):
         bench.run(retry_failed=True)
-    assert [run.finished for _, run in bench.runs()] == [""]
+    [(folder, run)] = bench.runs()
+    assert run.finished == ""
+    assert (folder / "report.json").exists()
+    with pytest.raises(UsageError, match="is not finished"):
+        record.evaluation_of(folder)
+    bench.model.behave = lambda _: None
+    bench.run(retry_failed=True)
+    assert record.evaluation_of(folder).entries[0].results[2].score == 1
 
 
 def test_gold_is_given_its_context_in_every_order(bench: Bench) -> None:
@@ -217,6 +225,29 @@ def test_failures_are_results(bench: Bench) -> None:
     assert (mended.asked, labels(mended)) == (1, list("abcdab"))
 
 
+def test_what_may_have_passed_is_asked_again_by_itself(bench: Bench) -> None:
+    def dies_once(asked: str) -> str | None:
+        if "(1)" in asked:
+            raise ServerUnreachable("Nobody answers.", "Start it.")
+        return "nonsense" if "(2)" in asked else None
+
+    bench.model.behave = dies_once
+    finished = bench.run(orders=2)
+    failed = finished.evaluation.entries[0].results
+    assert [(one.failure, one.transient) for one in failed[1:3]] == [
+        ("ServerUnreachable", True),
+        ("ReplyInvalid", False),
+    ]
+    [told] = forecast(bench.plan(DIRECT, orders=2))
+    assert (told.done, told.left, told.calls) == (10, 2, 2)
+    bench.model.behave = lambda _: None
+    again = bench.run(orders=2)
+    assert (again.asked, again.folder) == (2, finished.folder)
+    assert again.evaluation.entries[0].results[1].score == 1
+    assert again.evaluation.entries[0].results[2].failure == "ReplyInvalid"
+    assert bench.run(orders=2).asked == 0
+
+
 def test_a_reply_mended_by_the_retry(bench: Bench) -> None:
     bench.model.behave = lambda _: "nonsense" if len(bench.model.asked) == 1 else None
     first = bench.run().evaluation.entries[0].results[0]
@@ -233,7 +264,50 @@ def test_wrong_answers_have_a_cause_and_searches_a_recall(bench: Bench) -> None:
     assert not direct.results[1].recall
     assert fixed.results[1].cause in (Cause.SEARCH, Cause.REASONING)
     assert set(fixed.results[1].recall) == {"lexical", "evidence"}, "dense had no vectors"
+    assert 0 < fixed.results[1].lengths["evidence"] <= fixed.results[1].lengths["lexical"]
     assert any("BM25 stands in" in note for note in fixed.results[1].notes)
+
+
+def test_what_the_corpus_lacks_is_looked_up(bench: Bench) -> None:
+    held = question(0).gold[0]
+    missing = (Gold(held.document, "999"), Gold("渡し舟の手引"))
+    first, second, third, *others = bench.questions.questions
+    asked = (replace(first, gold=missing), replace(second, gold=(held, *missing)), third)
+    bench.questions = replace(bench.questions, questions=(*asked, *others))
+    bench.model.behave = lambda _: json.dumps({"reason": "", "label": "c"})
+    evaluation = bench.run(DIRECT, FIXED, limit=3).evaluation
+    assert evaluation.lacking == {"q0": missing, "q1": missing}
+    direct, fixed = evaluation.entries
+    assert fixed.results[0].cause is Cause.CORPUS
+    assert fixed.results[1].cause is not Cause.CORPUS
+    assert direct.results[0].cause is Cause.REASONING
+    assert bench.run(DIRECT).evaluation.lacking == {}, "nothing is searched"
+
+
+def test_questions_alike_with_other_texts_are_refused_for_gold(bench: Bench) -> None:
+    first, *others = bench.questions.questions
+    twin = replace(first, id="twin", context="Another context.")
+    bench.questions = replace(bench.questions, questions=(first, *others, twin))
+    with pytest.raises(UsageError, match="'q0' and 'twin' are the same question"):
+        bench.plan(GOLD)
+    assert GOLD in {one.method for one in bench.plan("all").left_out}
+    bench.plan(DIRECT)
+    same = replace(twin, context=first.context)
+    bench.questions = replace(bench.questions, questions=(first, *others, same))
+    bench.plan(GOLD)
+
+
+def test_another_server_may_run_another_model(bench: Bench) -> None:
+    def folder(model: str, server: str) -> Path:
+        settings = {"chat.model": model, "chat.server": server}
+        return bench.plan(DIRECT, settings=settings).setups[0].folder
+
+    here, there = "http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"
+    assert folder("openai:x", here) != folder("openai:x", there)
+    assert folder("openai:x", here) == folder("openai:x", f"{here}/")
+    assert folder("ollama:x", "") == folder("ollama:x", "http://127.0.0.1:11434")
+    assert folder("ollama:x", here) != folder("ollama:x", "")
+    assert folder("tiny", here) == folder("tiny", there)
 
 
 def test_a_dead_server_stops_its_entry_alone(
@@ -253,6 +327,12 @@ def test_a_dead_server_stops_its_entry_alone(
     finished = bench.run(models=("dead", "tiny"), orders=2)
     assert [entry.name for entry in finished.evaluation.entries] == [f"{DIRECT} (tiny)"]
     assert list(finished.stopped) == [f"{DIRECT} (dead)"]
+    [told] = finished.evaluation.not_measured
+    assert (told.name, told.cause, told.cure) == (
+        f"{DIRECT} (dead)",
+        "Nobody answers.",
+        "Start it.",
+    )
     assert [one.name for one in bench.events if isinstance(one, Halted)] == [f"{DIRECT} (dead)"]
     [(_, run)] = bench.runs()
     assert not run.finished
@@ -284,7 +364,7 @@ def test_what_cannot_be_run(bench: Bench) -> None:
     config = load(bench.workspace, {"chat.model": "tiny"})
     with pytest.raises(NotFoundError, match="no corpus 'none'") as caught:
         plan(bench.workspace, bench.questions, "none", config, [FIXED])
-    assert "localrag data add ferries" in caught.value.cure
+    assert "localrag add PATH --corpus none" in caught.value.cure
     plan(bench.workspace, bench.questions, "none", config, [DIRECT])
     without = [replace(one, context="") for one in bench.questions.questions]
     bench.questions = replace(bench.questions, questions=tuple(without))
@@ -312,8 +392,19 @@ def test_names_are_plain(bench: Bench) -> None:
 def test_a_run_by_name(bench: Bench) -> None:
     first = bench.run(run="before")
     assert first.evaluation.id == "before"
-    assert bench.run(run="before", orders=2).folder == first.folder
+    assert bench.run(run="before").folder == first.folder
+    written = (first.folder / "run.json").read_bytes()
+    with pytest.raises(UsageError, match=r"differs in orders, chat\.seed") as caught:
+        bench.run(run="before", orders=2, settings={"chat.seed": 1})
+    assert "another name" in caught.value.cure
+    assert (first.folder / "run.json").read_bytes() == written
+    assert bench.model.asked == []
     assert bench.run(run="after", orders=2).folder != first.folder
+    (first.folder / "run.json").write_text("torn")
+    with pytest.raises(UsageError, match="holds something else"):
+        bench.run(run="before")
+    assert (first.folder / "run.json").read_text() == "torn"
+    record.write(first.folder, bench.runs()[0][1])
     found = record.find(bench.workspace, "before")
     assert found == record.find(bench.workspace, "ferries/before") == first.folder
     with pytest.raises(NotFoundError, match="localrag eval list"):
@@ -333,6 +424,12 @@ def test_a_prompt_optimised_on_these_questions_is_told(bench: Bench) -> None:
         if len(bench.model.asked) % 2
         else json.dumps({"reason": "", "label": "a"})
     )
+    seed = OptimisedPrompt("seed", "Write a query.")
+    provenance = {"is_seed": True, "digest": seed.digest}
+    replace(seed, provenance=provenance).save(bench.workspace.prompts)
+    finished = bench.run("statute-gepa", settings={"method.query_prompt": "seed"}, limit=2)
+    for one in finished.evaluation.entries[0].results:
+        assert any("optimisation found no better" in note for note in one.notes)
     for name, told in (("seen", True), ("unseen", False)):
         finished = bench.run("statute-gepa", settings={"method.query_prompt": name}, limit=2)
         notes = finished.evaluation.entries[0].results[0].notes
@@ -356,6 +453,27 @@ def test_what_is_being_asked_is_told(bench: Bench) -> None:
     assert told[-1] == Asking(GOLD, 1, 2, 4, 4)
 
 
+ANSWERED = json.dumps(
+    {
+        "row": 1,
+        "id": "q1",
+        "question": question(1).query.text,
+        "options": question(1).query.options,
+        "status": "supported",
+        "label": "b",
+        "answer": "",
+        "seconds": 1,
+    },
+    ensure_ascii=False,
+)
+
+
+def test_an_answer_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "order-0.jsonl"
+    path.write_text(f"{ANSWERED}\n", encoding="utf-8")
+    assert results(path, questions(), 0, method(DIRECT))[1].score == 1
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -363,23 +481,30 @@ def test_what_is_being_asked_is_told(bench: Bench) -> None:
         "[]",
         '{"row": 1}',
         '{"row": 1, "status": "failed", "error": {}}',
-        '{"row": 1, "id": "q1", "question": "another", "options": [], "status": "supported",'
-        ' "label": "a", "answer": "", "seconds": 1}',
+        ANSWERED.replace("資格", "許可"),
+        ANSWERED.replace('"row": 1', '"row": 0'),
+        ANSWERED.replace('"row": 1', '"row": true'),
+        ANSWERED.replace('"label": "b"', '"label": ""'),
+        ANSWERED.replace('"label": "b"', '"label": "e"'),
+        ANSWERED.replace('"seconds": 1', '"seconds": NaN'),
+        ANSWERED.replace('"seconds": 1', '"seconds": -1'),
+        re.sub('"question": "[^"]*"', '"question": null', ANSWERED),
+        "[" * 100_000,
     ],
 )
 def test_damaged_answers_are_refused(tmp_path: Path, line: str) -> None:
     path = tmp_path / "order-0.jsonl"
-    path.write_text(f"{line}\n")
+    path.write_text(f"{line}\n", encoding="utf-8")
     with pytest.raises(WorkspaceError, match="line 1 is no answer") as caught:
-        results(path, questions(), 0, searched=True)
+        results(path, questions(), 0, method(DIRECT))
     assert "Delete that line" in caught.value.cure
 
 
 def test_a_line_cut_off_is_none(tmp_path: Path) -> None:
     path = tmp_path / "order-0.jsonl"
     path.write_text('{"row": 1, "id')
-    assert results(path, questions(), 0, searched=True) == {}
-    assert results(tmp_path / "none", questions(), 0, searched=True) == {}
+    assert results(path, questions(), 0, method(DIRECT)) == {}
+    assert results(tmp_path / "none", questions(), 0, method(DIRECT)) == {}
 
 
 def questions() -> Sequence[Question]:

@@ -52,6 +52,15 @@ def test_no_question_has_no_score() -> None:
     assert difference([], []) is None
 
 
+def test_a_few_questions_get_a_wide_interval() -> None:
+    # Hoeffding: 0.5 ± sqrt(ln(40) / (2 · 9)) = 0.5 ± 0.4527.
+    found = score([[1.0, 0.0]] * 9)
+    assert found
+    assert (found.low, found.high) == pytest.approx((0.0473, 0.9527), abs=1e-4)
+    assert score([[1.0, 0.0], [1.0, 1.0]]) == statistics.Estimate(0.75, 0.0, 1.0, 2)
+    assert difference([0.5] * 2, [0.5] * 2) == statistics.Estimate(0.0, -1.0, 1.0, 2)
+
+
 @given(_QUESTIONS)
 def test_an_interval_holds_its_score_and_lies_between_0_and_1(questions: list[list[float]]) -> None:
     found = score(questions)

@@ -61,7 +61,8 @@ def test_it_climbs_to_the_best_instruction(
     assert saved.text == best.text
     assert saved.provenance["best_score"] == best.score
     assert saved.provenance["validation_n"] == 8
-    assert saved.provenance["is_seed"] is False
+    assert saved.is_made
+    assert not saved.is_seed
 
 
 def test_the_same_seed_gives_the_same_candidates(
@@ -251,6 +252,101 @@ def test_a_prompt_of_another_origin_is_not_replaced(
     with pytest.raises(UsageError, match="already"):
         run(plan)
     assert OptimisedPrompt.load(sample / "prompts", "toy").text == "手で書いた指示文"
+
+
+def edit(sample: Path) -> str:
+    made = OptimisedPrompt.load(sample / "prompts", "toy")
+    edited = OptimisedPrompt("toy", f"{made.text}\n手で書き足した。", made.provenance)
+    edited.save(sample / "prompts")
+    return edited.text
+
+
+def test_an_edited_prompt_is_replaced_only_on_a_restart(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+) -> None:
+    toy()
+    outcome = run(replace(plan, calls=60))
+    text = edit(sample)
+    with pytest.raises(UsageError, match="edited by hand"):
+        run(plan)
+    assert OptimisedPrompt.load(sample / "prompts", "toy").text == text
+    run(replace(plan, calls=60), restart=True)
+    saved = OptimisedPrompt.load(sample / "prompts", "toy")
+    assert saved.text == outcome.candidates[outcome.best].text
+    assert saved.is_made
+
+
+def test_a_prompt_edited_while_the_run_goes_on_is_kept(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+) -> None:
+    toy()
+    run(replace(plan, calls=60))
+    texts: list[str] = []
+    notes: list[str] = []
+
+    def listener(event: Event) -> None:
+        if isinstance(event, Accepted) and not texts:
+            texts.append(edit(sample))
+        elif isinstance(event, Note):
+            notes.append(event.text)
+
+    assert run(plan, on_event=listener).gain > 0.3
+    assert OptimisedPrompt.load(sample / "prompts", "toy").text == texts[0]
+    assert "edited by hand" in notes[-1]
+
+
+def test_a_run_without_gain_saves_what_it_started_from(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+) -> None:
+    toy(lambda _: json.dumps({"analysis": "", "instruction": "工夫がない。"}))
+    assert run(plan).best == 0
+    assert OptimisedPrompt.load(sample / "prompts", "toy").is_seed
+
+
+@pytest.mark.parametrize("mark", ["\x00", "\x1b[31m", "\u202e", "\ud800"])
+def test_control_characters_never_reach_a_prompt(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, mark: str
+) -> None:
+    toy(lambda _: json.dumps({"analysis": "", "instruction": f"{ADVICE}{mark}"}))
+    outcome = run(plan)
+    assert len(outcome.candidates) == 1
+    assert outcome.refused.malformed > 0
+
+
+def test_jinja_in_a_proposal_stays_as_it_is(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+) -> None:
+    proposal = f"{ADVICE}\t{{{{ 7 * 7 }}}}{{% raw %}}{{{{ question }}}}"
+    model = toy(lambda _: json.dumps({"analysis": "", "instruction": proposal}))
+    run(plan)
+    assert OptimisedPrompt.load(sample / "prompts", "toy").text == proposal
+    assert proposal in {request.messages[0].content for request in model.requests}
+
+
+def test_another_server_is_another_model(
+    sample: Path, run: Callable[..., Outcome], toy: Toys, plan: Plan, config: Config
+) -> None:
+    toy()
+    run(replace(plan, calls=30))
+    chat = config.chat.model_copy(update={"server": "http://127.0.0.1:9999"})
+    other = config.model_copy(update={"chat": chat})
+    with pytest.raises(UsageError, match=r"chat\.server was 'http://127\.0\.0\.1:11434' and is"):
+        optimise(Workspace.locate(sample), "main", other, plan)
+
+
+def test_the_cure_for_too_few_calls_works(
+    run: Callable[..., Outcome], toy: Toys, plan: Plan
+) -> None:
+    toy()
+    with pytest.raises(UsageError) as few:
+        run(replace(plan, calls=1))
+    assert "--calls to 9 at least" in few.value.cure
+    assert "--limit" not in few.value.cure
+    assert run(replace(plan, calls=9)).calls == 9
+    with pytest.raises(UsageError) as more:
+        run(replace(plan, name="fewer", calls=3))
+    assert "--limit 4." in more.value.cure
+    assert run(replace(plan, name="fewer", calls=3, limit=4)).calls == 3
 
 
 def test_one_process_at_a_time(

@@ -29,9 +29,25 @@ def test_a_later_prompt_takes_the_place_of_an_earlier_one(tmp_path: Path) -> Non
     assert names(tmp_path / "prompts") == ["law1"]
 
 
+@pytest.mark.parametrize("text", ["0\r\n", "a\rb", '"""\r\n'])
+def test_line_breaks_stay_what_they_are(text: str, tmp_path: Path) -> None:
+    OptimisedPrompt("law1", text).save(tmp_path)
+    assert OptimisedPrompt.load(tmp_path, "law1").text == text
+
+
 def test_the_digest_tells_texts_apart() -> None:
     assert OptimisedPrompt("a", "一").digest == OptimisedPrompt("b", "一").digest
     assert OptimisedPrompt("a", "一").digest != OptimisedPrompt("a", "二").digest
+
+
+def test_a_prompt_knows_whether_it_was_edited_and_whether_it_is_the_built_in_one() -> None:
+    digest = OptimisedPrompt("a", "一").digest
+    made = OptimisedPrompt("a", "一", {"digest": digest, "is_seed": True})
+    assert (made.is_made, made.is_edited, made.is_seed) == (True, False, True)
+    edited = OptimisedPrompt("a", "二", made.provenance)
+    assert (edited.is_made, edited.is_edited, edited.is_seed) == (False, True, False)
+    by_hand = OptimisedPrompt("a", "三")
+    assert (by_hand.is_made, by_hand.is_edited, by_hand.is_seed) == (False, False, False)
 
 
 def test_a_missing_prompt_names_those_there_are(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from localrag.errors import InputError, LocalragError
 from localrag.evaluation.datasets.readers.choices import read_choice
-from localrag.evaluation.datasets.readers.entries import Fields, entries
+from localrag.evaluation.datasets.readers.entries import Fields, entries, is_utf8
 from localrag.evaluation.datasets.readers.lawqa import read_lawqa
 from localrag.evaluation.datasets.readers.laws import Laws
 from localrag.evaluation.model import Question
@@ -55,7 +55,9 @@ def read(reader: str, name: str, content: bytes, laws: Laws) -> tuple[Question, 
         more = f"\nand {len(defects) - _SHOWN:,} more" if len(defects) > _SHOWN else ""
         raise InputError(
             f"{name} cannot be used as questions:\n" + "\n".join(defects[:_SHOWN]) + more,
-            "Mend these entries, or take them out.",
+            "Mend these entries, or take them out."
+            if is_utf8(content)
+            else "Save the file as UTF-8. If entries are named again then, mend those.",
         )
     if not questions:
         raise InputError(f"{name} holds no question.", "Check how it was saved.")

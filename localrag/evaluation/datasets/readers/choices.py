@@ -32,7 +32,7 @@ def read_choice(fields: Fields, laws: Laws) -> Question:
     options = options_of(fields)
     groups = fields.get("groups") or {}
     if not isinstance(groups, Mapping) or not all(isinstance(v, str) for v in groups.values()):
-        raise InputError("The field 'groups' is no object of texts.")
+        raise InputError("The field 'groups' is no object of texts, as in {'level': 'easy'}.")
     return question(
         required(fields, "id"),
         required(fields, "question"),
@@ -88,11 +88,13 @@ def options_of(fields: Fields) -> dict[str, str]:
             same.
     """
     given = [fields[name] for name in ("options", "choices") if fields.get(name) is not None]
-    if len(given) != 1:
-        raise InputError(f"It has {len(given)} of the fields 'options' and 'choices', not one.")
+    if not given:
+        raise InputError("It has no options: there is no field 'options' (or 'choices').")
+    if len(given) > 1:
+        raise InputError("It has both a field 'options' and a field 'choices': leave one out.")
     value: Any = given[0]
     if isinstance(value, (list, Mapping)) and not 2 <= len(value) <= len(LABELS):
-        raise InputError(f"It has {len(value)} options; 2 to {len(LABELS)} can be asked.")
+        raise InputError(f"It needs 2 to {len(LABELS)} options, and has {len(value)}.")
     if isinstance(value, list):
         value = dict(zip(LABELS, value, strict=False))
     if not isinstance(value, Mapping) or not all(isinstance(one, str) for one in value.values()):

@@ -23,16 +23,30 @@ def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputErro
     Any other holds an entry a line; blank lines are passed over.
 
     Raises:
-        InputError: the file is empty, or no list of entries.
+        InputError: the file is empty, no list of entries, or not in UTF-8 but a wider encoding.
     """
     if not content.strip():
         raise InputError(f"{name} is empty.", "Check how it was saved.")
+    # Its line breaks are of several bytes: cut at them, every line would be a defect.
+    if not (encoding := json.detect_encoding(content)).startswith("utf-8"):
+        raise InputError(
+            f"{name} is not valid UTF-8: it looks like {encoding.upper()}.", "Save it as UTF-8."
+        )
     if not name.lower().endswith(".json"):
         yield from _lines(content)
         return
     for number, entry in enumerate(_list(name, _parsed(name, content)), 1):
         is_object = isinstance(entry, dict)
         yield f"entry {number}", entry if is_object else InputError("It is no JSON object.")
+
+
+def is_utf8(content: bytes) -> bool:
+    """Whether the bytes of a file are text in UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def text(fields: Fields, *names: str) -> str:

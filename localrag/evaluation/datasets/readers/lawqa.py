@@ -73,7 +73,7 @@ def _published(fields: Fields, laws: Laws) -> Question:
         choices.answer_of(required(fields, "output"), options),
         context,
         derived_gold(context, _references(fields.get("references")), laws),
-        named.groupdict() if named else {},
+        _groups(**named.groupdict()) if named else {},
     )
 
 
@@ -88,12 +88,14 @@ def _normalised(fields: Fields, laws: Laws) -> Question:
         choices.answer_of(required(fields, "answer"), options),
         context,
         given or derived_gold(context, _references(fields.get("references")), laws),
-        {
-            "law": text(fields, "law_group"),
-            "chapter": text(fields, "chapter"),
-            "kind": text(fields, "kind"),
-        },
+        _groups(text(fields, "law_group"), text(fields, "chapter"), text(fields, "kind")),
     )
+
+
+def _groups(law: str, chapter: str, kind: str) -> dict[str, str]:
+    # Chapters of different laws have the same number.
+    named = f"{law} {chapter}".strip() if chapter else ""
+    return {"law": law, "chapter": named, "kind": kind}
 
 
 def _options(value: Any) -> dict[str, str]:
