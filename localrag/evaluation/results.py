@@ -93,7 +93,7 @@ class _Measured:
         if embedder := made_with.get("embedding.model"):
             said.append(f"embedder {embedder}")
         elif self.figures.recall:
-            said.append("no embedder: BM25 stands in for search by meaning")
+            said.append("no embedder: searched by words (BM25)")
         if method(self.entry.method).writes_queries:
             said.append(f"query prompt {made_with.get('method.query_prompt') or 'built in'}")
         half = len(self.entry.results) / 2

@@ -122,7 +122,8 @@ def _without_embedder(evaluation: Evaluation, figures: Figures) -> list[str]:
     if not names:
         return []
     return [
-        f"No embedder was named: BM25 stands in for search by meaning in {', '.join(names)}.",
+        f"No embedder was named: {', '.join(names)} searched by words (BM25), also where the "
+        "method asks for search by meaning.",
     ]
 
 

@@ -135,7 +135,7 @@ def test_what_stands_in_for_search_by_meaning_is_said(
     evaluated: Evaluated, tmp_path: Path, embedder: str, said: bool
 ) -> None:
     text = written(evaluated(**{"embedding.model": embedder}), tmp_path)
-    assert ("BM25 stands in for search by meaning in statute-direct, statute-f" in text) is said
+    assert ("No embedder was named: statute-direct, statute-fixed" in text) is said
 
 
 def test_notes_on_single_questions_do_not_hide_the_others(

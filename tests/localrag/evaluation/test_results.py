@@ -60,7 +60,7 @@ def test_what_was_measured_stands_there(
     text, _ = written(run)
     assert row(text, "statute-direct") == (
         "| statute-direct | qwen3-8b | train: 10 × 1 | 100.0 % [72.2, 100.0] "
-        "| no embedder: BM25 stands in for search by meaning; some answers were cut "
+        "| no embedder: searched by words (BM25); some answers were cut "
         "| 52.5 % (n = 40); 42.9 % (n = 140) |"
     )
     assert "query prompt built in" in row(text, "statute-gepa")
