@@ -5,7 +5,7 @@ a question, for whatever program reads it.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -14,6 +14,7 @@ from localrag.batch import origin as origins
 from localrag.batch.journal import sync_folder
 from localrag.batch.origin import Origin
 from localrag.errors import BusyError, StorageError, UsageError
+from localrag.locking import locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,26 +84,16 @@ class RunFolder:
             BusyError: another process holds it.
             StorageError: the folder cannot be written.
         """
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.path / "lock", timeout=0)
-        try:
-            self.path.mkdir(exist_ok=True)
-            lock.acquire()
-        except Timeout:
-            raise BusyError(
-                f"Another process is writing {self.out}.", "Wait until it has finished."
-            ) from None
-        except OSError as error:
-            lock.release()
-            raise StorageError(
-                f"The folder {self.path} cannot be written ({error.strerror}).",
-                "Check its permissions and the disk, or name another file with --out.",
-            ) from error
-        try:
+        busy = BusyError(f"Another process is writing {self.out}.", "Wait until it has finished.")
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked(self.path / "lock", busy))
+            except OSError as error:
+                raise StorageError(
+                    f"The folder {self.path} cannot be written ({error.strerror}).",
+                    "Check its permissions and the disk, or name another file with --out.",
+                ) from error
             yield
-        finally:
-            lock.release()
 
     def begin(self, origin: Origin, *, restart: bool) -> None:
         """Make ready for answers made with `origin`, in the place of others or beside them.

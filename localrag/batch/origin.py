@@ -86,16 +86,20 @@ def require_same(then: Origin, now: Origin, out: Path) -> None:
     Raises:
         UsageError: it would not; names what differs.
     """
-    differing = [
+    if changes := changed(then, now):
+        raise UsageError(
+            f"The answers in {out} were made with something else: {changes}.",
+            "Name another file with --out, or drop these answers with --restart.",
+        )
+
+
+def changed(then: Origin, now: Origin) -> str:
+    """What differs between two origins, in words; empty where nothing does."""
+    return "; ".join(
         f"{name} was {_in_words(then.get(name))} and is {_in_words(now.get(name))}"
         for name in {**then, **now}
         if then.get(name) != now.get(name)
-    ]
-    if differing:
-        raise UsageError(
-            f"The answers in {out} were made with something else: {'; '.join(differing)}.",
-            "Name another file with --out, or drop these answers with --restart.",
-        )
+    )
 
 
 def read(path: Path) -> Origin | None:

@@ -7,7 +7,7 @@ import typer
 
 from localrag.cli.meter import Meter
 from localrag.cli.session import Json, Session
-from localrag.cli.verbs import codes_in_words, verb
+from localrag.cli.verbs import verb, verbs
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 130)
 
@@ -25,21 +25,14 @@ Name = Annotated[
 
 def register(parent: typer.Typer) -> None:
     """Add the verbs to `parent`."""
-    examples = ("localrag data list", "localrag data add lawqa FOLDER")
-    shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
-    parent.add_typer(
+    verbs(
+        parent,
         app,
-        name="data",
-        help="See and bring in datasets to evaluate with; every verb here takes --json.\n\n"
-        f"{shown}\n\n{codes_in_words(_CODES)}",
-        short_help="See and bring in datasets to evaluate with.",
+        "data",
+        short="See and bring in datasets to evaluate with.",
+        examples=("localrag data list", "localrag data add lawqa FOLDER"),
+        exit_codes=_CODES,
     )
-
-
-@app.callback(invoke_without_command=True)
-def _help_without_verb(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 def list_(context: typer.Context, as_json: Json = False) -> None:

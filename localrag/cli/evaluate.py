@@ -1,13 +1,13 @@
 """``localrag eval``: methods on questions whose answers are known, and the report about it."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperGroup
 
+from localrag.cli.datasets import CorpusSearched, DatasetName, QuestionsFile, SplitName
 from localrag.cli.session import Json, Session
-from localrag.cli.verbs import codes_in_words, verb
+from localrag.cli.verbs import verb, verbs
 
 if TYPE_CHECKING:
     from typer._click import Context
@@ -30,40 +30,25 @@ app = typer.Typer(rich_markup_mode=None, cls=AsksByDefault)
 
 def register(parent: typer.Typer) -> None:
     """Add the verbs to `parent`."""
-    examples = (
-        "localrag eval lawqa --method statute-lexical",
-        "localrag eval lawqa --method all --model qwen3-8b --orders 4",
-        "localrag eval list",
-        "localrag eval compare RUN RUN",
-    )
-    shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
-    parent.add_typer(
+    verbs(
+        parent,
         app,
-        name="eval",
-        help="Measure methods on questions whose answers are known. "
-        "eval DATASET is short for eval run DATASET, whose --help names every option; "
-        f"every verb here takes --json.\n\n{shown}\n\n{codes_in_words(_CODES)}",
-        short_help="Measure methods on questions whose answers are known.",
+        "eval",
+        short="Measure methods on questions whose answers are known.",
+        about="eval DATASET is short for eval run DATASET, whose --help names every option.",
+        examples=(
+            "localrag eval lawqa --method statute-lexical",
+            "localrag eval lawqa --method all --model qwen3-8b --orders 4",
+            "localrag eval list",
+            "localrag eval compare RUN RUN",
+        ),
+        exit_codes=_CODES,
     )
-
-
-@app.callback(invoke_without_command=True)
-def _help_without_verb(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 def run(
     context: typer.Context,
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATASET",
-            help="Name of a dataset (localrag data list), or the path of questions of your own "
-            "(.jsonl, .json) or of a declaration (.toml).",
-            show_default=False,
-        ),
-    ],
+    dataset: DatasetName,
     method: Annotated[
         list[str],
         typer.Option(
@@ -80,18 +65,8 @@ def run(
             help="Chat model; once for each to compare. Without it, the setting chat.model.",
         ),
     ] = None,
-    split: Annotated[
-        str, typer.Option("--split", metavar="NAME", help="Split; without it, the first.")
-    ] = "",
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            "--questions",
-            metavar="FILE",
-            help="Questions of your own, in the dataset's format; its published figures are not "
-            "set beside them.",
-        ),
-    ] = None,
+    split: SplitName = "",
+    questions: QuestionsFile = None,
     orders: Annotated[
         int,
         typer.Option(
@@ -105,16 +80,7 @@ def run(
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=0, help="Only the first N questions; 0: all.")
     ] = 0,
-    corpus: Annotated[
-        str,
-        typer.Option(
-            "--corpus",
-            "-c",
-            metavar="NAME",
-            help="Corpus to search; without it, the one of the dataset, or the setting 'corpus'.",
-            show_default=False,
-        ),
-    ] = "",
+    corpus: CorpusSearched = "",
     name: Annotated[
         str,
         typer.Option(

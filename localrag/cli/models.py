@@ -11,7 +11,7 @@ import typer
 from localrag.cli.meter import Meter
 from localrag.cli.session import Json, Session
 from localrag.cli.terminal import emit, say, tell
-from localrag.cli.verbs import codes_in_words, verb
+from localrag.cli.verbs import verb, verbs
 from localrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,25 +37,18 @@ Server = Annotated[
 
 def register(parent: typer.Typer) -> None:
     """Add the verbs to `parent`."""
-    examples = (
-        "localrag models list",
-        "localrag models pull qwen3-8b",
-        "localrag models add ~/Downloads/model.gguf",
-    )
-    shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in examples)))
-    parent.add_typer(
+    verbs(
+        parent,
         app,
-        name="models",
-        help="See, fetch, check and carry models; every verb here takes --json.\n\n"
-        f"{shown}\n\n{codes_in_words(_CODES)}",
-        short_help="See, fetch, check and carry models.",
+        "models",
+        short="See, fetch, check and carry models.",
+        examples=(
+            "localrag models list",
+            "localrag models pull qwen3-8b",
+            "localrag models add ~/Downloads/model.gguf",
+        ),
+        exit_codes=_CODES,
     )
-
-
-@app.callback(invoke_without_command=True)
-def _help_without_verb(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @contextmanager

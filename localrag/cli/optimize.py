@@ -1,12 +1,12 @@
 """``localrag optimize``: prompts made better on questions whose answers are known."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from localrag.cli.session import Json, Session, complete_corpus
-from localrag.cli.verbs import codes_in_words, verb
+from localrag.cli.datasets import CorpusSearched, DatasetName, QuestionsFile, SplitName
+from localrag.cli.session import Json, Session
+from localrag.cli.verbs import verb, verbs
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
 _EXAMPLES = (
@@ -25,52 +25,28 @@ Name = Annotated[
 
 def register(parent: typer.Typer) -> None:
     """Add the verbs to `parent`."""
-    shown = "\n".join(("\b", "Examples:", *(f"  {example}" for example in _EXAMPLES)))
-    parent.add_typer(
+    verbs(
+        parent,
         app,
-        name="optimize",
-        help="Make prompts better on questions whose answers are known (GEPA); every verb here "
-        "takes --json.\n\n"
-        "The prompt that writes search queries is tried on some of the questions of a dataset, a "
-        "model reads what came of it and proposes another, and the best by the other questions is "
-        "kept under a name; where none beats the built-in one, that is the best, and said to be. "
-        "Use what was found with --set method.query_prompt=NAME.\n\n"
-        f"{shown}\n\n{codes_in_words(_CODES)}",
-        short_help="Make prompts better on known questions (GEPA).",
+        "optimize",
+        short="Make prompts better on known questions (GEPA).",
+        about="The prompt that writes search queries is tried on some of the questions of a "
+        "dataset, a model reads what came of it and proposes another, and the best by the other "
+        "questions is kept under a name; where none beats the built-in one, that is the best, and "
+        "said to be. Use what was found with --set method.query_prompt=NAME.",
+        examples=_EXAMPLES,
+        exit_codes=_CODES,
     )
-
-
-@app.callback(invoke_without_command=True)
-def _help_without_verb(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 def queries(
     context: typer.Context,
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATASET",
-            help="Name of a dataset (localrag data list), or the path of questions of your own "
-            "(.jsonl, .json) or of a declaration (.toml).",
-            show_default=False,
-        ),
-    ],
+    dataset: DatasetName,
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="What to call the run and its prompt.")
     ],
-    split: Annotated[
-        str, typer.Option("--split", metavar="SPLIT", help="Without it, the first at hand.")
-    ] = "",
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            "--questions",
-            metavar="FILE",
-            help="Questions in the format of the dataset, to be read instead of its own.",
-        ),
-    ] = None,
+    split: SplitName = "",
+    questions: QuestionsFile = None,
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=0, help="Use N questions; 0: all.")
     ] = 0,
@@ -115,17 +91,7 @@ def queries(
             "--restart", help="Drop what the run of this name did and replace its prompt."
         ),
     ] = False,
-    corpus: Annotated[
-        str,
-        typer.Option(
-            "--corpus",
-            "-c",
-            metavar="NAME",
-            help="Corpus to search; without it, the one of the dataset, or the setting 'corpus'.",
-            autocompletion=complete_corpus,
-            show_default=False,
-        ),
-    ] = "",
+    corpus: CorpusSearched = "",
     as_json: Json = False,
 ) -> None:
     """Optimise the prompt under which a model writes search queries.

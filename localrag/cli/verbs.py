@@ -33,6 +33,39 @@ def verb(
     return register
 
 
+def verbs(
+    parent: typer.Typer,
+    app: typer.Typer,
+    name: str,
+    *,
+    short: str,
+    about: str = "",
+    examples: Sequence[str],
+    exit_codes: Sequence[int],
+) -> None:
+    """Register a group of verbs; without one of them it prints its help.
+
+    Args:
+        parent: what it is added to.
+        app: the group.
+        name: of the group.
+        short: what it is for, one sentence.
+        about: more than that, for its own help.
+        examples: commands to copy.
+        exit_codes: of all its verbs.
+    """
+    opening = f"{short.removesuffix('.')}; every verb here takes --json."
+    description = f"{opening}\n\n{about}" if about else opening
+    parent.add_typer(
+        app, name=name, help=_help(description, examples, exit_codes), short_help=short
+    )
+
+    @app.callback(invoke_without_command=True)
+    def help_without_verb(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+
 def codes_in_words(codes: Sequence[int] = tuple(EXIT_CODES)) -> str:
     """List exit codes as a block of help text."""
     return _block(["Exit codes:", *(f"  {code:<3} {EXIT_CODES[code]}" for code in codes)])

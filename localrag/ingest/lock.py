@@ -4,10 +4,11 @@ import json
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from localrag.errors import BusyError, StorageError
+from localrag.locking import locked
 from localrag.workspace import CorpusPaths
 
 
@@ -22,32 +23,23 @@ def writing(paths: CorpusPaths) -> Iterator[None]:
         BusyError: another process holds it; names the process.
         StorageError: the folder of the corpus cannot be written.
     """
-    # Only writers pay for the import.
-    from filelock import FileLock, Timeout
-
     folder = paths.store.parent
     holder = folder / "writer.json"
-    lock = FileLock(folder / "writer.lock", timeout=0)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-        holder.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
-    except Timeout:
-        raise BusyError(
-            f"The corpus {paths.name!r} is being written by {_name(holder)}.",
-            "Wait until it has finished, then try again.",
-        ) from None
-    except OSError as error:
-        lock.release()
-        raise StorageError(
-            f"The folder {folder} cannot be written ({error.strerror}).",
-            "Check its permissions and the disk, or choose another workspace with --home.",
-        ) from error
-    try:
+    busy = BusyError(
+        f"The corpus {paths.name!r} is being written by {_name(holder)}.",
+        "Wait until it has finished, then try again.",
+    )
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(folder / "writer.lock", busy))
+            held.callback(holder.unlink, missing_ok=True)
+            holder.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+        except OSError as error:
+            raise StorageError(
+                f"The folder {folder} cannot be written ({error.strerror}).",
+                "Check its permissions and the disk, or choose another workspace with --home.",
+            ) from error
         yield
-    finally:
-        holder.unlink(missing_ok=True)
-        lock.release()
 
 
 def _name(holder: Path) -> str:

@@ -27,7 +27,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """How many calls of a model one question takes where no reply has to be asked for again.
+    """How many calls of a model one question takes.
+
+    More where a malformed reply is asked for again; fewer where a step has nothing to show a model,
+    because nothing was found or the context holds none of it.
 
     Attributes:
         fixed: whatever the question.

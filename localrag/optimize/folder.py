@@ -1,20 +1,19 @@
 """The folder of one optimisation: its journal, what it was begun with, its lock, its report."""
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from localrag.batch.origin import Origin, changed
 from localrag.durable import replace_text
 from localrag.errors import BusyError, StorageError, UsageError, WorkspaceError
+from localrag.locking import locked
 from localrag.optimize.model import Candidate, Outcome, Refused
 from localrag.prompts.optimised import OptimisedPrompt, path_of
 from localrag.workspace import Workspace
-
-Origin = Mapping[str, object]
-"""By dotted name, what the outcomes depend on; JSON values without structure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +47,15 @@ class RunFolder:
             BusyError: another process holds it.
             StorageError: the folder cannot be written.
         """
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.path / "lock", timeout=0)
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock.acquire()
-        except Timeout:
-            raise BusyError(
-                f"Another process is optimising {self.name!r}.", "Wait until it has finished."
-            ) from None
-        except OSError as error:
-            lock.release()
-            raise _unwritable(self.path, error) from error
-        try:
+        busy = BusyError(
+            f"Another process is optimising {self.name!r}.", "Wait until it has finished."
+        )
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked(self.path / "lock", busy))
+            except OSError as error:
+                raise _unwritable(self.path, error) from error
             yield
-        finally:
-            lock.release()
 
     def begin(self, origin: Origin, *, restart: bool) -> None:
         """Make ready for outcomes that depend on `origin`, beside earlier ones or in their place.
@@ -156,15 +147,9 @@ class RunFolder:
         return self.path / "report.json"
 
     def _require_same(self, now: Origin) -> None:
-        then = self.begun_with() or {}
-        differing = [
-            f"{name} was {_in_words(then.get(name))} and is {_in_words(now.get(name))}"
-            for name in {**then, **now}
-            if then.get(name) != now.get(name)
-        ]
-        if differing:
+        if changes := changed(self.begun_with() or {}, now):
             raise UsageError(
-                f"The run {self.name!r} was begun with something else: {'; '.join(differing)}.",
+                f"The run {self.name!r} was begun with something else: {changes}.",
                 "Choose another --name, or begin anew with --restart.",
             )
 
@@ -185,10 +170,6 @@ def _read(path: Path) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         raise _damaged(path)
     return value
-
-
-def _in_words(value: object) -> str:
-    return "not set" if value in (None, "") else repr(value)
 
 
 def _damaged(path: Path) -> WorkspaceError:

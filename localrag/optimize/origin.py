@@ -8,11 +8,11 @@ from hashlib import sha256
 from importlib.metadata import version
 
 from localrag.batch import origin as answers
+from localrag.batch.origin import Origin
 from localrag.batch.weights import weights
 from localrag.config import ChatConfig, Config
 from localrag.evaluation.model import Questions
 from localrag.inference.opening import OLLAMA, OPENAI
-from localrag.optimize.folder import Origin
 from localrag.optimize.model import Plan
 from localrag.optimize.resources import with_model
 from localrag.workspace import Workspace

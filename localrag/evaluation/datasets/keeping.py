@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 
 from localrag.durable import replace_text
 from localrag.errors import BusyError, InputError, NotFoundError, StorageError, WorkspaceError
+from localrag.locking import locked
 from localrag.workspace import Workspace
 
 DECLARATION = "dataset.toml"
@@ -125,22 +126,14 @@ class Shelf:
             BusyError: another process holds it.
             StorageError: the folder cannot be written.
         """
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.folder / _LOCK, timeout=0)
-        with self.writing():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            try:
-                lock.acquire()
-            except Timeout:
-                raise BusyError(
-                    f"Another process is bringing in the dataset {self.folder.name!r}.",
-                    "Wait until it has finished, then try again.",
-                ) from None
-        try:
+        busy = BusyError(
+            f"Another process is bringing in the dataset {self.folder.name!r}.",
+            "Wait until it has finished, then try again.",
+        )
+        with ExitStack() as held:
+            with self.writing():
+                held.enter_context(locked(self.folder / _LOCK, busy))
             yield
-        finally:
-            lock.release()
 
     @contextmanager
     def writing(self) -> Iterator[None]:

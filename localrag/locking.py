@@ -1,0 +1,37 @@
+"""Locks that the system frees when the process that holds them ends, however it ends."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from localrag.errors import BusyError
+
+
+@contextmanager
+def locked(path: Path, busy: BusyError) -> Iterator[None]:
+    """Hold a lock file; its folder is made.
+
+    Args:
+        path: of the lock file.
+        busy: what is raised where another process holds it.
+
+    Raises:
+        BusyError: `busy`.
+        OSError: the folder or the file cannot be written.
+    """
+    # Only writers pay for the import.
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, timeout=0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise busy from None
+    except OSError:
+        lock.release()
+        raise
+    try:
+        yield
+    finally:
+        lock.release()
