@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import socket
 from typing import Any, Self
 
 Json = dict[str, Any]
@@ -123,17 +124,33 @@ class Double:
                 raise ConnectionAbortedError
 
 
-class _Http(ThreadingHTTPServer):
+class CalledServer(ThreadingHTTPServer):
+    """A server whose clients may break off, and come when they like."""
+
     daemon_threads = True
+
+    def get_request(self) -> tuple[socket, Any]:
+        """Accept a caller.
+
+        One that comes late, when its test is over and sockets are blocked until the next allows
+        them, is turned away: what the blocking raises would end the thread that accepts.
+        """
+        try:
+            return super().get_request()
+        except (RuntimeError, Warning) as error:
+            raise OSError("sockets are blocked") from error
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing: clients that break off are what these servers are for."""
+
+
+class _Http(CalledServer):
     block_on_close = False
     request_queue_size = 64
 
     def __init__(self, address: tuple[str, int], double: Double) -> None:
         self.double = double
         super().__init__(address, _Request)
-
-    def handle_error(self, *_: object) -> None:
-        """Say nothing: clients that break off are what these servers are for."""
 
 
 class _Request(BaseHTTPRequestHandler):

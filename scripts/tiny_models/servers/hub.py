@@ -5,9 +5,11 @@ import json
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Self
 from urllib.parse import unquote, urlsplit
+
+from tiny_models.servers.http import CalledServer
 
 LARGE = 1_000
 """Files of this many bytes lie in large-file storage, on another host, and have a SHA-256."""
@@ -83,15 +85,10 @@ class TinyHub:
         return told
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
+class _Server(CalledServer):
     def __init__(self, hub: TinyHub) -> None:
         self.hub = hub
         super().__init__(("127.0.0.1", 0), _Request)
-
-    def handle_error(self, *_: object) -> None:
-        """Say nothing: clients that break off are what this server is for."""
 
 
 class _Request(BaseHTTPRequestHandler):

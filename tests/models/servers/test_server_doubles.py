@@ -1,6 +1,12 @@
 """The doubles speak the protocols: the clients that Ollama and OpenAI publish understand them."""
 
+import _socket
+import time
+from urllib.parse import urlsplit
+
+import httpx
 import pytest
+from pytest_socket import disable_socket
 from tiny_models.servers import OllamaDouble, OpenAIDouble
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -26,7 +32,6 @@ def test_ollama_s_own_client(tiny):
 
 def test_openai_s_own_client(tiny):
     openai = pytest.importorskip("openai", reason="needs the client of OpenAI")
-    httpx = pytest.importorskip("httpx")
     with (
         OpenAIDouble(tiny) as double,
         httpx.Client(trust_env=False) as http,
@@ -48,3 +53,16 @@ def test_openai_s_own_client(tiny):
         choices = [choice for chunk in chunks for choice in chunk.choices]
         assert 3 <= int("".join(choice.delta.content or "" for choice in choices)) <= 9
         assert choices[-1].finish_reason == "stop"
+
+
+def test_a_caller_between_two_tests_does_not_end_the_server(allow_loopback):
+    with OllamaDouble() as double:
+        address = urlsplit(double.address)
+        disable_socket()
+        # The class below the one that is blocked.
+        late = _socket.socket()
+        late.connect((address.hostname, address.port))
+        time.sleep(0.2)
+        late.close()
+        allow_loopback()
+        assert httpx.get(f"{double.address}/api/version", trust_env=False).status_code < 500
