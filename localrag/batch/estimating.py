@@ -23,7 +23,6 @@ from localrag.batch.workers import at_once, outcomes
 from localrag.config import Config
 from localrag.methods.answering import open_answers
 from localrag.methods.catalogue import method
-from localrag.methods.choices import LABELS
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 
@@ -110,8 +109,9 @@ def estimate(
 
 def _takes(config: Config) -> Callable[[Query], bool]:
     """Tell whether a question has as many options as what answers needs."""
-    chooses = bool(config.method.name) and method(config.method.name).chooses
-    return lambda query: not chooses or 2 <= len(query.options) <= len(LABELS)
+    if not config.method.name:
+        return lambda _: True
+    return method(config.method.name).takes
 
 
 def _open(

@@ -134,6 +134,8 @@ def _method(workspace: Workspace, config: Config) -> dict[str, object]:
     if not config.method.name:
         return {}
     found: dict[str, object] = {"method": config.method.name}
+    if method(config.method.name).staged:
+        found["method.stages"] = config.method.stages
     name = config.method.query_prompt
     if name and method(config.method.name).writes_queries:
         prompt = OptimisedPrompt.load(workspace.prompts, name)

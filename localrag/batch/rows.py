@@ -8,7 +8,12 @@ from localrag.batch.checking import digest
 from localrag.batch.failures import cause_and_cure, error_type, is_transient
 from localrag.batch.model import Outcome, Question, Row
 from localrag.errors import InputError
-from localrag.reading.as_json import call_as_json, citation_as_json, claim_as_json
+from localrag.reading.as_json import (
+    call_as_json,
+    citation_as_json,
+    claim_as_json,
+    derivation_as_json,
+)
 from localrag.reading.model import Answer, Status
 from localrag.retrieval.model import StageRecord, Trace
 
@@ -81,6 +86,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "answer": answer.text,
         "doubt": answer.doubt or None,
         "label": answer.label,
+        "derivation": derivation_as_json(answer.derivation) if answer.derivation else None,
         "claims": [claim_as_json(claim) for claim in answer.claims],
         "citations": [citation_as_json(citation) for citation in answer.citations],
     }

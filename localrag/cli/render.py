@@ -5,8 +5,14 @@ from typing import Any
 
 from localrag.cli.terminal import say, tell
 from localrag.corpus.model import Passage
-from localrag.reading.as_json import call_as_json, citation_as_json, claim_as_json
-from localrag.reading.model import Answer, Claim, Status
+from localrag.reading.as_json import (
+    call_as_json,
+    citation_as_json,
+    claim_as_json,
+    derivation_as_json,
+    triple_as_json,
+)
+from localrag.reading.model import Answer, Claim, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
 from localrag.retrieval.snippet import Snippet, snippet
 
@@ -17,6 +23,12 @@ _VERDICTS = {
     Status.SUPPORTED: ("supported", "bold green"),
     Status.UNSUPPORTED: ("unsupported", "bold yellow"),
     Status.NOT_FOUND: ("not found", "bold yellow"),
+}
+
+_STAGES = {
+    Stage.KNOWLEDGE: "triples",
+    Stage.DOCUMENTS: "documents",
+    Stage.MODEL: "the model alone",
 }
 
 
@@ -61,12 +73,16 @@ def print_trace(trace: Trace) -> None:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print the verdict, a model's claims, the quotations with their places, and the rejected."""
+    """Print the verdict, how it came about, the quotations with their places, and the rejected."""
     accepted = sum(citation.verified for citation in answer.citations)
     verdict, style = _VERDICTS[answer.status]
     if answer.label:
         say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
+    elif answer.derivation and answer.text:
+        say((answer.text, "bold"))
     say((verdict, style), f": {_in_words(answer, accepted)}")
+    if answer.derivation:
+        _print_derivation(answer, answer.derivation)
     if answer.claims:
         say("")
     for claim in answer.claims:
@@ -112,6 +128,7 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
         "label": answer.label or None,
         "doubt": answer.doubt or None,
         "text": answer.text,
+        "derivation": derivation_as_json(answer.derivation) if answer.derivation else None,
         "claims": [claim_as_json(claim) for claim in answer.claims],
         "citations": [citation_as_json(citation) for citation in answer.citations],
         "trace": _trace(answer.trace),
@@ -132,10 +149,13 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
         "start": passage.start,
         "end": passage.end,
         "text": passage.text,
+        "triple": triple_as_json(passage.triple) if passage.triple else None,
     }
 
 
 def _in_words(answer: Answer, quotations: int) -> str:
+    if answer.status is Status.NOT_FOUND and answer.doubt:
+        return answer.doubt
     if answer.status is Status.NOT_FOUND and answer.trace.calls:
         shown = len(answer.trace.stages[-1].hits)
         return f"the model finds no answer in the {shown} passages it was shown (see --no-model)"
@@ -153,10 +173,40 @@ def _in_words(answer: Answer, quotations: int) -> str:
 
 def _marks(answer: Answer, claim: Claim) -> str:
     """The numbers of a claim's citations, the rejected ones struck out."""
-    return "".join(
-        f"[{number}]" if answer.citations[number - 1].verified else f"[{number} rejected]"
-        for number in claim.citations
-    )
+    return "".join(_mark(answer, number) for number in claim.citations)
+
+
+def _mark(answer: Answer, number: int) -> str:
+    return f"[{number}]" if answer.citations[number - 1].verified else f"[{number} rejected]"
+
+
+def _print_derivation(answer: Answer, derivation: Derivation) -> None:
+    """Print a line for each step, what was found and where, and then what was computed."""
+    say("")
+    for number, step in enumerate(derivation.steps, 1):
+        say((f"{number}. ", "bold"), *_found(answer, step))
+    for computation in derivation.computed:
+        say("=> ", computation)
+
+
+def _found(answer: Answer, step: Step) -> list[tuple[str, str]]:
+    if step.triple is None:
+        tried = ", ".join(_STAGES[stage] for stage in step.tried)
+        return [
+            (f"{step.subject}、{step.predicate}: ", "cyan"),
+            ("not found", "bold yellow"),
+            (f" ({tried})" if tried else " (not asked)", "dim"),
+        ]
+    triple = step.triple
+    found = [
+        (f"{triple.subject}、{triple.predicate}: ", "cyan"),
+        ("、".join(triple.objects), "bold"),
+    ]
+    if step.citation:
+        found.append((f" {_mark(answer, step.citation)}", "bold"))
+    if step.stage:
+        found.append((f" ({_STAGES[step.stage]})", "dim"))
+    return found
 
 
 def _print_snippet(text: str, shown: Snippet) -> None:

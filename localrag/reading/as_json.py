@@ -1,8 +1,9 @@
-"""Citations, claims and calls of models as JSON, the same wherever answers are written."""
+"""What answers are made of as JSON, the same wherever they are written."""
 
 from typing import Any
 
-from localrag.reading.model import Citation, Claim
+from localrag.corpus.model import Triple
+from localrag.reading.model import Citation, Claim, Derivation, Step
 from localrag.retrieval.model import ModelCall
 
 
@@ -24,6 +25,25 @@ def claim_as_json(claim: Claim) -> dict[str, Any]:
     return {"text": claim.text, "citations": list(claim.citations)}
 
 
+def derivation_as_json(derivation: Derivation) -> dict[str, Any]:
+    """Give a derivation as JSON; a step that found nothing has no `triple` and no `stage`."""
+    return {
+        "steps": [_step(step) for step in derivation.steps],
+        "computed": list(derivation.computed),
+    }
+
+
+def triple_as_json(triple: Triple) -> dict[str, Any]:
+    """Give a triple as JSON."""
+    return {
+        "subject": triple.subject,
+        "predicate": triple.predicate,
+        "objects": list(triple.objects),
+        "source": triple.source,
+        "date": triple.date,
+    }
+
+
 def call_as_json(call: ModelCall) -> dict[str, Any]:
     """Give what a call of a model cost as JSON."""
     return {
@@ -34,4 +54,16 @@ def call_as_json(call: ModelCall) -> dict[str, Any]:
         "seconds": call.seconds,
         "purpose": call.purpose,
         "problem": call.problem,
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "query": step.query,
+        "subject": step.subject,
+        "predicate": step.predicate,
+        "triple": triple_as_json(step.triple) if step.triple else None,
+        "stage": step.stage.value if step.stage else None,
+        "citation": step.citation,
+        "tried": [stage.value for stage in step.tried],
     }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from localrag.corpus.model import Triple
 from localrag.errors import ModelUnusable
 from localrag.retrieval.model import Trace
 
@@ -50,6 +51,61 @@ class Claim:
     citations: tuple[int, ...]
 
 
+class Stage(StrEnum):
+    """What a step of a derivation was taken from; settings name them 1, 2 and 3.
+
+    KNOWLEDGE: a triple of the corpus.
+    DOCUMENTS: passages of the corpus, of which a model made a triple.
+    MODEL: what a model knows by itself; nothing carries it.
+    """
+
+    KNOWLEDGE = "knowledge"
+    DOCUMENTS = "documents"
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a derivation: a query with a single answer.
+
+    Attributes:
+        query: in words, with the answers of earlier steps written into it.
+        subject, predicate: what was looked for.
+        triple: what was found; None for nothing.
+        stage: what it was taken from; None where nothing was found.
+        citation: the number, from 1, of the citation of the answer that shows it; 0 for none.
+        tried: every stage that was asked, in order; the last one is `stage`, unless nothing was
+            found.
+    """
+
+    query: str
+    subject: str
+    predicate: str
+    triple: Triple | None = None
+    stage: Stage | None = None
+    citation: int = 0
+    tried: tuple[Stage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """How an answer follows from triples.
+
+    Attributes:
+        steps: in order.
+        computed: what was computed from the objects, a sentence each
+            ("1938年11月3日 < 1943年8月1日"); empty where nothing was.
+    """
+
+    steps: tuple[Step, ...]
+    computed: tuple[str, ...] = ()
+
+    @property
+    def triples(self) -> tuple[Triple, ...]:
+        """What was found, step by step."""
+        return tuple(step.triple for step in self.steps if step.triple is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with what it rests on.
@@ -64,6 +120,7 @@ class Answer:
             extractive reader.
         label: the option chosen, "a" for the first; empty where none was asked for.
         doubt: why it is not supported, where there is more to say than that of the quotations.
+        derivation: the triples it follows from; None where the way to answer gives none.
     """
 
     text: str
@@ -73,6 +130,7 @@ class Answer:
     claims: tuple[Claim, ...] = ()
     label: str = ""
     doubt: str = ""
+    derivation: Derivation | None = None
 
 
 class Unanswered(ModelUnusable):

@@ -1,0 +1,1 @@
+"""Answers computed, not guessed: dates, quantities, places and sets, compared by code."""

@@ -1,0 +1,179 @@
+"""Whether the objects of a side meet a condition in words: 20世紀, 100人以上, 東京都, 小説家."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from localrag.reading.comparison import dates, places, quantities, texts
+from localrag.reading.comparison.dates import Date, Period
+from localrag.reading.comparison.eras import Day, periods
+from localrag.reading.comparison.finding import Finding, any_of, statement
+from localrag.reading.comparison.interval import Interval
+from localrag.reading.comparison.model import Side
+from localrag.reading.comparison.quantities import Quantity
+from localrag.reading.comparison.texts import folded
+from localrag.reading.comparison.units import COUNT, ORDINAL
+from localrag_indexes.analysis.normalize import normalize
+
+_SEASONS = {"春": (3, 4, 5), "夏": (6, 7, 8), "秋": (9, 10, 11), "冬": (12, 1, 2)}
+_SEASON = re.compile(r"(春|夏|秋|冬)(?:季|期|場|の?生まれ|に.{0,40})?")
+_HIRAGANA = re.compile(r"[ぁ-ん\s、。]+")
+_BIRTH = "生誕産"
+_OF_BEGINNING, _OF_END = re.compile("[生始開設創]"), re.compile("[死没終退廃散]")
+# Today is no part of a corpus.
+_NEEDS_TODAY = re.compile(r"[0-9]年(?:以上|以内|ほど)?前|現在|今年|昨年|去年|最近")
+_AROUND_PLACE = re.compile(
+    r"(?:出身|生まれ|在住|(?:に|の中に)?(?:ある|あり|所在|位置)(?:する|して(?:い|お)?[るり])?)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A condition on time.
+
+    Attributes:
+        span: the days that meet it; None where months do.
+        months: of any year, 1 to 12.
+        named: the words for it.
+        rest: what else the condition says.
+    """
+
+    span: Interval[Day] | None
+    months: tuple[int, ...]
+    named: str
+    rest: str
+
+
+def meets(side: Side, condition: str) -> Finding:
+    """Whether an object of the side meets the condition.
+
+    The condition is read as a time, a quantity or a place where the objects say such a thing, else
+    as a text, of which likeness is no fact. What needs today's date is not decided.
+    """
+    if _NEEDS_TODAY.search(normalize(condition)):
+        return Finding(None, "")
+    when = _when(condition)
+    return any_of(_meets(text, side.predicate, condition, when) for text in side.objects)
+
+
+def suits(side: Side, condition: str) -> float:
+    """How far a side says what is asked, 0 to 1, by the wording of its best object."""
+    asked = folded(condition)
+    return max((texts.coverage(asked, texts.spelt(text)) for text in side.objects), default=0.0)
+
+
+def _meets(text: str, predicate: str, condition: str, when: When | None) -> Finding:
+    return (
+        (_in_time(text, predicate, when) if when else None)
+        or _in_amount(text, condition)
+        or _in_place(text, predicate, condition)
+        or _in_words(text, condition)
+    )
+
+
+@lru_cache(maxsize=1)
+def _period() -> re.Pattern[str]:
+    names = "|".join(sorted(periods(), key=len, reverse=True))
+    return re.compile(rf"({names})(?![元0-9])")
+
+
+@lru_cache(maxsize=256)
+def _when(condition: str) -> When | None:
+    plain = normalize(condition).strip()
+    if season := _SEASON.fullmatch(plain):
+        return When(None, _SEASONS[season[1]], season[1], "")
+    named = {found.value for found in dates.find(condition)}
+    if len(named) == 1 and isinstance(date := named.pop(), Date):
+        rest = dates.blanked(condition)
+        if date.has_year:
+            return When(date.span, (), str(date), rest)
+        if date.month is not None and date.day is None:
+            return When(None, (date.month,), str(date), rest)
+        return None
+    if period := _period().search(plain):
+        rest = plain[: period.start()] + plain[period.end() :]
+        return When(periods()[period[1]], (), period[1], rest)
+    return None
+
+
+def _in_time(text: str, predicate: str, when: When) -> Finding | None:
+    value = dates.read(text, predicate)
+    if value is None:
+        found = dates.find(text)
+        value = found[0].value if len(found) == 1 else None
+    if value is None:
+        return None
+    if isinstance(value, Period):
+        return _period_in_time(value, when)
+    holds: bool | None = None
+    if when.span is None:
+        holds = value.month in when.months if value.month is not None else None
+    elif value.has_year:
+        holds = value.span.lies_in(when.span)
+    # Who was born in 1998 need not be all that 1998年に生まれた歌手 asks for.
+    rest = _HIRAGANA.sub("", when.rest)
+    is_all = all(character in predicate or character in _BIRTH for character in rest)
+    return _membership(str(value), when.named, holds, certain=is_all or holds is False)
+
+
+def _period_in_time(value: Period, when: When) -> Finding:
+    ends = [value.start, *([value.end] if value.end else [])]
+    beginning, end = _OF_BEGINNING.search(when.rest), _OF_END.search(when.rest)
+    if end and not beginning:
+        ends = ends[1:]
+    elif beginning and not end:
+        ends = ends[:1]
+    inside = {
+        date.span.lies_in(when.span) if when.span else date.month in when.months for date in ends
+    }
+    return _membership(str(value), when.named, inside.pop() if len(inside) == 1 else None)
+
+
+def _in_amount(text: str, condition: str) -> Finding | None:
+    asked, whole = _quantity(condition), quantities.read(text)
+    amount = whole or _quantity(text)
+    if asked is None or amount is None or asked.dimension != amount.dimension:
+        return None
+    # A number in a name says nothing: 青坂46 against 赤坂46.
+    if whole is None and asked.span.is_point:
+        return None
+    counters = {asked.unit, amount.unit} - {""}
+    if asked.dimension in (COUNT, ORDINAL) and len(counters) > 1:
+        return None
+    holds = amount.span.lies_in(asked.span)
+    shown = amount.shown(converted=False)
+    return _membership(shown, asked.text, holds, certain=whole is not None)
+
+
+def _quantity(text: str) -> Quantity | None:
+    whole = quantities.read(text)
+    found = (whole,) if whole else quantities.find(text)
+    if len(found) != 1 or (not whole and not found[0].unit and found[0].span.is_point):
+        return None
+    return found[0]
+
+
+def _in_place(text: str, predicate: str, condition: str) -> Finding | None:
+    asked = places.read(_AROUND_PLACE.sub("", normalize(condition).strip()), predicate)
+    place = places.read(text, predicate)
+    if asked is None or place is None:
+        return None
+    holds = place.within(asked)
+    if holds is None:
+        return None
+    sign = "=" if place.parts == asked.parts else "⊂" if holds else "⊄"
+    return Finding(holds, statement(place.text, sign, asked.text))
+
+
+def _in_words(text: str, condition: str) -> Finding:
+    asked = folded(condition)
+    if asked in (folded(text), *map(folded, texts.items(text))):
+        return Finding(True, statement(text, "=", condition))
+    likely = texts.likely(asked, text)
+    return Finding(likely, statement(text, "≒" if likely else "≠", condition), certain=False)
+
+
+def _membership(value: str, bounds: str, holds: bool | None, *, certain: bool = True) -> Finding:
+    return Finding(
+        holds, statement(value, {True: "∈", False: "∉", None: "?"}[holds], bounds), certain
+    )

@@ -1,0 +1,180 @@
+"""Puts sides in order: by time, by age, by amount."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from localrag.reading.comparison import dates, quantities
+from localrag.reading.comparison.dates import Date, Period
+from localrag.reading.comparison.finding import cut
+from localrag.reading.comparison.interval import Interval
+from localrag.reading.comparison.model import Outcome, Side
+from localrag.reading.comparison.quantities import Quantity
+from localrag.reading.comparison.units import COUNT, ORDINAL, UNITS
+
+_AGE = UNITS["歳"].dimension
+
+
+class Standing(NamedTuple):
+    """Where a side stands.
+
+    Attributes:
+        span: what is compared; of several values all that lies between them.
+        shown: its values, for the computation.
+    """
+
+    span: Interval[Any]
+    shown: str
+
+
+def by_time(sides: Sequence[Side], first: bool) -> Outcome | None:
+    """Which side comes first, or last: by dates, places in a series, or ages at an event."""
+    return _by_dates(sides, first) or _by_quantities(
+        sides, first, lambda quantity: quantity.dimension == ORDINAL or quantity.is_age
+    )
+
+
+def by_age(sides: Sequence[Side], oldest: bool) -> Outcome | None:
+    """Which side is the oldest, or youngest: by the date of its beginning, or by its age."""
+    return _by_dates(sides, oldest) or _by_quantities(
+        sides, not oldest, lambda quantity: quantity.dimension == _AGE
+    )
+
+
+def by_amount(sides: Sequence[Side], least: bool) -> Outcome | None:
+    """Which side has the least, or most: by its quantities, else by how many objects it has."""
+    # Whether 1位 is more than 2位 is a question of words.
+    return _by_quantities(
+        sides, least, lambda quantity: quantity.dimension != ORDINAL
+    ) or _by_number(sides, least)
+
+
+def _by_dates(sides: Sequence[Side], first: bool) -> Outcome | None:
+    dated = [_dates(side) for side in sides]
+    known = {date.has_year for found in dated for date in found}
+    if not all(dated) or len(known) != 1:
+        return None
+    standings = [
+        Standing(
+            reduce(Interval.hull, (date.span for date in found)),
+            "、".join(dict.fromkeys(map(str, found))),
+        )
+        for found in dated
+    ]
+    return _ranked(standings, smallest=first, undecided="前後が決まらない")
+
+
+def _dates(side: Side) -> list[Date]:
+    """The dates of a side; of a period the day it begins."""
+    found: list[Date | Period] = []
+    for text in side.objects:
+        whole = dates.read(text, side.predicate)
+        found += [whole] if whole else [inner.value for inner in dates.find(text)]
+    return [value.start if isinstance(value, Period) else value for value in found]
+
+
+def _by_quantities(
+    sides: Sequence[Side], smallest: bool, accepts: Callable[[Quantity], bool]
+) -> Outcome | None:
+    """Ranks by the dimensions that all sides share; several must come to one result."""
+    measured = [list(filter(accepts, _quantities(side))) for side in sides]
+    dimensions = dict.fromkeys(quantity.dimension for quantity in measured[0])
+    outcomes = [
+        outcome
+        for dimension in dimensions
+        if (outcome := _by_dimension(measured, dimension, smallest))
+    ]
+    if len({outcome.side for outcome in outcomes}) > 1:
+        return Outcome(because="、".join(outcome.because for outcome in outcomes))
+    return outcomes[0] if outcomes else None
+
+
+def _quantities(side: Side) -> list[Quantity]:
+    found: list[Quantity] = []
+    for text in side.objects:
+        if dates.read(text, side.predicate):
+            continue  # The predicate makes 1964 a year.
+        whole = quantities.read(text)
+        # What a note adds: 56億ドル（約4648億円）.
+        inner = quantities.find(text)
+        found += [whole] if whole else []
+        found += [each for each in inner if whole is None or each.dimension != whole.dimension]
+    return found
+
+
+def _by_dimension(
+    measured: Sequence[Sequence[Quantity]], dimension: str, smallest: bool
+) -> Outcome | None:
+    of_dimension = [
+        [quantity for quantity in found if quantity.dimension == dimension] for found in measured
+    ]
+    if not all(of_dimension):
+        return None
+    units = {quantity.unit for found in of_dimension for quantity in found}
+    converted = len({UNITS[unit].size for unit in units if unit in UNITS}) > 1
+    standings = [
+        Standing(
+            reduce(Interval.hull, (quantity.span for quantity in found)),
+            "、".join(dict.fromkeys(quantity.shown(converted=converted) for quantity in found)),
+        )
+        for found in of_dimension
+    ]
+    # 11タイトル and 2本 may count the same, or not.
+    certain = dimension not in (COUNT, ORDINAL) or len(units) == 1
+    return _ranked(standings, smallest=smallest, undecided="大小が決まらない", certain=certain)
+
+
+def _by_number(sides: Sequence[Side], least: bool) -> Outcome | None:
+    """By the number of objects: what the corpus lists may not be all, so it is no fact."""
+    if any(_dates(side) or _quantities(side) for side in sides):
+        return None
+    standings = [
+        Standing(
+            Interval(len(side.objects), len(side.objects)),
+            f"{cut('、'.join(side.objects))}（{len(side.objects)}）",
+        )
+        for side in sides
+    ]
+    ranked = _ranked(standings, smallest=least, undecided="", certain=False)
+    return ranked if ranked.side is not None else None
+
+
+def _ranked(
+    standings: Sequence[Standing], *, smallest: bool, undecided: str, certain: bool = True
+) -> Outcome:
+    winner = next(
+        (
+            place
+            for place, one in enumerate(standings)
+            if all(
+                _precedes(one, other, smallest)
+                for rank, other in enumerate(standings)
+                if rank != place
+            )
+        ),
+        None,
+    )
+    if winner is None:
+        shown = [standing.shown for standing in standings]
+        if len({standing.span for standing in standings}) == 1 and standings[0].span.is_point:
+            return Outcome(because=" = ".join(shown), certain=certain)
+        return Outcome(because=f"{'と'.join(shown)}は{undecided}", certain=certain)
+    order = _in_order(standings, winner, smallest)
+    sign = "<" if smallest else ">"
+    because = order[0].shown
+    for one, other in pairwise(order):
+        because += f" {sign if _precedes(one, other, smallest) else '?'} {other.shown}"
+    return Outcome(side=winner, because=because, certain=certain)
+
+
+def _in_order(standings: Sequence[Standing], winner: int, smallest: bool) -> list[Standing]:
+    """The winner, then the others by how many of them they precede."""
+    others = [standing for place, standing in enumerate(standings) if place != winner]
+    preceded = [sum(_precedes(one, other, smallest) for other in others) for one in others]
+    ranks = sorted(range(len(others)), key=lambda place: -preceded[place])
+    return [standings[winner], *(others[place] for place in ranks)]
+
+
+def _precedes(one: Standing, other: Standing, smallest: bool) -> bool:
+    return one.span.before(other.span) if smallest else other.span.before(one.span)

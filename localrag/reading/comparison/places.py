@@ -1,0 +1,114 @@
+"""Reads places: Japanese addresses from prefecture to town, and what lies in what."""
+
+import re
+from dataclasses import dataclass
+
+from localrag.reading.comparison.folding import LONGEST, NOTE
+from localrag_indexes.analysis.normalize import normalize
+
+_REGIONS = {
+    "北海道": "北海道",
+    "東北": "青森県 岩手県 宮城県 秋田県 山形県 福島県",
+    "関東": "茨城県 栃木県 群馬県 埼玉県 千葉県 東京都 神奈川県",
+    "中部": "新潟県 富山県 石川県 福井県 山梨県 長野県 岐阜県 静岡県 愛知県",
+    "近畿": "三重県 滋賀県 京都府 大阪府 兵庫県 奈良県 和歌山県",
+    "中国": "鳥取県 島根県 岡山県 広島県 山口県",
+    "四国": "徳島県 香川県 愛媛県 高知県",
+    "九州": "福岡県 佐賀県 長崎県 熊本県 大分県 宮崎県 鹿児島県",
+    "沖縄": "沖縄県",
+}
+_PREFECTURES = {
+    prefecture: region for region, names in _REGIONS.items() for prefecture in names.split()
+}
+_SHORT = {prefecture[:-1]: prefecture for prefecture in _PREFECTURES if prefecture != "北海道"}
+_ASKS_FOR_PLACE = re.compile(
+    r"(?:[地国県州市区町村郡]|都市)(?![の位質域活民宝税数])|都道府県|場所|位置|住所|本社|本店|出身(?!校)|所在|地域|どこ"
+)
+# 市 stands inside the names of some cities, 町 and 村 of many; 東京府 and 東京市 are history.
+_ADDRESS = re.compile(
+    r"(?:日本国?[・、 ]?)?"
+    rf"(?P<prefecture>{'|'.join(_PREFECTURES)}|東京府)? ?"
+    r"(?P<county>[^\d区町村郡\s()]{1,5}郡(?!山市|上市)(?=.{1,6}[町村]|$))?"
+    r"(?P<city>(?:[四廿]日市|野々市|市[^\d市区\s()]{1,3}|[^\d市区\s()、。,.・]{1,6}?)市(?![郡町]))?"
+    r"(?P<ward>[^\d市区\s()、。,.・]{1,5}区)?"
+    r"(?P<town>[^\d区\s()、。,.・]{1,6}?[町村])?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place, from the largest part of its address to the smallest.
+
+    Attributes:
+        parts: prefecture, county, city, ward, town as far as they are named, and what follows;
+            of foreign places what is written between 「・」 and 「、」.
+        text: as written, normalised.
+    """
+
+    parts: tuple[str, ...]
+    text: str
+
+    @property
+    def prefecture(self) -> str | None:
+        """The prefecture, where it is named, or told by a city of its name (千葉市)."""
+        first = self.parts[0].replace("東京府", "東京都")
+        if first in _PREFECTURES:
+            return first
+        return _SHORT.get(first[:-1]) if first.endswith("市") else None
+
+    def within(self, other: "Place") -> bool | None:
+        """Whether this place is the other one or lies in it; None where that is left open.
+
+        Prefectures lie in Japan and in their part of it (関東, 九州地方).
+        """
+        if _follows(other.parts, self.parts):
+            return True
+        mine = self.prefecture
+        whole = other.parts[-1].removesuffix("地方").replace("関西", "近畿")
+        if mine is not None:
+            if other.parts[-1] in ("日本", "日本国", mine):
+                return True
+            if whole in _REGIONS and len(other.parts) == 1:
+                return _PREFECTURES[mine] == whole
+            if other.prefecture not in (None, mine):
+                return False
+        return None
+
+
+def read(text: str, predicate: str = "") -> Place | None:
+    """The place that a text names, with or without prefecture.
+
+    Args:
+        text: as written.
+        predicate: what it is of its subject; only one that asks for a place makes a text one that
+            is more or less than an address with its prefecture (稲村 may be a name).
+    """
+    if len(text) > LONGEST:
+        return None
+    plain = re.sub(rf"{NOTE}$", "", normalize(text)).strip()
+    asked = _ASKS_FOR_PLACE.search(predicate) is not None
+    plain = _SHORT.get(plain, plain) if asked else plain
+    match = _ADDRESS.match(plain)
+    if match is None:
+        return None
+    parts = [part for part in match.groups() if part]
+    rest = plain[match.end() :].lstrip("の").strip(" 、,・")
+    if not asked and not (match["prefecture"] and (len(parts) > 1 or not rest)):
+        return None
+    if not parts:
+        parts = [part for part in re.split(r"[・、, ]", plain) if part]
+    elif rest:
+        parts.append(rest)
+    return Place(tuple(parts), plain) if parts else None
+
+
+def part(text: str, kind: str) -> str | None:
+    """One part of an address: its "prefecture", "county", "city", "ward" or "town"."""
+    match = _ADDRESS.match(normalize(text))
+    return match[kind] if match else None
+
+
+def _follows(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
+    """Whether the parts of one place stand in the other, side by side."""
+    width = len(part)
+    return any(whole[at : at + width] == part for at in range(len(whole) - width + 1))
