@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from localrag.corpus.links import StoredDefinition, StoredReference
-from localrag.corpus.model import PARAGRAPHS, Locator, Passage, Section
+from localrag.corpus.model import PARAGRAPHS, PASSAGES, Locator, Passage, Section
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.errors import NotFoundError, UsageError
 from localrag.statutes.format import cite
@@ -81,11 +81,14 @@ def show(store: CorpusStore, target: str) -> Provision:
 def find(store: CorpusStore, target: str) -> Passage:
     """Find what a person wrote: a citation in any spelling, or the id of a passage.
 
+    The id of a document that is no statute (the title of an article of Wikipedia) finds its first
+    passage.
+
     Raises:
         NotFoundError: the corpus has no such law or provision.
         UsageError: the citation can mean several provisions; the message lists them.
     """
-    return store.by_id(target) or _cited(store, target)
+    return store.by_id(target) or _opening(store, target) or _cited(store, target)
 
 
 def describe(store: CorpusStore, passage: Passage) -> Provision:
@@ -115,6 +118,11 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         ),
         terms=tuple(_terms(store, passage, outgoing)),
     )
+
+
+def _opening(store: CorpusStore, document_id: str) -> Passage | None:
+    first = store.by_id(f"{document_id}#1")
+    return first if first and first.layer == PASSAGES else None
 
 
 def _cited(store: CorpusStore, written: str) -> Passage:

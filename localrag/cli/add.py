@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
             "localrag add ~/egov/xml",
             "localrag add laws.zip notes.md --corpus work",
             "localrag add ~/egov/xml --prune",
+            "localrag add jawiki-cirrussearch-content.json.gz --corpus jawiki",
             "localrag add --sample",
         ],
         exit_codes=(0, 2, 3, 4, 5, 6, 7, 130),
@@ -51,7 +52,8 @@ def add(
 ) -> None:
     """Read files into a corpus.
 
-    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, and zips of them.
+    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, and zips of them; dumps of
+    Wikipedia (CirrusSearch, WikiExtractor), with what their infoboxes tell.
     Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
     does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
     """

@@ -12,6 +12,7 @@ from localrag.ingest.events import (
     EmbeddingPlanned,
     Event,
     FileFailed,
+    FileResumed,
     FilesFound,
     Listener,
     Progress,
@@ -19,6 +20,7 @@ from localrag.ingest.events import (
 from localrag.ingest.index import IndexReport
 
 _STEPS = {
+    "check": ("comparing", "kB", 1000),
     "read": ("reading", "kB", 1000),
     "links": ("finding references", "documents", 1),
     "terms": ("indexing", "passages", 1),
@@ -45,6 +47,14 @@ def shown_events() -> Iterator[Listener]:
                     tell(
                         ("note: ", "yellow"),
                         "no file of a kind that is read was found; localrag add --help names them",
+                    )
+                case FileResumed():
+                    before = f"; {event.failures:,} documents before it failed" * bool(
+                        event.failures
+                    )
+                    tell(
+                        ("note: ", "yellow"),
+                        f"{event.path} goes on after line {event.line:,}{before}",
                     )
                 case FileFailed():
                     tell(("failed: ", "bold red"), f"{event.source}: {event.cause}")
@@ -85,6 +95,8 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
             for suffix, count in sorted(report.unsupported.items())
         )
         say(f"left out, no reader for this kind of file: {kinds}")
+    for what, count in report.left_out.items():
+        say(f"left out: {count:,} {what}")
     if report.gone:
         say(f"{len(report.gone):,} files are gone; --prune drops their documents")
     if report.failed:
@@ -103,6 +115,7 @@ def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:
         "removed": report.removed,
         "files_unchanged": report.files_unchanged,
         "unsupported": report.unsupported,
+        "left_out": report.left_out,
         "duplicates": [
             {"source": duplicate.source, "original": duplicate.original}
             for duplicate in report.duplicates

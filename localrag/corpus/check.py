@@ -17,6 +17,20 @@ _ORPHANS = {
         "SELECT count(*) FROM passages JOIN documents ON documents.key = document"
         ' WHERE start < 0 OR start > "end" OR "end" > characters'
     ),
+    "passages of triples without a triple": (
+        "SELECT count(*) FROM passages JOIN layers ON layers.key = layer"
+        " WHERE name = 'triples'"
+        " AND NOT EXISTS (SELECT 1 FROM triples WHERE passage = passages.key)"
+    ),
+    "triples without a name for their subject": (
+        "SELECT (SELECT count(*) FROM triples) -"
+        " (SELECT coalesce(sum(last - first + 1), 0) FROM names WHERE rank = 0)"
+    ),
+    "names of no triple": (
+        "SELECT count(*) FROM names"
+        " WHERE NOT EXISTS (SELECT 1 FROM triples WHERE passage = first)"
+        " OR NOT EXISTS (SELECT 1 FROM triples WHERE passage = last)"
+    ),
 }
 
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from localrag.corpus import links
 from localrag.corpus.database import Database, Row
+from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Connection, StoredDefinition, StoredReference
 from localrag.corpus.model import ARTICLES, Document, Locator, Passage, Section
-from localrag.corpus.rows import BLOCK, PassageRow, block_range, passage_id, passage_of
+from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
 from localrag.errors import NotFoundError
 
 
@@ -37,10 +38,15 @@ class LawRow(NamedTuple):
 
 
 class Lookups:
-    """The reading half of `CorpusStore`; a look-up never waits for a writer."""
+    """The reading half of `CorpusStore`; a look-up never waits for a writer.
+
+    Attributes:
+        knowledge: what the triples of the corpus say, by subject.
+    """
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self.knowledge = Knowledge(database, self.by_keys)
 
     @property
     def generation(self) -> int:
@@ -346,11 +352,12 @@ class Lookups:
 
 _INFO = "SELECT id, title, kind, source, characters, passages, metadata FROM documents"
 
-# Key, document key and document id, then the columns of a `PassageRow`.
+# Key, document key and document id, then the columns of a `StoredRow`.
 _PASSAGE = (
     "SELECT passages.key, document, documents.id, layers.name, locator, place, section, page,"
-    ' header, start, "end", text, passages.source FROM passages'
-    " JOIN documents ON documents.key = document JOIN layers ON layers.key = layer"
+    ' header, start, "end", text, passages.source, predicate, objects, triples.source, date'
+    " FROM passages JOIN documents ON documents.key = document JOIN layers ON layers.key = layer"
+    " LEFT JOIN triples ON triples.passage = passages.key"
 )
 _START, _END = 9, 10
 
@@ -361,9 +368,8 @@ def _info(row: Row) -> DocumentInfo:
 
 
 def _passage(row: Row, blocks: Mapping[int, str]) -> Passage:
-    columns: PassageRow = row[3:]
     start, end = row[_START], row[_END]
     keys = block_range(row[1], start, end)
     skipped = start // BLOCK * BLOCK
     span = "".join(blocks[key] for key in keys)[start - skipped : end - skipped]
-    return passage_of(row[2], columns, span)
+    return passage_of(row[2], row[3:], span)

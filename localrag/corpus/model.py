@@ -11,6 +11,36 @@ ITEMS = "items"
 """Layer of a statute's items and subitems (号, イ, (1) ...), each with what stands below it."""
 PASSAGES = "passages"
 """Layer of the passages of every document that is not a statute."""
+TRIPLES = "triples"
+"""Layer of what is known of subjects, a sentence for each `Triple`."""
+
+ALIAS = "別名"
+"""The predicate whose objects are other names of its subject, redirects included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """What is known of a subject under one predicate.
+
+    Attributes:
+        subject: as its source names it, with the disambiguator it may have ("杏 (女優)").
+        predicate: "生年月日".
+        objects: what holds, at least one; several are a set ("1986年4月14日").
+        source: where it was taken from, in words ("Wikidata Q1"); "" where the document says it.
+        date: of the state it tells, in ISO form as far as it is known ("2021-08-23", "2021"); ""
+            where it is not.
+    """
+
+    subject: str
+    predicate: str
+    objects: tuple[str, ...]
+    source: str = ""
+    date: str = ""
+
+    @property
+    def text(self) -> str:
+        """The triple as a sentence: 「SのPはO。」, several objects joined by 「、」."""
+        return f"{self.subject}の{self.predicate}は{'、'.join(self.objects)}。"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +131,7 @@ class Passage:
         start, end: its span in the document text; ``document.text[start:end] == text`` for every
             layer that readers make.
         source_id: for layers made by a model, the passage it was made from.
+        triple: what the text says, in the layer `TRIPLES`; None in every other.
     """
 
     id: str
@@ -112,6 +143,7 @@ class Passage:
     start: int
     end: int
     source_id: str = ""
+    triple: Triple | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +154,7 @@ class Document:
         id: unique in the corpus; the law id for statutes.
         title: as printed ("金融商品取引法").
         kind: ``law`` for statutes, else the format it came from (``text``, ``markdown``,
-            ``html``, ``pdf``, ``docx``, ``jsonl``, ``multihop``).
+            ``html``, ``pdf``, ``docx``, ``jsonl``, ``multihop``, ``triples``, ``wikidata``).
         text: the full text; every span refers to it.
         source: the file it was read from, with ``!member`` for a zip or a line of a JSONL file.
         passages: in reading order, layer by layer.

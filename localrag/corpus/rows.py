@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Any
 
 from localrag.corpus.model import Document, Locator, Passage, Section
+from localrag.corpus.triples import NameRow, TripleRow, name_rows, triple_of, triple_rows
 from localrag.errors import InputError
 
 BLOCK = 1024
@@ -15,6 +17,8 @@ _BLOCKS_PER_DOCUMENT = 1 << 20
 
 PassageRow = tuple[str, str, str | None, str, int, str, int, int, str | None, str]
 """layer, locator, place, section, page, header, start, end, text, source: columns of `passages`."""
+StoredRow = tuple[Any, ...]
+"""A `PassageRow` and the columns predicate, objects, source, date of `triples`; None without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class DocumentRows:
     fingerprint: str
     passages: tuple[PassageRow, ...]
     sections: tuple[Section, ...]
+    triples: tuple[TripleRow, ...]
+    names: tuple[NameRow, ...]
 
 
 def prepare(document: Document) -> DocumentRows:
@@ -43,9 +49,11 @@ def prepare(document: Document) -> DocumentRows:
         raise InputError(f"{document.source}: the document has no id.")
     _check_ids(document)
     passages = tuple(_passage_row(document, passage) for passage in document.passages)
+    triples = triple_rows(document.source, document.passages)
+    names = name_rows(document.passages) if triples else ()
     metadata = json.dumps(dict(sorted(document.metadata.items())), ensure_ascii=False)
     try:
-        mark = _fingerprint(document, passages, metadata)
+        mark = _fingerprint(document, metadata, passages, (*triples, *names))
     except UnicodeEncodeError as error:
         raise InputError(
             f"{document.source}: the text holds half characters ({error.reason}).",
@@ -61,6 +69,8 @@ def prepare(document: Document) -> DocumentRows:
         fingerprint=mark,
         passages=passages,
         sections=document.sections,
+        triples=triples,
+        names=names,
     )
 
 
@@ -85,20 +95,22 @@ def passage_id(document_id: str, path: str, place: str | None) -> str:
     return f"{document_id}#{path if place is None else place}"
 
 
-def passage_of(document_id: str, row: PassageRow, span: str) -> Passage:
+def passage_of(document_id: str, row: StoredRow, span: str) -> Passage:
     """Make the passage of a row; `span` is its piece of the document's text."""
-    layer, path, place, section, page, header, start, end, text, source = row
+    layer, path, place, section, page, header, start, end, text, source, *said = row
     locator = Locator(section=section, page=page) if section or page else Locator.parse(path)
+    text = span if text is None else text
     return Passage(
         id=passage_id(document_id, path, place),
         document_id=document_id,
         layer=layer,
-        text=span if text is None else text,
+        text=text,
         header=header,
         locator=locator,
         start=start,
         end=end,
         source_id=source,
+        triple=None if said[0] is None else triple_of(header, text, *said),
     )
 
 
@@ -135,11 +147,17 @@ def _passage_row(document: Document, passage: Passage) -> PassageRow:
     )
 
 
-def _fingerprint(document: Document, passages: tuple[PassageRow, ...], metadata: str) -> str:
+def _fingerprint(
+    document: Document,
+    metadata: str,
+    passages: tuple[PassageRow, ...],
+    derived: tuple[TripleRow | NameRow, ...],
+) -> str:
     # Covers the passages too, so that a better reader counts as a change.
     digest = blake2b(digest_size=16)
     for part in (document.title, document.kind, metadata, document.text):
         digest.update(f"{len(part)}\n{part}".encode())
     digest.update("\n".join(map(str, passages)).encode())
     digest.update("\n".join(map(str, document.sections)).encode())
+    digest.update("\n".join(map(str, derived)).encode())
     return digest.hexdigest()

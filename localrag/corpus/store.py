@@ -25,6 +25,10 @@ __all__ = [
 ]
 
 
+# The file a document is read from, and the reading of it that met the document last.
+_FILE = "(file, reading) = (SELECT key, reading FROM files WHERE path = ?)"
+
+
 class CorpusStore(Lookups):
     """Documents and passages of one corpus, and what indexing derives from them.
 
@@ -113,7 +117,7 @@ class CorpusStore(Lookups):
         with self._changing():
             key = self._require(document_id)
             self._db.write(
-                "UPDATE files SET complete = 0"
+                "UPDATE files SET complete = 0, line = 0"
                 " WHERE key = (SELECT file FROM documents WHERE key = ?)",
                 (key,),
             )
@@ -123,8 +127,7 @@ class CorpusStore(Lookups):
     def move(self, document_id: str, *, source: str, file: str) -> None:
         """Note that a document, unchanged, is now read from another place."""
         self._db.write(
-            "UPDATE documents SET source = ?, file = (SELECT key FROM files WHERE path = ?)"
-            " WHERE id = ?",
+            f"UPDATE documents SET source = ?, {_FILE} WHERE id = ?",  # noqa: S608 - fixed
             (source, file, document_id),
         )
 
@@ -147,9 +150,8 @@ class CorpusStore(Lookups):
 
     def _fill(self, key: int, rows: DocumentRows, file: str) -> None:
         self._db.write(
-            "UPDATE documents SET title = ?, kind = ?, source = ?, characters = ?, passages = ?,"
-            " fingerprint = ?, metadata = ?, file = (SELECT key FROM files WHERE path = ?)"
-            " WHERE key = ?",
+            "UPDATE documents SET title = ?, kind = ?, source = ?, characters = ?,"  # noqa: S608
+            f" passages = ?, fingerprint = ?, metadata = ?, {_FILE} WHERE key = ?",
             (
                 rows.title,
                 rows.kind,
@@ -176,11 +178,25 @@ class CorpusStore(Lookups):
             ' "end", text, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
             ((key, layers[row[0]], *row[1:]) for row in rows.passages),
         )
+        if rows.triples:
+            self._know(key, rows)
+
+    def _know(self, key: int, rows: DocumentRows) -> None:
+        # Keys are given in a row, for no one else writes meanwhile.
+        first = self._db.rows("SELECT last_insert_rowid()")[0][0] - len(rows.passages) + 1
+        self._db.write_many(
+            "INSERT INTO triples VALUES (?, ?, ?, ?, ?)",
+            ((first + number, *row) for number, *row in rows.triples),
+        )
+        self._db.write_many(
+            "INSERT INTO names VALUES (?, ?, ?, ?, ?)",
+            ((key, first + begin, first + end, *row) for begin, end, *row in rows.names),
+        )
 
     def _empty(self, key: int) -> None:
         blocks = block_range(key, 0, None)
         self._db.write("DELETE FROM blocks WHERE key >= ? AND key < ?", (blocks.start, blocks.stop))
-        for table in ("sections", "passages", "refs", "definitions"):
+        for table in ("sections", "passages", "names", "refs", "definitions"):
             self._db.write(f"DELETE FROM {table} WHERE document = ?", (key,))  # noqa: S608 - fixed
 
     def _layer(self, name: str) -> int:

@@ -1,16 +1,17 @@
 """Adding files to a corpus: only what is new or changed is read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 from localrag.corpus.files import FileRecord
 from localrag.corpus.readers import Limits, supported
 from localrag.corpus.store import CorpusStore
-from localrag.errors import StorageError
-from localrag.ingest.entering import FileEntry
+from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
 from localrag.ingest.events import (
+    DocumentsStored,
     Duplicate,
     Event,
     FileFailed,
@@ -18,16 +19,15 @@ from localrag.ingest.events import (
     FileRemoved,
     FilesFound,
     FileUnchanged,
+    LeftOut,
     Listener,
     Progress,
     ignore,
 )
 from localrag.ingest.lock import writing
-from localrag.ingest.reading import Content, Reader, Task
+from localrag.ingest.reading import Content, Reader, Task, in_processes
 from localrag.ingest.walk import FoundFile, Walk, still_there, walk
 from localrag.workspace import Workspace
-from localrag_indexes.errors import IndexingError
-from localrag_indexes.parallel import map_stream
 
 # Above this size a file is streamed document by document instead of being read as a whole.
 _LARGE = 4_000_000
@@ -44,6 +44,7 @@ class AddReport:
         unchanged: of them as they were, in files that had to be read.
         files_unchanged: files that were not read again.
         unsupported: files of a kind nobody reads, by suffix.
+        left_out: what files hold that was left out on purpose, and how many.
         duplicates: what was left out because the corpus has the same.
         failed: what could not be entered, and why.
         gone: files of the corpus below the added paths which no longer exist, and whose
@@ -57,6 +58,7 @@ class AddReport:
     removed: int = 0
     files_unchanged: int = 0
     unsupported: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
     duplicates: list[Duplicate] = field(default_factory=list)
     failed: list[FileFailed] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
@@ -68,14 +70,16 @@ class AddReport:
             case FilesFound():
                 self.unsupported = event.unsupported
             case FileRead():
-                self.added += len(event.added)
-                self.replaced += len(event.replaced)
-                self.unchanged += len(event.unchanged)
-                self.removed += len(event.removed)
+                self.added += event.added
+                self.replaced += event.replaced
+                self.unchanged += event.unchanged
+                self.removed += event.removed
             case FileUnchanged():
                 self.files_unchanged += 1
             case FileRemoved():
-                self.removed += len(event.documents)
+                self.removed += event.documents
+            case LeftOut():
+                self.left_out[event.what] = self.left_out.get(event.what, 0) + event.count
             case Duplicate():
                 self.duplicates.append(event)
             case FileFailed():
@@ -122,7 +126,7 @@ def add(
     found = walk(paths, supported)
     place = workspace.corpus(corpus)
     with writing(place), CorpusStore.open(place.store, create=True) as store:
-        addition = _Addition(store, found, Reader(limits), workers, check_content)
+        addition = _Addition(store, found, Reader(limits), workers, check_content, on_event)
         for event in addition.run(prune=prune):
             report.count(event)
             on_event(event)
@@ -137,13 +141,20 @@ class _Addition:
     """One run of `add`: a stream of events, each sent after what it tells is stored."""
 
     def __init__(
-        self, store: CorpusStore, walk: Walk, reader: Reader, workers: int, check_content: bool
+        self,
+        store: CorpusStore,
+        walk: Walk,
+        reader: Reader,
+        workers: int,
+        check_content: bool,
+        on_progress: Callable[[Progress], None],
     ) -> None:
         self._store = store
         self._walk = walk
         self._reader = reader
         self._workers = workers
         self._check_content = check_content
+        self._on_progress = on_progress
         self._known = store.files.all()
         self._by_digest = {file.digest: file.path for file in self._known.values() if file.complete}
 
@@ -156,12 +167,10 @@ class _Addition:
         tasks = []
         for file in self._walk.files:
             record = self._known.get(file.path.as_posix())
-            if record is None or not record.complete:
-                tasks.append(Task(file, known_digest=""))
-            elif self._check_content or not _looks_the_same(record, file):
-                tasks.append(Task(file, record.digest))
-            else:
+            if record and record.complete and not self._check_content and _is_like(record, file):
                 yield FileUnchanged(record.path)
+            else:
+                tasks.append(Task(file, record))
         yield from self._read(tasks)
         if prune:
             yield from self._prune()
@@ -170,7 +179,10 @@ class _Addition:
         total = sum(task.file.bytes for task in tasks)
         done = 0
         for task, content in self._contents(tasks):
-            yield from self._enter(task, content)
+            for event in self._enter(task, content):
+                yield event
+                if isinstance(event, DocumentsStored) and event.bytes:
+                    yield Progress("read", done + event.bytes, total)
             done += task.file.bytes
             yield Progress("read", done, total)
 
@@ -178,39 +190,39 @@ class _Addition:
         # Large files come last, so that the order of documents does not depend on the workers.
         small = [task for task in tasks if task.file.bytes <= _LARGE]
         worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
-        try:
-            yield from map_stream(self._reader, small, self._workers if worth else 1)
-        except IndexingError as error:
-            raise StorageError(
-                f"Reading stopped: {error}.",
-                "What was added is kept. Go on with: localrag --set ingest.workers=1 add PATH",
-            ) from error
+        yield from in_processes(self._reader, small, self._workers if worth else 1)
         for task in tasks:
             if task.file.bytes > _LARGE:
-                yield task, self._reader.stream(task)
+                tell = partial(self._tell_check, task.file.bytes)
+                yield task, self._reader.stream(task, self._workers, tell)
+
+    def _tell_check(self, total: int, done: int) -> None:
+        self._on_progress(Progress("check", done, total))
 
     def _enter(self, task: Task, content: Content) -> Iterator[Event]:
         path = task.file.path.as_posix()
         original = self._by_digest.get(content.digest, path)
-        if content.digest and content.digest == task.known_digest:
+        if content.unchanged:
             self._store.files.put(_record(task.file, content.digest))
             yield FileUnchanged(path)
         elif path not in self._known and original != path and still_there(original):
             yield Duplicate(path, original)
         else:
-            entry = FileEntry(self._store, self._walk, task.file, content.digest)
+            entry = FileEntry(self._store, self._walk, task.file, content.digest, content.resumed)
             yield from entry.enter(content.outcomes)
             if entry.complete:
                 self._by_digest[content.digest] = path
 
     def _prune(self) -> Iterator[Event]:
         for path in missing(self._store, self._walk):
-            documents = self._store.files.documents(path)
-            with self._store.transaction():
-                for document_id in documents:
-                    self._store.remove(document_id)
-                self._store.files.drop(path)
-            yield FileRemoved(path, tuple(documents))
+            removed = 0
+            while documents := self._store.files.documents(path, REMOVED_AT_ONCE):
+                with self._store.transaction():
+                    for document_id in documents:
+                        self._store.remove(document_id)
+                removed += len(documents)
+            self._store.files.drop(path)
+            yield FileRemoved(path, removed)
 
 
 def missing(store: CorpusStore, found: Walk) -> list[str]:
@@ -222,5 +234,5 @@ def _record(file: FoundFile, digest: str) -> FileRecord:
     return FileRecord(file.path.as_posix(), file.bytes, file.modified, digest)
 
 
-def _looks_the_same(record: FileRecord, file: FoundFile) -> bool:
+def _is_like(record: FileRecord, file: FoundFile) -> bool:
     return (record.bytes, record.modified) == (file.bytes, file.modified)

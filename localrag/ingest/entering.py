@@ -1,128 +1,188 @@
 """Entering what was read of a file into the store: what is new, changed, the same, in conflict."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from localrag.corpus.readers import ReadFailure
+from localrag.corpus.readers import Mark, Omission, ReadFailure
 from localrag.corpus.rows import DocumentRows
 from localrag.corpus.store import CorpusStore, FileRecord
-from localrag.ingest.events import DocumentsStored, Duplicate, Event, FileFailed, FileRead
+from localrag.ingest.events import (
+    DocumentsStored,
+    Duplicate,
+    Event,
+    FileFailed,
+    FileRead,
+    FileResumed,
+    LeftOut,
+)
 from localrag.ingest.reading import Outcome
 from localrag.ingest.walk import FoundFile, Walk, still_there
 
 # Large enough that commits cost nothing, small enough that the log stays small.
-_BATCH_CHARACTERS = 4_000_000
+_BATCH_CHARACTERS = 1_000_000
+# What an outcome weighs besides its text, so that a batch of failures is bounded too.
+_WEIGHT = 200
+REMOVED_AT_ONCE = 1_000
+"""Documents removed in one transaction."""
 
 
 class FileEntry:
     """Enters one file.
 
-    Documents are written in batches, each one transaction; the file is noted as complete with
-    the last one. If the process is killed in between, the next `add` reads the file again, finds
-    the documents that are there unchanged, and goes on.
+    Documents are written in batches, each one transaction, which also notes the line that was
+    reached; the file is noted as complete with the last one. If the process is killed in between,
+    the next `add` goes on after that line. A file that cannot be gone on with is read again from
+    its beginning: the documents that are there are found unchanged.
     """
 
-    def __init__(self, store: CorpusStore, walk: Walk, file: FoundFile, digest: str) -> None:
+    def __init__(
+        self,
+        store: CorpusStore,
+        walk: Walk,
+        file: FoundFile,
+        digest: str,
+        resumed: FileRecord | None,
+    ) -> None:
         self._store = store
         self._walk = walk
         self._name = file.name
         self._path = file.path.as_posix()
-        self._record = FileRecord(self._path, file.bytes, file.modified, digest)
-        self._done: dict[str, list[str]] = {"added": [], "replaced": [], "unchanged": []}
+        # As it will be noted when its documents are stored.
+        self._record = resumed or FileRecord(self._path, file.bytes, file.modified, digest)
+        self._resumed = self._begun = resumed is not None
+        self._failures, self._duplicates = self._record.failures, self._record.duplicates
+        self._done = Counter[str]()
+        self._left_out = Counter[str]()
+        self._batch: dict[str, list[str]] = {"added": [], "replaced": [], "unchanged": []}
         self._events: list[Event] = []
-        self._seen: set[str] = set()
-        self._failed = False
-        self._complete = True
 
     @property
     def complete(self) -> bool:
         """Whether everything the file holds is stored as its own."""
-        return self._complete and bool(self._seen)
+        return self._begun and not self._failures and not self._duplicates
 
     def enter(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
         """Write everything; yields events, each after what it tells was committed."""
-        empty = True
-        for batch in _batches(outcomes):
-            empty = False
+        if self._resumed:
+            yield FileResumed(self._path, self._record.line, self._record.failures)
+        for batch, mark in _batches(outcomes):
             with self._store.transaction():
                 for outcome in batch:
                     self._take(outcome)
-            yield from self._events
-            self._events.clear()
-            yield DocumentsStored(self._path, len(self._seen))
-        if empty:
+                self._note(line=mark.line)
+            yield from self._told(mark)
+        if not self._begun and not self._failures:
             yield FileFailed(self._name, "There is no document in the file.")
-        if self._seen:
-            with self._store.transaction():
-                removed = self._remove_vanished()
-                self._store.files.put(replace(self._record, complete=self._complete))
-            done = {what: tuple(ids) for what, ids in self._done.items()}
-            yield FileRead(self._path, **done, removed=tuple(removed))
+        if self._begun:
+            removed = self._remove_vanished()
+            self._note(complete=self.complete)
+            yield FileRead(self._path, **self._done, removed=removed)
+        for what, count in self._left_out.items():
+            yield LeftOut(self._name, what, count)
 
-    def _take(self, outcome: Outcome) -> None:
+    def _told(self, mark: Mark) -> Iterator[Event]:
+        """Yield what the batch told, and forget it."""
+        yield from self._events
+        self._events.clear()
+        yield DocumentsStored(
+            self._path, **{what: tuple(ids) for what, ids in self._batch.items()}, bytes=mark.bytes
+        )
+        for what, ids in self._batch.items():
+            self._done[what] += len(ids)
+            ids.clear()
+
+    def _note(self, *, line: int = 0, complete: bool = False) -> None:
+        if self._begun:
+            self._record = replace(
+                self._record,
+                complete=complete,
+                line=line,
+                failures=self._failures,
+                duplicates=self._duplicates,
+            )
+            self._store.files.put(self._record)
+
+    def _take(self, outcome: DocumentRows | ReadFailure | Omission) -> None:
         if isinstance(outcome, ReadFailure):
             self._fail(outcome.source, outcome.cause, outcome.cure)
-        elif outcome.id in self._seen:
-            self._fail(
-                outcome.source,
-                f"The file holds two documents with the id {outcome.id!r}.",
-                "Give each its own id; the first one was taken.",
-            )
+        elif isinstance(outcome, Omission):
+            self._left_out[outcome.what] += outcome.count
         else:
-            if not self._seen:
-                self._store.files.put(replace(self._record, complete=False))
-            self._seen.add(outcome.id)
+            if not self._begun:
+                self._store.files.begin(self._record)
+                self._begun = True
             self._document(outcome)
 
     def _document(self, rows: DocumentRows) -> None:
         origin = self._store.files.origin(rows.id)
         if origin is None:
             self._store.add(rows, file=self._path)
-            self._done["added"].append(rows.id)
+            self._batch["added"].append(rows.id)
             return
-        fingerprint, path = origin
-        same = fingerprint == rows.fingerprint
-        if path == self._path or (not still_there(path) and (same or self._walk.covers(path))):
+        same = origin.fingerprint == rows.fingerprint
+        own = origin.path == self._path
+        if own and origin.met:
+            self._fail(
+                rows.source,
+                f"The file holds two documents with the id {rows.id!r}.",
+                "Give each its own id; the first one was taken.",
+            )
+        elif own or (not still_there(origin.path) and (same or self._walk.covers(origin.path))):
             # Its own file, or one whose place this file has taken.
+            if not own:
+                self._store.files.give_up(origin.path)
             if same:
                 self._store.move(rows.id, source=rows.source, file=self._path)
-                self._done["unchanged"].append(rows.id)
+                self._batch["unchanged"].append(rows.id)
             else:
                 self._store.replace(rows, file=self._path)
-                self._done["replaced"].append(rows.id)
+                self._batch["replaced"].append(rows.id)
         elif same:
             # Looked at again each time, for the day its original is gone.
-            self._complete = False
-            self._events.append(Duplicate(rows.source, path))
+            self._duplicates += 1
+            self._events.append(Duplicate(rows.source, origin.path))
         else:
             self._fail(
                 rows.source,
                 f"The corpus already has {rows.id!r} with another text, from "
-                f"{path or 'another source'}; it stays.",
+                f"{origin.path or 'another source'}; it stays.",
                 f"To have this one instead: localrag remove {rows.id}, then add it again.",
             )
 
-    def _remove_vanished(self) -> list[str]:
-        if self._failed:
-            return []  # What could not be read this time may still be in the file.
-        gone = [id_ for id_ in self._store.files.documents(self._path) if id_ not in self._seen]
-        for document_id in gone:
-            self._store.remove(document_id)
-        return gone
+    def _remove_vanished(self) -> int:
+        removed = 0
+        # What could not be read this time may still be in the file.
+        while not self._failures and (
+            gone := self._store.files.vanished(self._path, REMOVED_AT_ONCE)
+        ):
+            with self._store.transaction():
+                for document_id in gone:
+                    self._store.remove(document_id)
+            removed += len(gone)
+        return removed
 
     def _fail(self, source: str, cause: str, cure: str) -> None:
-        self._failed, self._complete = True, False
+        self._failures += 1
         self._events.append(FileFailed(source, cause, cure))
 
 
-def _batches(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
-    batch: list[Outcome] = []
+def _batches(
+    outcomes: Iterable[Outcome],
+) -> Iterator[tuple[list[DocumentRows | ReadFailure | Omission], Mark]]:
+    """Cut at marks where there are any; without one, reading cannot go on there (line 0)."""
+    batch: list[DocumentRows | ReadFailure | Omission] = []
+    mark = Mark(0)
     characters = 0
     for outcome in outcomes:
-        batch.append(outcome)
-        characters += len(outcome.text) if isinstance(outcome, DocumentRows) else 0
-        if characters >= _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
+        if isinstance(outcome, Mark):
+            mark = outcome
+        else:
+            batch.append(outcome)
+            mark = Mark(0)
+            characters += _WEIGHT + (len(outcome.text) if isinstance(outcome, DocumentRows) else 0)
+        if characters >= (_BATCH_CHARACTERS if mark.line else 2 * _BATCH_CHARACTERS):
+            yield batch, mark
+            batch, mark, characters = [], Mark(0), 0
+    if batch or mark.line:
+        yield batch, mark

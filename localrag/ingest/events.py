@@ -17,22 +17,62 @@ class FilesFound:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentsStored:
-    """So many documents of a large file are stored; there are more to come."""
+class FileResumed:
+    """Reading a file goes on where it was interrupted; what stands before is stored.
+
+    Attributes:
+        line: the last one that is not read again.
+        failures: how many documents up to there could not be entered; they were told then.
+    """
 
     path: str
-    documents: int
+    line: int
+    failures: int
 
 
 @dataclass(frozen=True, slots=True)
-class FileRead:
-    """A file is stored; document ids by what was done with them."""
+class DocumentsStored:
+    """Some documents of a file are stored, their ids by what was done with them.
+
+    There are a few thousand at most: a large file sends many of these events.
+
+    Attributes:
+        bytes: of the file read so far; 0 where that is not known.
+    """
 
     path: str
     added: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """A file is stored; how many documents, by what was done with them since it was begun.
+
+    Where reading was resumed, they are those after the line it was resumed at.
+    """
+
+    path: str
+    added: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    removed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something in a file was left out on purpose.
+
+    Attributes:
+        what: in the plural ("pages that are no articles").
+        count: how many.
+    """
+
+    source: str
+    what: str
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +106,10 @@ class FileFailed:
 
 @dataclass(frozen=True, slots=True)
 class FileRemoved:
-    """A file is gone, and its documents were removed from the corpus."""
+    """A file is gone, and so many documents of it were removed from the corpus."""
 
     path: str
-    documents: tuple[str, ...]
+    documents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +135,9 @@ class Progress:
     """How far the work is.
 
     Attributes:
-        stage: ``read`` (bytes), ``links`` (documents), ``terms`` (passages), ``windows``
-            (passages split), ``vectors`` (passages embedded), ``graph`` (vectors).
+        stage: ``check`` (bytes of a large file compared), ``read`` (bytes), ``links``
+            (documents), ``terms`` (passages), ``windows`` (passages split),
+            ``vectors`` (passages embedded), ``graph`` (vectors).
         done, total: in the unit of the stage.
     """
 
@@ -107,8 +148,10 @@ class Progress:
 
 Event = (
     FilesFound
+    | FileResumed
     | DocumentsStored
     | FileRead
+    | LeftOut
     | FileUnchanged
     | Duplicate
     | FileFailed

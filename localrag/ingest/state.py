@@ -4,7 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from localrag.corpus.model import ARTICLES, PASSAGES
+from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES
 from localrag.corpus.store import CorpusStore
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
@@ -12,7 +12,7 @@ from localrag_indexes.errors import IndexingError, IndexVersionError
 from localrag_indexes.generations import current
 from localrag_indexes.manifest import Manifest
 
-LAYERS = (ARTICLES, PASSAGES)
+LAYERS = (ARTICLES, PASSAGES, TRIPLES)
 """Layers that are searched by their words: what is cited and read as a whole."""
 
 

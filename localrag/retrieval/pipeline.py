@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
 from localrag.config import Config, RetrievalConfig
-from localrag.corpus.model import ARTICLES, Locator
+from localrag.corpus.model import ARTICLES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
-from localrag.retrieval import dense, expand, fuse, lexical, prior, query, rerank, resolve
+from localrag.retrieval import dense, expand, fuse, lexical, prior, query, rerank, resolve, subject
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Seed
@@ -176,21 +177,37 @@ class Retriever:
         """
         query.check(asked)
         trail = Trail(self.store, k)
-        by_words: dict[str, float] = {}
-        by_meaning: dict[str, float] = {}
-        hits: tuple[Hit, ...] = ()
-        if meaning and self._models.dense is not None:
-            by_meaning = self._models.dense.search(self.store, asked)
-            hits = trail.record(dense.STAGE, by_meaning)
-        elif meaning:
-            trail.record(dense.STAGE, {}, events=[_NO_VECTORS])
-        if words or self._models.dense is None:
-            matches = lexical.lexical(self.store, self._index, asked)
-            by_words = {unit: match.score for unit, match in matches.items()}
-            hits = trail.record(lexical.STAGE, by_words)
+        by_words, by_meaning, hits = self._ranked(trail, asked, words=words, meaning=meaning)
         if by_words and by_meaning:
             hits = trail.record(fuse.STAGE, fuse.fuse(by_words, by_meaning, self._settings))
         return Retrieval(hits, trail.trace)
+
+    def known(self, name: str, predicate: str, asked: Query, k: int) -> Retrieval:
+        """Search the triples: by subject and predicate, and by meaning.
+
+        What agrees in both subject and predicate comes first. Where the corpus has no vectors,
+        words stand in for the meaning, as in `rank`.
+
+        Args:
+            name: of the subject, in whatever spelling.
+            predicate: what is asked of it.
+            asked: the same as a question, searched for by meaning in the layer of triples.
+            k: how many hits to give back, and to record of every stage.
+
+        Raises:
+            UsageError: the question holds no word or is too long.
+            IndexUnusable: an index turned out to be damaged.
+            ModelUnusable: a model failed.
+        """
+        query.check(asked)
+        trail = Trail(self.store, k)
+        admission = Admission(self.store, asked.filters)
+        of_subject, events = subject.triples_of(self.store, name, predicate, admission)
+        trail.record(subject.STAGE, of_subject, events=events)
+        triples = replace(asked, filters=replace(asked.filters, layers=(TRIPLES,)))
+        by_words, by_meaning, _ = self._ranked(trail, triples, words=False, meaning=True)
+        found = subject.join(of_subject, relative_to_best(by_meaning or by_words))
+        return Retrieval(trail.record(fuse.STAGE, found), trail.trace)
 
     def rerank(self, asked: Query, hits: Sequence[Hit], k: int) -> Retrieval:
         """Order hits anew with the model for it; without one they keep their order.
@@ -209,6 +226,24 @@ class Retriever:
         if self._models.rerank is not None:
             scores, events = self._models.rerank.rerank(self.store, asked, scores, len(scores))
         return Retrieval(trail.record(rerank.STAGE, scores, events=events), trail.trace)
+
+    def _ranked(
+        self, trail: Trail, asked: Query, *, words: bool, meaning: bool
+    ) -> tuple[Scores, Scores, tuple[Hit, ...]]:
+        """Search by words and by meaning as `rank` does; both scores, and the hits of the last."""
+        by_words: Scores = {}
+        by_meaning: Scores = {}
+        hits: tuple[Hit, ...] = ()
+        if meaning and self._models.dense is not None:
+            by_meaning = self._models.dense.search(self.store, asked)
+            hits = trail.record(dense.STAGE, by_meaning)
+        elif meaning:
+            trail.record(dense.STAGE, {}, events=[_NO_VECTORS])
+        if words or self._models.dense is None:
+            matches = lexical.lexical(self.store, self._index, asked)
+            by_words = {unit: match.score for unit, match in matches.items()}
+            hits = trail.record(lexical.STAGE, by_words)
+        return by_words, by_meaning, hits
 
     def _found(self, asked: Query, settings: RetrievalConfig, trail: Trail) -> dict[str, float]:
         """Search by words and by meaning, as far as switched on; scores relative to the best."""

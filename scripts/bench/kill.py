@@ -27,7 +27,7 @@ from localrag.corpus.readers.model import ReadFailure
 from localrag.corpus.rows import prepare
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
-from localrag.ingest.events import Event, FileRead, Progress
+from localrag.ingest.events import DocumentsStored, Event, Progress
 from localrag.ingest.index import IndexState, index, index_state
 from localrag.workspace import Workspace
 from localrag_indexes.analysis import Analyzer
@@ -57,7 +57,7 @@ def child(home: Path, files: Path) -> None:
     """Add and index, telling on standard output what is done once it is."""
 
     def tell(event: Event) -> None:
-        if isinstance(event, FileRead):
+        if isinstance(event, DocumentsStored):
             print(json.dumps({"stored": [*event.added, *event.replaced]}), flush=True)
         elif isinstance(event, Progress):
             print(json.dumps({"at": event.stage}), flush=True)

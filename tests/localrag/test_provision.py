@@ -106,3 +106,14 @@ def test_what_cannot_be_shown(store: CorpusStore) -> None:
         show(store, "風車組合法2条及び3条")
     with pytest.raises(NotFoundError, match="names no provision and no law"):
         show(store, "風車")
+
+
+def test_the_id_of_a_document_shows_its_beginning_unless_it_is_a_statute(
+    cli: Callable[..., Any], tmp_path: Path, store: CorpusStore
+) -> None:
+    file = tmp_path / "pages.jsonl"
+    file.write_text('{"id": "白岬灯台", "text": "岬に立つ。"}\n', encoding="utf-8")
+    assert cli("add", str(file)).code == 0
+    assert show(store, "白岬灯台").passage.text == "岬に立つ。"
+    with pytest.raises(UsageError, match="not a provision"):
+        show(store, LAW)

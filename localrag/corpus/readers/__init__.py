@@ -1,36 +1,58 @@
 """Readers: from files to documents with passages, one module per format.
 
 Use `read`; it takes every format, and gives a `ReadFailure` in the place of what cannot be read.
+`stream` also says how far it is, can go on from there, and can leave the work to `read_piece`.
 """
 
+import bz2
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
+from localrag.corpus.readers.cirrus import cut_cirrus, read_cirrus
 from localrag.corpus.readers.docx import read_docx
 from localrag.corpus.readers.egov_xml import read_egov_xml
+from localrag.corpus.readers.extracts import read_extracts
 from localrag.corpus.readers.html import read_html
-from localrag.corpus.readers.jsonl import read_jsonl
+from localrag.corpus.readers.jsonl import Lines, read_jsonl
 from localrag.corpus.readers.markdown import read_markdown
-from localrag.corpus.readers.model import Limits, ReadFailure
+from localrag.corpus.readers.model import Limits, Mark, Omission, Piece, ReadFailure
 from localrag.corpus.readers.multihop import read_json
 from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.plain_text import read_plain_text
+from localrag.corpus.readers.triples_jsonl import holds_triples, read_triples_jsonl
+from localrag.corpus.readers.triples_tsv import read_triples_tsv
+from localrag.corpus.readers.wikidata import read_wikidata
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.errors import InputError
 
-__all__ = ["Limits", "ReadFailure", "read", "supported"]
+__all__ = [
+    "Limits",
+    "Mark",
+    "Omission",
+    "Outcome",
+    "Piece",
+    "ReadFailure",
+    "read",
+    "read_piece",
+    "stream",
+    "supported",
+]
 
-Outcome = Document | ReadFailure
-_WholeReader = Callable[[str, bytes, Limits], Iterator[Outcome]]
+Outcome = Document | ReadFailure | Omission | Mark
+_WholeReader = Callable[[str, bytes, Limits], Iterator[Document | ReadFailure]]
+_LineReader = Callable[[str, Lines, Limits], Iterator[Outcome]]
 
+_EXTRACTED = "wiki_00"
+"""Goes for the suffix that files of WikiExtractor lack; they are named so, with their number."""
 _WHOLE: Mapping[str, _WholeReader] = {
     ".xml": read_egov_xml,
     ".txt": read_plain_text,
@@ -45,12 +67,25 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".json": read_json,
 }
 """Formats that are read from all their bytes at once."""
-_LINES: Mapping[str, Callable[[Path], Any]] = {
-    ".jsonl": partial(open, mode="rb"),
-    ".jsonl.gz": partial(gzip.open, mode="rb"),
-    ".jsonl.xz": partial(lzma.open, mode="rb"),
+_LINES: Mapping[str, _LineReader] = {
+    ".jsonl": read_jsonl,
+    ".tsv": read_triples_tsv,
+    _EXTRACTED: read_jsonl,
 }
-"""Formats that are streamed line by line, and how they are opened."""
+"""Formats that are streamed line by line."""
+_DUMPS: Mapping[bytes, _LineReader] = {
+    b'{"index":': read_cirrus,
+    b"<doc ": read_extracts,
+    b'{"type":"item"': read_wikidata,
+    b'{"type":"property"': read_wikidata,
+}
+"""How the first line of a dump begins, whatever the suffix, and who reads its lines."""
+_PACKED: Mapping[str, Callable[[IO[bytes]], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
+"""How compressed lines are opened."""
 _MAGIC = {
     b"%PDF-": ".pdf",
     b"PK\x03\x04": ".zip",
@@ -69,7 +104,7 @@ _BEGINS_AS = {".pdf": ".pdf", ".docx": ".zip"}
 
 def supported(path: Path) -> bool:
     """Tell whether a walk through a folder should offer this file: told from its name alone."""
-    return not path.name.startswith((".", "~$")) and bool(_suffix(path.name))
+    return not path.name.startswith((".", "~$")) and bool(_suffixes(path.name)[0])
 
 
 def read(
@@ -77,27 +112,53 @@ def read(
     *,
     limits: Limits = Limits(),  # noqa: B008 - immutable
     name: str | None = None,
-    shard: tuple[int, int] = (0, 1),
-) -> Iterator[Outcome]:
-    """Read every document of a file.
+) -> Iterator[Document | ReadFailure]:
+    """Read every document of a file; see `stream`."""
+    for outcome in stream(path, limits=limits, name=name):
+        if isinstance(outcome, Document | ReadFailure):
+            yield outcome
+
+
+def stream(
+    path: Path,
+    *,
+    limits: Limits = Limits(),  # noqa: B008 - immutable
+    name: str | None = None,
+    after: int = 0,
+    in_pieces: bool = False,
+) -> Iterator[Outcome | Piece]:
+    """Read a file as its outcomes are asked for.
 
     Args:
         path: the file; its suffix tells the format, its content must agree.
         limits: how much it may hold.
         name: what ids, sources and messages call the file (its path inside the folder that is
             added, say); the file name by default.
-        shard: ``(i, n)`` reads the i-th of n shares of the documents, counted from 0, so that n
-            processes can share one large file.
+        after: the line of a `Mark` of the same content: what stands up to it is not read again.
+        in_pieces: give the lines of a dump as they are, a `Piece` and a `Mark` in turn, where
+            `read_piece` can read the pieces one by one.
 
     Yields:
         Documents in file order, and a `ReadFailure` for the file, a member or a line that cannot
-        be read; the rest goes on. Nothing is raised.
+        be read; the rest goes on. An `Omission` for what is left out on purpose. Where lines are
+        streamed, a `Mark` wherever reading could go on later. Nothing is raised.
     """
     name = drop_controls(name or path.name).replace("\n", " ")
+    yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))
+
+
+def read_piece(piece: Piece, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
+    """Read what `stream` gave as lines; as there, nothing is raised."""
+    for outcome in _told(piece.name, lambda: read_cirrus(piece.name, piece.lines, limits)):
+        if isinstance(outcome, Document | ReadFailure | Omission):
+            yield outcome
+
+
+def _told(name: str, opened: Callable[[], Iterator[Outcome | Piece]]) -> Iterator[Outcome | Piece]:
+    """Put a failure in the place of what is raised."""
     try:
-        outcomes = _open(path, name, limits, shard)
-        for outcome in outcomes:
-            yield _storable(outcome)
+        for outcome in opened():
+            yield _storable(outcome) if isinstance(outcome, Document) else outcome
     except InputError as error:
         yield ReadFailure(name, error.cause, error.cure)
     except OSError as error:
@@ -113,12 +174,14 @@ def read(
         )
 
 
-def _open(path: Path, name: str, limits: Limits, shard: tuple[int, int]) -> Iterator[Outcome]:
-    suffix = _suffix(path.name)
+def _open(
+    path: Path, name: str, limits: Limits, after: int, in_pieces: bool
+) -> Iterator[Outcome | Piece]:
+    suffix, packing = _suffixes(path.name)
     if not suffix:
         raise InputError(
             f"There is no reader for {path.suffix or 'files without a suffix'}.",
-            f"Read are {', '.join(sorted([*_WHOLE, *_LINES, '.zip']))}.",
+            f"Read are {', '.join(sorted({*_WHOLE, *_LINES, '.zip'}))}.",
         )
     size = path.stat().st_size
     if not path.is_file():
@@ -132,18 +195,17 @@ def _open(path: Path, name: str, limits: Limits, shard: tuple[int, int]) -> Iter
             limits,
             offers=lambda member: supported(Path(member)),
             read_member=lambda place, data: _member(place, data, limits),
-            shard=shard,
         )
-    if suffix in _LINES:
-        return _stream(path, suffix, name, limits, shard)
+    if packing or suffix not in _WHOLE or _is_dump(path):
+        allowed = max(limits.unpacked_bytes, size * limits.growth)
+        bounds = replace(limits, unpacked_bytes=allowed)
+        return _lines(path, suffix, packing, name, bounds, after, in_pieces)
     if size > limits.file_bytes:
         raise InputError(
             f"The file has {size:,} bytes, more than {limits.file_bytes:,}.",
             "Split it, or write it as JSONL, which is streamed.",
         )
-    share, shares = shard
-    outcomes = _whole(name, path.read_bytes(), suffix, limits)
-    return (outcome for n, outcome in enumerate(outcomes) if n % shares == share)
+    return _whole(name, path.read_bytes(), suffix, limits)
 
 
 def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
@@ -155,49 +217,90 @@ def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outc
     return _WHOLE[suffix](name, data, limits)
 
 
-def _stream(
-    path: Path, suffix: str, name: str, limits: Limits, shard: tuple[int, int]
-) -> Iterator[Outcome]:
+def _is_dump(path: Path) -> bool:
+    with path.open("rb") as file:
+        first = file.readline(32)
+        # The first line of an array may only open it.
+        return (first if first.strip() != b"[" else file.readline(32)).startswith(tuple(_DUMPS))
+
+
+def _lines(
+    path: Path, suffix: str, packing: str, name: str, limits: Limits, after: int, in_pieces: bool
+) -> Iterator[Outcome | Piece]:
     try:
-        with _LINES[suffix](path) as stream:
-            yield from read_jsonl(name, stream, limits, shard)
+        with path.open("rb") as file, _PACKED.get(packing, _as_it_is)(file) as unpacked:
+            lines = Lines(unpacked, limits, after)
+            reader = _line_reader(suffix, lines)
+            as_lines = in_pieces and reader is read_cirrus
+            for outcome in cut_cirrus(name, lines) if as_lines else reader(name, lines, limits):
+                yield Mark(outcome.line, file.tell()) if isinstance(outcome, Mark) else outcome
     except (lzma.LZMAError, zlib.error, EOFError, gzip.BadGzipFile) as error:
+        raise _damaged(str(error)) from error
+    except OSError as error:
+        # Of the system it has a number; bz2 raises one without.
+        if error.errno is not None:
+            raise
+        raise _damaged(str(error)) from error
+
+
+def _line_reader(suffix: str, lines: Lines) -> _LineReader:
+    for beginning, reader in _DUMPS.items():
+        if lines.first.startswith(beginning):
+            return reader
+    if suffix == ".jsonl" and holds_triples(lines.first):
+        return read_triples_jsonl
+    if suffix not in _LINES:
         raise InputError(
-            f"The compressed file is damaged or cut off: {error}.", "Download the file again."
-        ) from error
+            "This is none of the dumps that are read.",
+            "Unpack it; lines of JSON belong in a file named .jsonl, compressed or not.",
+        )
+    return _LINES[suffix]
 
 
-def _member(place: str, data: bytes, limits: Limits) -> Iterator[Outcome]:
+def _as_it_is(file: IO[bytes]) -> IO[bytes]:
+    return file
+
+
+def _damaged(how: str) -> InputError:
+    return InputError(
+        f"The compressed file is damaged or cut off: {how}.", "Download the file again."
+    )
+
+
+def _member(place: str, data: bytes, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
     place = drop_controls(place)
-    suffix = _suffix(place)
+    suffix, packing = _suffixes(place)
     if not data:
         raise InputError("The member is empty.")
-    if suffix in _WHOLE:
-        yield from _whole(place, data, suffix, limits)
-    elif suffix == ".jsonl":
-        yield from read_jsonl(place, BytesIO(data), limits)
-    else:
+    if packing:
         raise InputError("Compressed members are not read.", "Unpack the zip and add the files.")
+    if suffix in _WHOLE:
+        outcomes = _whole(place, data, suffix, limits)
+    else:
+        lines = Lines(BytesIO(data), limits)
+        outcomes = _line_reader(suffix, lines)(place, lines, limits)
+    for outcome in outcomes:
+        if not isinstance(outcome, Mark):
+            yield outcome
 
 
-def _suffix(name: str) -> str:
-    """Return the suffix that tells the format, empty where there is no reader for it."""
-    suffixes = [suffix.lower() for suffix in PurePosixPath(name).suffixes[-2:]]
-    for candidate in ("".join(suffixes), *suffixes[-1:]):
-        if candidate in _WHOLE or candidate in _LINES or candidate == ".zip":
-            return candidate
-    return ""
+def _suffixes(name: str) -> tuple[str, str]:
+    """Return the suffixes that tell format and compression; empty where there is no reader."""
+    path = PurePosixPath(name.lower())
+    packing = path.suffix if path.suffix in _PACKED else ""
+    inner = path.with_suffix("") if packing else path
+    suffix = _EXTRACTED if re.fullmatch("wiki_[0-9]+", inner.name) else inner.suffix
+    read = (*_LINES, ".json") if packing else (*_LINES, *_WHOLE, ".zip")
+    return (suffix, packing) if suffix in read else ("", "")
 
 
-def _storable(outcome: Outcome) -> Outcome:
+def _storable(document: Document) -> Document | ReadFailure:
     """Put a failure in the place of a document that no store could hold."""
-    if isinstance(outcome, ReadFailure):
-        return outcome
     try:
-        for text in (outcome.id, outcome.title, outcome.text, *outcome.metadata.values()):
+        for text in (document.id, document.title, document.text, *document.metadata.values()):
             text.encode()
     except UnicodeEncodeError:
         return ReadFailure(
-            outcome.source, "The text holds half of a surrogate pair.", "Save it as valid Unicode."
+            document.source, "The text holds half of a surrogate pair.", "Save it as valid Unicode."
         )
-    return outcome
+    return document

@@ -1,48 +1,73 @@
-"""JSON Lines, plain or compressed: records, statutes and questions, one a line, streamed."""
+"""JSON Lines: records, articles, statutes and questions, one a line."""
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import IO, Any
 
 from localrag.corpus.model import Document
-from localrag.corpus.readers.model import Limits, ReadFailure
+from localrag.corpus.readers.model import Limits, Mark, ReadFailure
 from localrag.corpus.readers.records import new_contexts, paragraph_document, record_document
 from localrag.corpus.readers.statutes_jsonl import statute_document
+from localrag.corpus.readers.wikipedia import extract_document, is_extract
 from localrag.errors import InputError
+
+NumberedLine = tuple[int, bytes | None]
+"""Its number, from 1, and the line; None for one that is longer than the limits allow."""
 
 _CHUNK = 1 << 20
 
 
-def read_jsonl(
-    name: str, stream: IO[bytes], limits: Limits, shard: tuple[int, int] = (0, 1)
-) -> Iterator[Document | ReadFailure]:
+class Lines:
+    """The lines of a file that are still to be read.
+
+    Args:
+        stream: of bytes, at its beginning, already unpacked.
+        limits: bounds of a line and of the whole.
+        after: number of the last line that is passed over.
+
+    Attributes:
+        first: the first line of the file, passed over or not, that does more than open an array:
+            it tells what the file holds.
+
+    Raises:
+        InputError: the stream is empty; while they are read: it unpacks to more than allowed.
+    """
+
+    def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
+        self._stream, self._limits, self._after = stream, limits, after
+        head = [line or b"" for _, line in islice(self.whole(), 2)]
+        if not head:
+            raise InputError("The file is empty.", "Remove it, or check how it was saved.")
+        self.first = head[-1] if head[0].strip() == b"[" else head[0]
+
+    def __iter__(self) -> Iterator[NumberedLine]:
+        return (line for line in self.whole() if line[0] > self._after)
+
+    def whole(self) -> Iterator[NumberedLine]:
+        """Every line of the file, from its beginning; before the lines are iterated over."""
+        self._stream.seek(0)
+        return numbered_lines(self._stream, self._limits)
+
+
+def read_jsonl(name: str, lines: Lines, limits: Limits) -> Iterator[Document | ReadFailure | Mark]:
     """Read a document, or the paragraphs of a question, from every line.
 
     Args:
         name: file name, for messages and for the ids of records without one.
-        stream: of bytes, at its beginning, already unpacked.
-        limits: bounds of a line and of the whole.
-        shard: ``(i, n)`` reads only every n-th line, beginning with the i-th.
-
-    Raises:
-        InputError: the stream unpacks to more than allowed or holds no line at all.
+        lines: of the file.
+        limits: bounds of a line.
     """
-    share, shares = shard
-    line_number = 0
     seen: set[tuple[str, str]] = set()
-    for line_number, line in numbered_lines(stream, limits):
-        if line_number % shares != share or (line is not None and not line.strip()):
-            continue
-        place = f"{name}:{line_number}"
-        if line is None:
-            yield ReadFailure(place, f"The line is longer than {limits.line_bytes:,} bytes.")
-            continue
+    for number, line in lines:
+        place = f"{name}:{number}"
         try:
-            yield from _documents(json_object(line), place, seen)
+            if line is None or line.strip():
+                yield from _documents(json_object(complete(line, limits)), place, seen)
         except InputError as error:
             yield ReadFailure(place, error.cause, error.cure)
-    if not line_number:
-        raise InputError("The file is empty.", "Remove it, or check how it was saved.")
+        if not seen:  # Else a later line is read differently for what stood before it.
+            yield Mark(number)
 
 
 def _documents(
@@ -50,6 +75,8 @@ def _documents(
 ) -> Iterator[Document | ReadFailure]:
     if "law_id" in record and "articles" in record:
         yield statute_document(record, place)
+    elif is_extract(record):
+        yield extract_document(record, place)
     elif "text" in record:
         yield record_document(record, default_id=place, source=place, kind="jsonl")
     elif "paragraphs" in record or "context" in record:
@@ -82,7 +109,18 @@ def json_object(line: bytes) -> dict[str, Any]:
     return value
 
 
-def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[tuple[int, bytes | None]]:
+def complete(line: bytes | None, limits: Limits) -> bytes:
+    """Return a line as `numbered_lines` gave it.
+
+    Raises:
+        InputError: it is longer than allowed.
+    """
+    if line is None:
+        raise InputError(f"The line is longer than {limits.line_bytes:,} bytes.")
+    return line
+
+
+def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
     """Yield lines with their numbers from 1; None for one that is too long.
 
     Raises:

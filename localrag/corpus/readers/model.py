@@ -1,4 +1,4 @@
-"""What reading gives besides documents: the failure of one source, and the limits of reading."""
+"""What reading gives besides documents (failures, omissions, marks), and its limits."""
 
 from dataclasses import dataclass
 
@@ -19,14 +19,55 @@ class ReadFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Omission:
+    """Something that a reader left out on purpose; told once a file, with how often.
+
+    Attributes:
+        what: in the plural and the same words each time ("pages that are no articles").
+        count: how many.
+    """
+
+    what: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """All that a streamed file holds up to a line has been given: reading can go on after it.
+
+    Attributes:
+        line: counted from 1.
+        bytes: of the file, as it lies on the disk, read so far; 0 where that is not known.
+    """
+
+    line: int
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Lines of a file that can be read by themselves, in another process.
+
+    Attributes:
+        name: of the file, for messages.
+        lines: with their numbers; None in the place of one that is longer than allowed.
+    """
+
+    name: str
+    lines: tuple[tuple[int, bytes | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """How much one source may make the reader hold in memory or unpack.
 
     Attributes:
         file_bytes: size of a file, or of a zip member after unpacking. Line-oriented files
-            (``.jsonl``, also compressed) and zip archives may be larger: they are streamed.
+            (``.jsonl``, dumps, also compressed) and zip archives may be larger: they are streamed.
         line_bytes: size of one line of a line-oriented file.
-        unpacked_bytes: what one compressed file may unpack to, in all.
+        unpacked_bytes: what one compressed file may unpack to, in all; a line-oriented one, of
+            which only a line is held at a time, may go on to `growth` times its size.
+        growth: how many times its size that is.
         ratio: how many times its packed size a zip member may unpack to; members that unpack
             to less than a megabyte are not held to it.
         members: number of members of a zip archive.
@@ -35,5 +76,6 @@ class Limits:
     file_bytes: int = 200_000_000
     line_bytes: int = 50_000_000
     unpacked_bytes: int = 4_000_000_000
+    growth: int = 50
     ratio: int = 200
     members: int = 100_000

@@ -1,23 +1,25 @@
-"""JSON files of question-answering sets (MuSiQue, HotpotQA, 2WikiMultiHopQA, SQuAD, JSQuAD)."""
+"""JSON files of question-answering sets (MuSiQue, HotpotQA, 2WikiMultiHopQA, SQuAD, JEMHopQA)."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from localrag.corpus.model import Document
-from localrag.corpus.readers.model import Limits, ReadFailure
+from localrag.corpus.model import Document, Triple
+from localrag.corpus.readers.extracts import read_api
+from localrag.corpus.readers.model import Limits, Mark, ReadFailure
 from localrag.corpus.readers.records import (
     new_contexts,
     paragraph_document,
     record_document,
     squad_document,
 )
+from localrag.corpus.readers.triples import Placed, triple, triple_documents
 from localrag.errors import InputError
 
 _SHAPES = InputError(
     "The JSON has none of the forms that are read.",
-    "Read are lists of {id, title, text}, the files of MuSiQue, HotpotQA and SQuAD, and their "
-    "corpora; write other data as JSONL of {id, title, text}.",
+    "Read are lists of {id, title, text}, the files of MuSiQue, HotpotQA, SQuAD and JEMHopQA, and "
+    "their corpora; write other data as JSONL of {id, title, text}.",
 )
 
 
@@ -26,7 +28,10 @@ def read_json(
     data: bytes,
     limits: Limits,  # noqa: ARG001
 ) -> Iterator[Document | ReadFailure]:
-    """Read the documents of a JSON file; the paragraphs of a set's questions only once each.
+    """Read the documents of a JSON file; what stands with a set's questions only once each.
+
+    Of MuSiQue and HotpotQA these are the paragraphs, of JEMHopQA the triples of the derivations:
+    a corpus made of them holds the answers.
 
     Ids are ``<file name>:<n>``, counted from 1 over the documents, unless a record has its own.
 
@@ -34,13 +39,17 @@ def read_json(
         InputError: the file is not JSON, or of a form that is not known.
     """
     value = _load(data)
-    if isinstance(value, dict) and isinstance(value.get("data"), list):
+    if isinstance(value, dict) and isinstance(value.get("query"), dict):
+        yield from read_api(name, value["query"].get("pages"))
+    elif isinstance(value, dict) and isinstance(value.get("data"), list):
         yield from _squad(name, value["data"])
     elif isinstance(value, dict):
         yield from _titled(name, value)
     elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         if "paragraphs" in value[0] or "context" in value[0]:
             yield from _questions(name, value)
+        elif "derivations" in value[0]:
+            yield from _derivations(name, value)
         else:
             yield from _records(name, value)
     else:
@@ -56,6 +65,30 @@ def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | 
                 yield paragraph_document(f"{name}:{len(seen)}", name, title, text)
         except InputError as error:
             yield ReadFailure(f"{name}:{ordinal}", error.cause, error.cure)
+
+
+def _derivations(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    """Yield the triples that the answers of JEMHopQA follow from, some hundred a document."""
+    outcomes = triple_documents(name, _derived(name, records))
+    return (outcome for outcome in outcomes if not isinstance(outcome, Mark))
+
+
+def _derived(name: str, records: list[dict[str, Any]]) -> Iterator[Placed | ReadFailure]:
+    seen: set[Triple] = set()
+    for ordinal, record in enumerate(records, start=1):
+        try:
+            for subject, predicate, objects in record["derivations"]:
+                values = [objects] if isinstance(objects, str) else objects
+                said = triple(subject, predicate, values)
+                if said not in seen:
+                    seen.add(said)
+                    yield Placed(ordinal, ordinal, said)
+        except (InputError, AttributeError, KeyError, TypeError, ValueError):
+            yield ReadFailure(
+                f"{name}:{ordinal}",
+                "The question's derivations have not the form of JEMHopQA.",
+                "Take the files as they are published.",
+            )
 
 
 def _records(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:

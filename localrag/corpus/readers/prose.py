@@ -11,8 +11,6 @@ from localrag.corpus.model import PASSAGES, Document, Locator, Passage, Section
 # Sizes are in bytes of UTF-8, so that one figure serves both languages: 2,400 bytes are 800
 # Japanese characters or about 400 English words.
 _LONGEST = 2_400
-_WHOLE = 3_600
-"""Up to this size a text stays in one piece: cutting it would leave fragments."""
 _BREAKS = (
     re.compile(r"\n\s*"),
     re.compile(r"[。．！？][」』）】\"'”’]*|[.!?][\"')\]”’]*\s+"),
@@ -41,6 +39,7 @@ def prose(
     pages: Sequence[int] = (),
     begin: int = 0,
     metadata: Mapping[str, str] | None = None,
+    longest: int = _LONGEST,
 ) -> Document:
     """Make a document and cut its passages: a section each, long ones at sentence ends.
 
@@ -55,12 +54,14 @@ def prose(
             do not run over page ends.
         begin: where the passages begin, in characters; what stands before is not searched.
         metadata: of the document.
+        longest: about the most that a passage holds, in bytes of UTF-8; half as much again stays
+            in one piece, for cutting it would leave fragments.
     """
     passages: list[Passage] = []
     for path, start, end in _stretches(text, headings, pages, begin):
         page = bisect_right(pages, start)
         names = [name for name in path if name != title]
-        for piece_start, piece_end in _pieces(text, start, end):
+        for piece_start, piece_end in _pieces(text, start, end, longest):
             passages.append(
                 Passage(
                     id=f"{id_}#{len(passages) + 1}",
@@ -108,10 +109,10 @@ def _stretches(
         yield (), begin, len(text)
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield spans of about equal size near `_LONGEST` at most, without the space around."""
+def _pieces(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
+    """Yield spans of about equal size near `longest` at most, without the space around."""
     size = len(text[start:end].encode(errors="replace"))
-    count = 1 if size <= _WHOLE else -(-size // _LONGEST)
+    count = 1 if size * 2 <= longest * 3 else -(-size // longest)
     for left in range(count, 0, -1):
         stop = _break(text, start, end, (end - start) // left) if left > 1 else end
         piece = text[start:stop]

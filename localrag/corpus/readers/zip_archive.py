@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from localrag.corpus.model import Document
-from localrag.corpus.readers.model import Limits, ReadFailure
+from localrag.corpus.readers.model import Limits, Omission, ReadFailure
 from localrag.errors import InputError
 
-MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure]]
+MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission]]
 """Reads one member from its name and its bytes."""
 _SMALL = 1_000_000
 _ENCRYPTED = 0x1
@@ -24,8 +24,7 @@ def read_zip(
     *,
     offers: Callable[[str], bool],
     read_member: MemberReader,
-    shard: tuple[int, int] = (0, 1),
-) -> Iterator[Document | ReadFailure]:
+) -> Iterator[Document | ReadFailure | Omission]:
     """Read the members of an archive; nothing is unpacked to disk.
 
     Args:
@@ -34,12 +33,10 @@ def read_zip(
         limits: bounds on members.
         offers: whether a member's name is of a format that is read; others are passed over.
         read_member: reads one member.
-        shard: ``(i, n)`` reads only every n-th member, beginning with the i-th.
 
     Raises:
         InputError: the archive is damaged, or has too many members.
     """
-    share, shares = shard
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
@@ -54,8 +51,8 @@ def read_zip(
         if any(member.filename == "[Content_Types].xml" for member in members):
             raise InputError("This is an Office file, not a zip.", "Give it its own suffix.")
         unpacked = 0
-        for ordinal, member in enumerate(members):
-            if ordinal % shares != share or member.is_dir():
+        for member in members:
+            if member.is_dir():
                 continue
             place = f"{name}!{member.filename}"
             try:

@@ -92,7 +92,7 @@ def test_add_refuses_a_path_that_does_not_exist(cli: Cli) -> None:
 
 def test_list_corpora(cli: Cli, sample: Path) -> None:
     (row,) = cli("list", "--json").json
-    assert (row["corpus"], row["documents"], row["index"]) == ("main", 11, "fresh")
+    assert (row["corpus"], row["documents"], row["index"]) == ("main", 12, "fresh")
     assert "main" in cli("list").out
 
 
@@ -129,7 +129,7 @@ def test_remove_documents_then_search_says_the_index_is_behind(cli: Cli, sample:
 
 def test_remove_takes_all_or_nothing(cli: Cli, sample: Path) -> None:
     assert cli("remove", ACT, "absent").code == 3
-    assert cli("list", "--json").json[0]["documents"] == 11
+    assert cli("list", "--json").json[0]["documents"] == 12
     assert cli("remove").code == 2
     assert cli("remove", ACT, "--all").code == 2
 

@@ -11,7 +11,14 @@ from localrag.corpus.model import Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import BusyError, NotFoundError, StorageError, UsageError
 from localrag.ingest.add import AddReport, add
-from localrag.ingest.events import DocumentsStored, Event, FileRead, FilesFound
+from localrag.ingest.events import (
+    DocumentsStored,
+    Event,
+    FileRead,
+    FileResumed,
+    FilesFound,
+    Progress,
+)
 from localrag.ingest.lock import writing
 from localrag.workspace import Workspace
 
@@ -302,20 +309,25 @@ def test_large_files_are_stored_bit_by_bit(
     workspace: Workspace, laws: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("localrag.ingest.add._LARGE", 1)
-    monkeypatch.setattr("localrag.ingest.entering._BATCH_CHARACTERS", 100)
+    monkeypatch.setattr("localrag.ingest.entering._BATCH_CHARACTERS", 500)
     records(laws / "pages.jsonl", {f"d{n}": "舟が出る。" * 10 for n in range(20)})
     seen: list[Event] = []
 
     def stop_half_way(event: Event) -> None:
         seen.append(event)
-        if isinstance(event, DocumentsStored) and event.documents >= 10:
+        if sum(isinstance(event, DocumentsStored) for event in seen) == 5:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run(workspace, laws, on_event=stop_half_way)
-    assert len(ids(workspace)) == 10
-    report = run(workspace, laws)
-    assert (report.added, report.unchanged) == (10, 10)
+    told = [id_ for event in seen if isinstance(event, DocumentsStored) for id_ in event.added]
+    assert ids(workspace) == told == [f"d{n}" for n in range(10)]
+    assert sum(isinstance(event, Progress) for event in seen) >= 5
+    report = run(workspace, laws, on_event=seen.append)
+    assert FileResumed((laws / "pages.jsonl").as_posix(), 10, 0) in seen
+    assert (report.added, report.unchanged) == (10, 0)
+    assert len(ids(workspace)) == 20
+    assert counts(run(workspace, laws)) == (0, 0, 0, 1)
 
 
 def test_events_tell_what_is_stored(workspace: Workspace, laws: Path, write_law: LawWriter) -> None:
@@ -325,13 +337,14 @@ def test_events_tell_what_is_stored(workspace: Workspace, laws: Path, write_law:
 
     def check(event: Event) -> None:
         seen.append(event)
-        if isinstance(event, FileRead):
+        if isinstance(event, DocumentsStored):
             with opened(workspace) as other:
                 assert set(event.added) <= {document.id for document in other.documents()}
 
     run(workspace, laws, on_event=check)
     assert seen[0] == FilesFound(1, {".png": 1})
-    assert [event.added for event in seen if isinstance(event, FileRead)] == [(FIRST,)]
+    assert [event.added for event in seen if isinstance(event, DocumentsStored)] == [(FIRST,)]
+    assert [event.added for event in seen if isinstance(event, FileRead)] == [1]
 
 
 def test_an_unreadable_folder_loses_nothing(
@@ -390,10 +403,13 @@ def test_a_full_disk_keeps_what_events_told(
         "localrag.corpus.database._WRITING", ("journal_mode = WAL", "max_page_count = 150")
     )
     told: list[str] = []
+    whole = 0
 
     def listen(event: Event) -> None:
-        if isinstance(event, FileRead):
+        nonlocal whole
+        if isinstance(event, DocumentsStored):
             told.extend(event.added)
+        whole += isinstance(event, FileRead)
 
     with pytest.raises(StorageError, match="is full"):
         run(workspace, laws, on_event=listen)
@@ -401,7 +417,7 @@ def test_a_full_disk_keeps_what_events_told(
     assert ids(workspace) == told
     monkeypatch.undo()
     monkeypatch.setenv("LOCALRAG_HOME", str(workspace.home))
-    assert counts(run(workspace, laws)) == (39 - len(told), 0, 0, len(told))
+    assert counts(run(workspace, laws)) == (39 - len(told), 0, 0, whole)
 
 
 def test_a_home_that_cannot_be_written(tmp_path: Path, laws: Path, write_law: LawWriter) -> None:

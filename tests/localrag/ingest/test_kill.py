@@ -23,12 +23,12 @@ CHILD = """
 import json, sys
 from pathlib import Path
 from localrag.ingest.add import add
-from localrag.ingest.events import FileRead
+from localrag.ingest.events import DocumentsStored
 from localrag.ingest.index import index
 from localrag.workspace import Workspace
 
 def tell(event):
-    done = event.added if isinstance(event, FileRead) else type(event).__name__
+    done = event.added if isinstance(event, DocumentsStored) else type(event).__name__
     print(json.dumps(done), flush=True)
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def test_everything_was_entered(store: CorpusStore) -> None:
     documents = list(store.documents())
     assert [document.id for document in documents][:3] == [ACT, ORDER, ORDINANCE]
     assert len([document for document in documents if document.kind == "law"]) == 3
-    assert len(documents) == 11
+    assert len(documents) == 12
 
 
 @pytest.mark.parametrize("element", ["Chapter", "Section", "Item", "Subitem1", "AppdxTable"])

@@ -6,7 +6,7 @@ import lzma
 
 import pytest
 
-from localrag.corpus.readers import Limits, ReadFailure
+from localrag.corpus.readers import Limits, Mark, ReadFailure, stream
 
 
 def test_records(read_bytes):
@@ -51,18 +51,29 @@ def test_compressed_lines(suffix, packed, read_bytes):
     assert len(read_bytes(f"x.jsonl.{suffix}", data)) == 2000
     *_, failure = read_bytes(f"x.jsonl.{suffix}", data[:-20])
     assert "cut off" in failure.cause
-    *_, failure = read_bytes(f"x.jsonl.{suffix}", data, limits=Limits(unpacked_bytes=500))
+    *_, failure = read_bytes(f"x.jsonl.{suffix}", data, limits=Limits(unpacked_bytes=500, growth=1))
     assert "unpacks to more than 500" in failure.cause
     (failure,) = read_bytes(f"x.jsonl.{suffix}", b"no archive")
     assert "damaged" in failure.cause
 
 
-def test_shares_are_disjoint_and_complete(read_bytes):
-    data = "\n".join(json.dumps({"id": str(n), "text": "a"}) for n in range(10))
-    shares = [{d.id for d in read_bytes("x.jsonl", data, shard=(i, 3))} for i in range(3)]
-    assert sorted(i for share in shares for i in share) == [str(n) for n in range(10)]
-    text = [read_bytes("x.txt", "a", shard=(i, 2)) for i in range(2)]
-    assert [len(share) for share in text] == [1, 0]
+@pytest.mark.parametrize(("suffix", "packed"), [("", bytes), (".gz", gzip.compress)])
+def test_reading_goes_on_after_every_mark(suffix, packed, tmp_path):
+    rows = [json.dumps({"id": str(n), "text": "a"}) for n in range(10)]
+    path = tmp_path / f"x.jsonl{suffix}"
+    path.write_bytes(packed("\n".join([*rows[:5], "{broken", *rows[5:]]).encode()))
+    whole = list(stream(path))
+    marks = [outcome for outcome in whole if isinstance(outcome, Mark)]
+    assert [mark.line for mark in marks] == list(range(1, 12))
+    assert marks[-1].bytes == path.stat().st_size
+    for mark in marks:
+        assert list(stream(path, after=mark.line)) == whole[whole.index(mark) + 1 :]
+
+
+def test_questions_that_share_paragraphs_are_not_gone_on_with(tmp_path):
+    path = tmp_path / "set.jsonl"
+    path.write_text(f"{json.dumps(MUSIQUE)}\n{json.dumps(MUSIQUE)}\n")
+    assert not any(isinstance(outcome, Mark) for outcome in stream(path))
 
 
 MUSIQUE = {

@@ -1,10 +1,11 @@
 """Real files, where they are at hand."""
 
 import json
+from itertools import islice
 from pathlib import Path
 
 from localrag.corpus.model import ITEMS, PARAGRAPHS, Document
-from localrag.corpus.readers import read
+from localrag.corpus.readers import Mark, read, stream
 
 
 def law(shared_data: Path, name: str) -> Document:
@@ -34,12 +35,14 @@ def test_a_famous_item(shared_data: Path):
     assert item.header == "金融商品取引法 第二条 第一項 第一号"
 
 
-def test_shares_of_all_laws(shared_data: Path):
-    share = read(shared_data / "egov" / "all_laws.jsonl.xz", shard=(1, 1000))
-    document = next(share)
+def test_all_laws_from_the_middle_on(shared_data: Path):
+    rest = stream(shared_data / "egov" / "all_laws.jsonl.xz", after=20)
+    document, mark = islice(rest, 2)
     assert isinstance(document, Document)
-    assert document.source == "all_laws.jsonl.xz:1"
-    share.close()
+    assert document.source == "all_laws.jsonl.xz:21"
+    assert isinstance(mark, Mark)
+    assert mark.line == 21
+    rest.close()
 
 
 def test_squad_paragraphs(shared_data: Path):
