@@ -31,6 +31,12 @@ _OTHER_VARIABLES = {
 Switch = Literal["auto", "on", "off"]
 """Whether something takes part; auto: wherever it can."""
 
+Stages = Literal[
+    "1", "2", "3", "1-2", "1-3", "2-1", "2-3", "3-1", "3-2",
+    "1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1",
+]  # fmt: skip
+"""The stages of the method `staged`, in the order in which they are asked."""
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -79,6 +85,9 @@ class MethodConfig(_Section):
 
     name: str = Field("", description="method (`localrag methods`); empty: none")
     query_prompt: str = Field("", description="optimised prompt that writes queries; empty: none")
+    stages: Stages = Field(
+        "1-2-3", description="what staged asks in turn: 1 triples, 2 documents, 3 the model alone"
+    )
 
 
 class EmbeddingConfig(_Section):

@@ -1,5 +1,6 @@
 """``localrag eval``: methods on questions whose answers are known, and the report about it."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -54,7 +55,8 @@ def run(
         typer.Option(
             "--method",
             metavar="METHOD",
-            help="Method to measure (localrag methods), or all that can be run; may be repeated.",
+            help="Method to measure (localrag methods), or all that can be run; several with "
+            "commas between them, or repeated.",
         ),
     ],
     model: Annotated[
@@ -65,6 +67,25 @@ def run(
             help="Chat model; once for each to compare. Without it, the setting chat.model.",
         ),
     ] = None,
+    stages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stages",
+            metavar="ORDER",
+            help="Order of the stages of the method staged (1 triples, 2 documents, 3 the model "
+            "alone), such as 1-2; several as with --method, each of which is measured. Without it, "
+            "the setting method.stages.",
+        ),
+    ] = None,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="NAME",
+            help="Chat model that judges answers and derivations, where the dataset has them; "
+            "without it, a comparison by code alone does.",
+        ),
+    ] = "",
     split: SplitName = "",
     questions: QuestionsFile = None,
     orders: Annotated[
@@ -108,6 +129,8 @@ def run(
 
     The report (Markdown, JSON, a plot) gives scores with their intervals, paired tests between the
     methods, recall of the search, cost, failures and their causes, beside published figures.
+    Where answers are in free text, it gives the measures of the dataset, and verdicts on answers
+    and derivations, by code and by the model of --judge, which judges each answer once.
 
     Stopping loses nothing, however it happens: the same command goes on where it stopped. Answers
     are kept by what they were made with, and shared by all runs: more questions, orders or methods
@@ -134,7 +157,8 @@ def run(
 
     session: Session = context.obj
     workspace = session.workspace()
-    brought = loading.corpus_name(loading.find(workspace, dataset).dataset)
+    found = loading.find(workspace, dataset)
+    brought = loading.corpus_name(found.dataset)
     usual = not (corpus or brought)
     corpus = session.corpus(corpus or brought)
     asked = loading.load(workspace, dataset, split, questions, corpus=corpus)
@@ -143,8 +167,11 @@ def run(
         asked,
         corpus,
         session.config(corpus),
-        method,
+        _separate(method),
         models=model or (),
+        stages=_separate(stages or ()),
+        judge=judge,
+        synonyms=loading.synonyms_at_hand(found),
         orders=orders,
         limit=limit,
     )
@@ -168,6 +195,11 @@ def run(
         raise typer.Exit(next(iter(finished.stopped.values())).exit_code)
     if any(result.failure for entry in finished.evaluation.entries for result in entry.results):
         raise typer.Exit(4)
+
+
+def _separate(values: Iterable[str]) -> list[str]:
+    """The values of an option that can be repeated, or given with commas between them."""
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
 def list_(context: typer.Context, as_json: Json = False) -> None:
@@ -224,6 +256,8 @@ verb(
         "localrag eval lawqa --method all --orders 4",
         "localrag eval lawqa --method statute-direct --model qwen3-8b --model llama-3-8b-instruct",
         "localrag eval lawqa --method all --dry-run",
+        "localrag eval jemhopqa --method staged,staged-symbolic --model qwen3-8b --judge qwen3-8b",
+        "localrag eval jemhopqa --method staged --stages 1,2,3,1-2,2-1,1-3,2-3,1-2-3",
     ],
     exit_codes=_CODES,
 )(run)

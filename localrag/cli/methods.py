@@ -46,8 +46,9 @@ _OPTIONS = 4
 
 
 def _needs(method: "Method") -> str:
-    calls = method.calls.of(_OPTIONS)
-    model = f"{calls} call{'s' * (calls != 1)} of a model" if calls else "no model"
+    fewest, most = method.calls.of(_OPTIONS), method.calls.most(_OPTIONS)
+    calls = f"{fewest} to {most}" if most > fewest else f"{fewest}"
+    model = f"{calls} call{'s' * (most != 1)} of a model" if most else "no model"
     known = ", given the texts that answer: for evaluation only" if method.reads_context else ""
     return model + known
 
@@ -58,6 +59,7 @@ def _as_json(method: "Method") -> dict[str, Any]:
         "about": method.about,
         "source": method.source,
         "calls": method.calls.of(_OPTIONS),
+        "most_calls": method.calls.most(_OPTIONS),
         "searches": method.searches,
         "reads_context": method.reads_context,
         "chooses": method.chooses,

@@ -10,15 +10,21 @@ from localrag.batch.events import IndexBehind, Progress, RowFailed, Stopped
 from localrag.cli.pace import Pace, duration
 from localrag.cli.terminal import one_line, say, table, tell
 from localrag.cli.wording import counted
-from localrag.evaluation.events import Asking, Event, Halted, Listener
+from localrag.evaluation.events import Asking, Event, Halted, Judging, Listener, Unjudged
 from localrag.evaluation.forecast import Forecast
-from localrag.evaluation.model import Entry
+from localrag.evaluation.measures import Verdict
+from localrag.evaluation.model import DETERMINISTIC, JUDGE, Entry, Evaluation
 from localrag.evaluation.planning import LeftOut, Plan
 from localrag.evaluation.record import Run
 from localrag.evaluation.report import MARKDOWN, notes
+from localrag.evaluation.report.answers import Answers, answers_of
 from localrag.evaluation.report.costs import costs
+from localrag.evaluation.report.measured import measured
 from localrag.evaluation.runner import Finished
 from localrag.evaluation.statistics import Estimate, score
+
+_MAIN = ("char_f1", "similarity", "full_f1")
+"""Figures of a measure that are shown here; the score is the first of them anyway."""
 
 _FAILURES = 3
 """So many failures of a batch are told one by one; the report counts all of them."""
@@ -46,20 +52,24 @@ def shown_events() -> Iterator[Listener]:
                     step, failures = _step(event), 0
                     stack.close()
                     pace = stack.enter_context(Pace(step))
+                case Judging():
+                    step, failures = _judging(event), 0
+                    stack.close()
+                    pace = stack.enter_context(Pace(step))
                 case Progress():
                     pace.update(event)
-                case RowFailed():
+                case RowFailed() | Unjudged():
                     failures += 1
                     if failures <= _FAILURES:
-                        tell(("failed: ", "bold red"), f"{step}, row {event.row}: {event.cause}")
+                        tell(("failed: ", "bold red"), f"{step}, {_failure(event)}")
                     elif failures == _FAILURES + 1:
                         tell("further failures are only counted here; the report counts them all")
                 case IndexBehind() if not behind:
                     behind = True
                     tell(
                         ("note: ", "yellow"),
-                        f"corpus {event.corpus} has changed since it was indexed; what is new in "
-                        f"it is not found until you run: localrag index --corpus {event.corpus}",
+                        f"corpus {event.corpus} has changed since it was indexed; searches do not "
+                        f"find what is new in it until you run: localrag index --corpus {event.corpus}",
                     )
                 case Stopped():
                     tell(
@@ -95,6 +105,7 @@ def print_finished(finished: Finished) -> None:
         folding=("method", "notes"),
     )
     say("calls and median s are those of one answer")
+    _print_measured(evaluation)
     for note, number in numbers.items():
         say(f"{number} {one_line(note)}: {_holding(note, noted)}")
     for name, error in finished.stopped.items():
@@ -115,7 +126,8 @@ def finished_as_json(plan: Plan, finished: Finished) -> dict[str, Any]:
         "n": len(evaluation.questions.questions),
         "orders": evaluation.orders,
         "asked": finished.asked,
-        "entries": [_as_json(entry) for entry in evaluation.entries],
+        "judge": dict(evaluation.judge),
+        "entries": [_as_json(answers) for answers in answers_of(evaluation)],
         "left_out": [asdict(one) for one in plan.left_out],
         "stopped": {name: str(error) for name, error in finished.stopped.items()},
     }
@@ -127,21 +139,29 @@ def print_forecasts(plan: Plan, forecasts: Sequence[Forecast]) -> None:
         f"{counted(plan.n, 'question')} in {counted(plan.orders, 'order')}, "
         f"corpus {plan.corpus}; nothing is written"
     )
+    judged = ["verdicts"] if plan.judge else []
     table(
-        ["method", "answered", "left", "calls of a model", "tokens", "time"],
+        ["method", "answered", "left", "calls of a model", "tokens", "time", *judged],
         [
             (
                 one.name,
                 f"{one.done:,}",
                 f"{one.left:,}",
-                f"{one.calls:,}",
+                _calls(one),
                 f"about {one.prompt + one.completion:,}" if one.prompt else "–",
                 f"about {duration(one.seconds)}" if one.seconds else "–",
+                *(f"{one.verdicts:,}" for _ in judged),
             )
             for one in forecasts
         ],
         folding=("method",),
     )
+
+
+def _calls(expected: Forecast) -> str:
+    if expected.most_calls == expected.calls:
+        return f"{expected.calls:,}"
+    return f"{expected.calls:,} to {expected.most_calls:,}"
 
 
 def forecasts_as_json(plan: Plan, forecasts: Sequence[Forecast]) -> dict[str, Any]:
@@ -181,10 +201,53 @@ def _step(event: Asking) -> str:
     return f"[{event.place}/{event.batches}] {event.name}{order}"
 
 
+def _judging(event: Judging) -> str:
+    return f"[{event.place}/{event.entries}] {event.judge} judges {event.name}"
+
+
+def _failure(event: RowFailed | Unjudged) -> str:
+    if isinstance(event, RowFailed):
+        return f"row {event.row}: {event.cause}"
+    return f"question {event.question}: {event.problem}"
+
+
+def _print_measured(evaluation: Evaluation) -> None:
+    """Print the main figures of answers in free text; nothing where they are a choice."""
+    found = {
+        answers.entry.name: one for answers in answers_of(evaluation) if (one := measured(answers))
+    }
+    names = dict.fromkeys(name for one in found.values() for name in one.figures if name in _MAIN)
+    if names:
+        table(
+            ["method", *names, "not found", "when answered", "TT", "TT by judge"],
+            [
+                (
+                    name,
+                    *(_value(one.figures.get(figure)) for figure in names),
+                    _value(one.not_found),
+                    _value(one.answered),
+                    *(
+                        _value(one.verdicts.get(by, {}).get(Verdict.TT))
+                        for by in (DETERMINISTIC, JUDGE)
+                    ),
+                )
+                for name, one in found.items()
+            ],
+            folding=("method",),
+        )
+        say("TT: answer and derivation right; all of it by type, with intervals, is in the report")
+        for sentence in evaluation.measured_with:
+            say(one_line(sentence))
+
+
+def _value(found: Estimate | None) -> str:
+    return f"{found.value:.1%}" if found else "–"
+
+
 def _line(entry: Entry, numbers: Mapping[str, str]) -> tuple[str, ...]:
     found = _score(entry)
     failed = sum(bool(result.failure) for result in entry.results)
-    spent = costs(entry.results)
+    spent = costs([result.spent for result in entry.results])
     said = notes.counts(entry.results)
     return (
         entry.name,
@@ -201,12 +264,14 @@ def _holding(note: str, noted: Mapping[str, Mapping[str, int]]) -> str:
     return ", ".join(f"{name} {found[note]:,}" for name, found in noted.items() if note in found)
 
 
-def _as_json(entry: Entry) -> dict[str, Any]:
-    found = _score(entry)
+def _as_json(answers: Answers) -> dict[str, Any]:
+    entry, found = answers.entry, _score(answers.entry)
+    more = measured(answers)
     return {
         "name": entry.name,
         "method": entry.method,
         "score": asdict(found) if found else None,
+        "measured": asdict(more) if more else None,
         "failed": sum(bool(result.failure) for result in entry.results),
         "notes": notes.counts(entry.results),
         "made_with": dict(entry.made_with),

@@ -9,16 +9,17 @@ from types import MappingProxyType
 from typing import Any
 
 from localrag.durable import replace_text
-from localrag.errors import StorageError, WorkspaceError
+from localrag.errors import StorageError
+from localrag.evaluation import rows
 from localrag.evaluation.causes import Stage, cause_of_error
-from localrag.evaluation.model import Gold, Question, Result, Spent
+from localrag.evaluation.measures import MEASURES, Measure
+from localrag.evaluation.model import CONTAINS, DETERMINISTIC, Gold, Question, Result, Spent
 from localrag.evaluation.orders import in_dataset_order, rotated
 from localrag.evaluation.recall import ranks
+from localrag.evaluation.rows import Answered
 from localrag.methods.model import Method
-from localrag_indexes.analysis.normalize import normalize
 
-# RecursionError: JSON that is nested too deeply.
-_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_CONTAINS = MEASURES[CONTAINS](())
 
 
 def results(
@@ -27,6 +28,7 @@ def results(
     order: int,
     method: Method,
     lacking: Mapping[str, Collection[Gold]] = MappingProxyType({}),
+    measure: Measure = _CONTAINS,
 ) -> dict[int, Result]:
     """Read what has become of questions so far; the newest line of each counts.
 
@@ -36,6 +38,7 @@ def results(
         order: the order that their options were shown in.
         method: that answered.
         lacking: by question, the gold places that the corpus does not hold.
+        measure: of answers in free text.
 
     Returns:
         Results by row.
@@ -44,39 +47,17 @@ def results(
         WorkspaceError: a line is damaged, or answers another question.
         StorageError: the file cannot be read.
     """
-    found: dict[int, Result] = {}
-    active: set[str] = set()
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.endswith(b"\n"):
-                    break
-                try:
-                    row = json.loads(line)
-                    place = _place(row)
-                    if place > len(questions):
-                        continue
-                    question = questions[place - 1]
-                    stages = _stages(row)
-                    found[place] = _result(
-                        row, stages, question, order, method, lacking.get(question.id, ())
-                    )
-                except _DAMAGE as error:
-                    raise WorkspaceError(
-                        f"{path}, line {number} is no answer to the question of its row.",
-                        "Delete that line: the question is asked anew.",
-                    ) from error
-                active.update(stage.name for stage in stages if stage.passages)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise StorageError(
-            f"{path} cannot be read ({error.strerror}).", "Mend its permissions, or the disk."
-        ) from error
-    return {row: _of_stages(result, active) for row, result in found.items()}
+
+    def understood(row: Mapping[str, Any]) -> Result:
+        question = questions[row["row"] - 1]
+        return _result(row, question, order, method, measure, lacking.get(question.id, ()))
+
+    found = rows.read(path, understood, len(questions))
+    active = {stage for one in found.values() for stage, length in one.lengths.items() if length}
+    return {place: _of_stages(result, active) for place, result in found.items()}
 
 
-def forget(path: Path, rows: Collection[int]) -> None:
+def forget(path: Path, places: Collection[int]) -> None:
     """Drop what is written of these rows, so that a batch asks them again; all or nothing.
 
     The caller holds the right to write the file, whose lines `results` has read.
@@ -87,21 +68,13 @@ def forget(path: Path, rows: Collection[int]) -> None:
     try:
         with path.open("rb") as lines:
             whole = (line for line in lines if line.endswith(b"\n"))
-            kept = [line for line in whole if json.loads(line)["row"] not in rows]
+            kept = [line for line in whole if json.loads(line)["row"] not in places]
         replace_text(path, b"".join(kept).decode())
     except OSError as error:
         raise StorageError(
             f"{path} cannot be read or written ({error.strerror}).",
             "Free some space or mend its permissions; the same command goes on.",
         ) from error
-
-
-def _place(row: Mapping[str, Any]) -> int:
-    """The number of a row, from 1."""
-    place = row["row"]
-    if type(place) is not int or place < 1:
-        raise ValueError("no row")
-    return place
 
 
 def _of_stages(result: Result, active: set[str]) -> Result:
@@ -115,10 +88,10 @@ def _of_stages(result: Result, active: set[str]) -> Result:
 
 def _result(
     row: Mapping[str, Any],
-    stages: Sequence[Stage],
     question: Question,
     order: int,
     method: Method,
+    measure: Measure,
     lacking: Collection[Gold],
 ) -> Result:
     failure = row["error"]["type"] if row["status"] == "failed" else ""
@@ -132,7 +105,14 @@ def _result(
     if method.chooses and not failure and not shown:
         raise ValueError("no option")
     chosen = in_dataset_order(shown, order, len(asked.options)) if shown else ""
-    score = 0.0 if failure else _score(question, chosen, row["answer"])
+    figures: Mapping[str, float] = {}
+    verdicts: Mapping[str, str] = {}
+    if question.query.options:
+        score = float(chosen == question.answer)
+    else:
+        score, figures, verdicts = _measured(Answered.of(row), question, measure)
+        score = 0.0 if failure else score
+    stages = rows.stages_of(row)
     cited = [one["passage_id"] for one in row.get("citations", ()) if one["verified"]]
     return Result(
         question=question.id,
@@ -156,21 +136,20 @@ def _result(
         spent=_spent(row),
         notes=tuple(dict.fromkeys(row.get("trace", {}).get("events", ()))),
         transient=bool(failure and row["error"].get("transient")),
+        status="" if failure else row["status"],
+        measures=figures,
+        verdicts=verdicts,
     )
 
 
-def _score(question: Question, chosen: str, text: str) -> float:
-    """1 for the right label; where there are no options, if the answer holds the text sought."""
-    if question.query.options:
-        return float(chosen == question.answer)
-    return float(normalize(question.answer) in normalize(text))
-
-
-def _stages(row: Mapping[str, Any]) -> list[Stage]:
-    return [
-        Stage(stage["stage"], stage["subject"], stage["passages"])
-        for stage in row.get("trace", {}).get("stages", ())
-    ]
+def _measured(
+    answer: Answered, question: Question, measure: Measure
+) -> tuple[float, Mapping[str, float], Mapping[str, str]]:
+    """The score, the figures and the verdict on an answer in free text."""
+    given = (answer.text, answer.derivation.triples, question)
+    figures = measure.figures(*given)
+    verdicts = {DETERMINISTIC: measure.verdict(*given)} if measure.verdict else {}
+    return figures[measure.score], figures, verdicts
 
 
 def _recall(gold: Sequence[Gold], stages: Sequence[Stage]) -> dict[str, tuple[int, ...]]:

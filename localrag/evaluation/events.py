@@ -33,7 +33,38 @@ class Halted:
     cure: str
 
 
-Event = Asking | Halted | BatchEvent
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """A model begins to judge the answers of an entry; its progress follows.
+
+    Attributes:
+        name: of the entry.
+        judge: the model.
+        place, entries: which entry of how many that have something to judge.
+    """
+
+    name: str
+    judge: str
+    place: int
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """The judge gave no verdict on an answer.
+
+    Attributes:
+        name: of the entry.
+        question: its id.
+        problem: why.
+    """
+
+    name: str
+    question: str
+    problem: str
+
+
+Event = Asking | Halted | Judging | Unjudged | BatchEvent
 Listener = Callable[[Event], None]
 
 

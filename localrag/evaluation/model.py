@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from localrag.corpus.model import Triple
+from localrag.reading.model import Stage
 from localrag.retrieval.model import Query
+
+CONTAINS = "contains"
+"""The measure of answers in free text where a dataset names no other one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class Question:
         gold: the places they stand at.
         groups: what it is counted under, value by name ({"law": "金商法", "kind": "関連法令",
             "polarity": "deviates"}).
+        derivation: the triples that its answer follows from; empty where none are known.
     """
 
     id: str
@@ -40,6 +46,7 @@ class Question:
     context: str = ""
     gold: tuple[Gold, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
+    derivation: tuple[Triple, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,10 @@ class Dataset:
             of the corpus.
         hints: how to come by a file or folder that has no address, by its path.
         caveats: what has to be known to judge a score on it, a sentence each.
+        measure: how answers in free text are measured; a name in
+            `localrag.evaluation.measures.MEASURES`.
+        synonyms: files of words that the measure takes for the same, relative to the folder of the
+            dataset; of those that are at hand a later one takes precedence.
         published: figures by method; several for one method under different conditions.
     """
 
@@ -106,6 +117,8 @@ class Dataset:
     excerpts: tuple[str, ...] = ()
     hints: Mapping[str, str] = field(default_factory=dict)
     caveats: tuple[str, ...] = ()
+    measure: str = CONTAINS
+    synonyms: tuple[str, ...] = ()
     published: Mapping[str, Sequence[Published]] = field(default_factory=dict)
 
 
@@ -164,6 +177,32 @@ class Spent:
     seconds: float = 0.0
 
 
+DETERMINISTIC, JUDGE = "deterministic", "judge"
+"""Who gives verdicts: the comparison by code, and a model."""
+
+
+class Reading(StrEnum):
+    """What a stage made of the hits for a query, held against the gold triple."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One query of a derivation at one of the stages that were asked.
+
+    Attributes:
+        found: whether the hits that the stage read hold the gold triple, or say it.
+        reading: what the stage made of them.
+    """
+
+    stage: Stage
+    found: bool
+    reading: Reading
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What became of one question under one method and one order of its options.
@@ -171,7 +210,8 @@ class Result:
     Attributes:
         question: its id.
         order: which of the orders of its options, from 0, the order of the dataset.
-        score: 0 to 1; for a choice 1 if it is right, else 0. A failure scores 0.
+        score: 0 to 1; for a choice 1 if it is right, else 0; else the leading figure of the
+            measure of the dataset. A failure scores 0.
         chosen: the label chosen, in the order of the dataset; "" where there is none.
         shown: the label chosen, as it was shown: the position.
         failure: the type of the error in the place of an answer; "" where there is one.
@@ -181,6 +221,14 @@ class Result:
         lengths: by stage, how many hits the longest of its lists holds.
         notes: what the trace says was left out, switched off or stood in for something else.
         transient: whether the failure may be gone by itself; the next call asks again.
+        status: of the answer, as in `localrag.reading.model.Status`; "" for a failure.
+        measures: the figures of an answer in free text, 0 to 1, by name; of a failure all 0.
+        verdicts: on answer and derivation, by who gave them (`DETERMINISTIC`, `JUDGE`).
+        unjudged: why the judge gave no verdict; "" where it did, or there is none.
+        judging: what the verdict of the judge cost; no part of `spent`.
+        searches: by query and stage, what was found and what was made of it; of queries that ask
+            for a gold triple.
+        unsought: gold triples that no query asked for.
     """
 
     question: str
@@ -195,6 +243,13 @@ class Result:
     spent: Spent = Spent()
     notes: tuple[str, ...] = ()
     transient: bool = False
+    status: str = ""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    unjudged: str = ""
+    judging: Spent = Spent()
+    searches: tuple[Search, ...] = ()
+    unsought: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +298,8 @@ class Evaluation:
         not_measured: what has no results, and why.
         lacking: by question, the gold places that the corpus does not hold; only of questions of
             which it lacks some, and only where a method searches.
+        judge: by dotted name, what the verdicts of the judge were made with; empty without one.
+        measured_with: what has to be known of the figures of the measure, a sentence each.
     """
 
     id: str
@@ -253,3 +310,5 @@ class Evaluation:
     date: str
     not_measured: tuple[NotMeasured, ...] = ()
     lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
+    judge: Mapping[str, object] = field(default_factory=dict)
+    measured_with: tuple[str, ...] = ()

@@ -6,18 +6,21 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import cast, get_args
 
 import localrag
 from localrag.batch.origin import Origin, origin_of
-from localrag.config import ChatConfig, Config, EmbeddingConfig, MethodConfig
+from localrag.config import Config, MethodConfig, Stages
 from localrag.corpus.store import CorpusStore
 from localrag.errors import NotFoundError, UsageError
 from localrag.evaluation import places
 from localrag.evaluation.coverage import lacking
 from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
+from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.model import Gold, Question, Questions
 from localrag.evaluation.orders import MOST
-from localrag.inference.opening import OLLAMA, OPENAI
+from localrag.evaluation.servers import server_of
+from localrag.evaluation.verdicts import Judge, judge_of
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.model import Method
 from localrag.retrieval.model import Query
@@ -27,7 +30,7 @@ ALL = "all"
 """Stands for every method that can be run."""
 
 # The rooms whose code makes answers; a change in any of them asks all questions anew.
-_ROOMS = ("methods", "reading", "retrieval", "statutes")
+_ROOMS = ("corpus", "methods", "reading", "retrieval", "statutes")
 # A batch goes on with wider bounds, an evaluation compares answers made under the same ones.
 _BOUNDS = ("context", "max_tokens")
 
@@ -73,6 +76,8 @@ class Plan:
         left_out: what ``all`` does not mean here.
         lacking: by question that is asked, the gold places that the corpus does not hold; looked
             up where a method searches.
+        measure: of answers in free text.
+        judge: gives verdicts on the answers; None where code alone does.
     """
 
     workspace: Workspace
@@ -82,8 +87,10 @@ class Plan:
     n: int
     orders: int
     setups: tuple[Setup, ...]
+    measure: Measure
     left_out: tuple[LeftOut, ...] = ()
     lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
+    judge: Judge | None = None
 
     @property
     def asked(self) -> tuple[Question, ...]:
@@ -99,6 +106,9 @@ def plan(
     methods: Sequence[str],
     *,
     models: Sequence[str] = (),
+    stages: Sequence[str] = (),
+    judge: str = "",
+    synonyms: Sequence[Path] = (),
     orders: int = 1,
     limit: int = 0,
 ) -> Plan:
@@ -112,12 +122,16 @@ def plan(
         methods: their names; `ALL` for every one that can be run.
         models: chat models, each of which makes an entry for every method that needs one;
             without any, the one of the settings.
+        stages: orders of stages, each of which makes an entry for every method that asks in
+            stages; without any, the one of the settings.
+        judge: chat model that judges the answers; "" for none.
+        synonyms: files of the dataset that its measure takes.
         orders: in how many orders of its options each question is asked, up to `MOST`.
         limit: so many questions, from the first; 0 for all.
 
     Raises:
-        UsageError: a method does not exist or, named outright, cannot be run; or a number is out
-            of its range.
+        UsageError: a method does not exist or, named outright, cannot be run; a number is out of
+            its range; or stages or a judge are named and there is nothing they could be used for.
         NotFoundError: there is no such corpus, and a method searches; or no such optimised prompt.
         StoreError, ModelUnusable: the corpus or a model cannot be used.
     """
@@ -125,6 +139,11 @@ def plan(
         raise UsageError(
             f"{orders} orders of {limit} questions cannot be asked.",
             f"Ask 1 to {MOST} orders; leave out the limit to ask all questions.",
+        )
+    if orders > 1 and not any(one.query.options for one in questions.questions):
+        raise UsageError(
+            f"The questions have no options that could stand in {orders} orders.",
+            "Leave out --orders.",
         )
     if not methods:
         raise UsageError(
@@ -143,18 +162,42 @@ def plan(
             )
             + "Or name another one with --corpus.",
         )
+    staged = _stages(stages, chosen) or (config.method.stages,)
     setups = [
-        _setup(workspace, questions, corpus, config, one, model, several=len(models) > 1)
+        _setup(
+            workspace,
+            questions,
+            corpus,
+            _settings(config, one, model, order),
+            # What tells the entries of a method apart.
+            _joined(
+                one.name,
+                order if one.staged and len(staged) > 1 else "",
+                f"({model})" if model and len(models) > 1 else "",
+            ),
+        )
         for one in chosen
         for model in (models if one.needs_model else ("",))
+        for order in (staged if one.staged else (config.method.stages,))
     ]
     n = min(limit or len(questions.questions), len(questions.questions))
     missing: Mapping[str, tuple[Gold, ...]] = {}
     if searching:
         with CorpusStore.open(workspace.corpus(corpus).store, read_only=True) as store:
             missing = lacking(store, questions.questions[:n])
+    measure = MEASURES[questions.dataset.measure](synonyms)
     return Plan(
-        workspace, corpus, config, questions, n, orders, tuple(setups), tuple(left_out), missing
+        workspace,
+        corpus,
+        config,
+        questions,
+        n,
+        orders,
+        tuple(setups),
+        measure,
+        tuple(left_out),
+        missing,
+        _judge(workspace, config, judge, measure) if judge else None,
     )
 
 
@@ -177,6 +220,18 @@ def _chosen(
 
 
 def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> LeftOut | None:
+    if not one.chooses and any(one.query.options for one in questions.questions):
+        return LeftOut(
+            one.name,
+            f"{one.name} answers in its own words, and the questions have options to choose from.",
+            "Leave it out.",
+        )
+    if one.chooses and not any(one.query.options for one in questions.questions):
+        return LeftOut(
+            one.name,
+            f"{one.name} chooses between options, and the questions have none.",
+            "Leave it out.",
+        )
     if one.needs_model and not all(models):
         return LeftOut(
             one.name,
@@ -197,12 +252,6 @@ def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> Left
             f"{second.id!r} are the same question with different texts.",
             "Leave one of the two questions out of the file, or the method.",
         )
-    if one.chooses and not any(one.query.options for one in questions.questions):
-        return LeftOut(
-            one.name,
-            f"{one.name} chooses between options, and the questions have none.",
-            "Leave it out.",
-        )
     return None
 
 
@@ -215,23 +264,51 @@ def _alike(questions: Iterable[Question]) -> tuple[Question, Question] | None:
     return None
 
 
-def _setup(
-    workspace: Workspace,
-    questions: Questions,
-    corpus: str,
-    config: Config,
-    one: Method,
-    model: str,
-    *,
-    several: bool,
-) -> Setup:
+def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]:
+    """The orders of stages that are asked for, each once."""
+    known = get_args(Stages)
+    for order in orders:
+        if order not in known:
+            raise UsageError(
+                f"There is no order of stages {order!r}.",
+                f"There is: {', '.join(known)} (1 triples, 2 documents, 3 the model alone).",
+            )
+    if orders and not any(one.staged for one in methods):
+        raise UsageError(
+            "None of these methods asks in stages.",
+            "Leave out --stages, or name a method that does: localrag methods",
+        )
+    return tuple(dict.fromkeys(orders))
+
+
+def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -> Judge:
+    if measure.verdict is None:
+        raise UsageError(
+            "Answers to these questions are measured without a judge.", "Leave out --judge."
+        )
+    return judge_of(workspace, config, model)
+
+
+def _settings(config: Config, one: Method, model: str, stages: str) -> Config:
     prompt = config.method.query_prompt if one.writes_queries else ""
-    own = config.model_copy(
+    return config.model_copy(
         update={
-            "method": MethodConfig(name=one.name, query_prompt=prompt),
+            "method": MethodConfig(
+                name=one.name, query_prompt=prompt, stages=cast("Stages", stages)
+            ),
             "chat": config.chat.model_copy(update={"model": model}),
         }
     )
+
+
+def _joined(*words: str) -> str:
+    return " ".join(filter(None, words))
+
+
+def _setup(
+    workspace: Workspace, questions: Questions, corpus: str, own: Config, name: str
+) -> Setup:
+    one = method(own.method.name)
     made_with = {
         **origin_of(workspace, corpus, own),
         "code": _code(),
@@ -241,29 +318,18 @@ def _setup(
     }
     if one.needs_model:
         made_with |= {f"chat.{bound}": getattr(own.chat, bound) for bound in _BOUNDS}
-        made_with |= _server("chat", own.chat)
+        made_with |= server_of("chat", own.chat)
     if one.searches:
-        made_with |= _server("embedding", own.embedding)
+        made_with |= server_of("embedding", own.embedding)
     written = json.dumps(made_with, ensure_ascii=False, sort_keys=True)
     fingerprint = sha256(written.encode()).hexdigest()[:16]
     return Setup(
-        name=f"{one.name} ({model})" if several and model else one.name,
+        name=name,
         method=one,
         config=own,
         made_with=made_with,
         folder=places.answers(workspace, questions.dataset.name, fingerprint),
     )
-
-
-def _server(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
-    """Where the model runs: another server may run other weights under the same name."""
-    if settings.model.startswith(f"{OLLAMA}:"):
-        from localrag_models.backends.ollama import ADDRESS
-
-        return {f"{section}.server": (settings.server or ADDRESS).rstrip("/")}
-    if settings.model.startswith(f"{OPENAI}:"):
-        return {f"{section}.server": settings.server.rstrip("/")}
-    return {}
 
 
 @cache

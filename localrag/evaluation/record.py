@@ -1,7 +1,7 @@
 """The record of a run, ``run.json``: what was asked of whom, with what, where and when."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ class Run:
         n: questions asked, from the first of the split.
         started, finished: ISO date and time (UTC); `finished` is "" while it runs, or where it
             was stopped: the same command goes on.
+        judge: by dotted name, what the verdicts of a judge are made with; empty without one.
     """
 
     dataset: str
@@ -56,6 +57,7 @@ class Run:
     started: str
     entries: tuple[Recorded, ...]
     finished: str = ""
+    judge: dict[str, Any] = field(default_factory=dict)
 
     def asks_as(self, other: "Run") -> bool:
         """Whether both put the same questions to the same methods under the same settings."""
@@ -91,6 +93,7 @@ def planned(plan: Plan) -> Run:
             )
             for setup in plan.setups
         ),
+        judge=dict(plan.judge.made_with) if plan.judge else {},
     )
 
 
@@ -229,6 +232,7 @@ def _taken(folder: Path, there: Run | None, asked: Run) -> UsageError:
     before, now = ({one.name: one.made_with for one in run.entries} for run in (there, asked))
     if list(before) != list(now):
         differing.append("methods")
+    before["the judge"], now["the judge"] = there.judge, asked.judge
     differing += sorted(
         {
             setting
@@ -247,7 +251,7 @@ def _taken(folder: Path, there: Run | None, asked: Run) -> UsageError:
 def _asked(run: Run) -> tuple[object, ...]:
     # The paths of the answers hold the fingerprints of what they were made with.
     entries = tuple((entry.name, entry.answers) for entry in run.entries)
-    return run.sha256, run.split, run.n, run.orders, entries
+    return run.sha256, run.split, run.n, run.orders, entries, run.judge
 
 
 def _fresh(workspace: Workspace, run: Run) -> Path:

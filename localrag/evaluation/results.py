@@ -1,7 +1,7 @@
 """The document of results: what was measured, from run folders, and what was not, with commands."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from localrag.durable import replace_text
 from localrag.errors import StorageError
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.loading import corpus_name
-from localrag.evaluation.model import Dataset, Entry, Evaluation, Question, Questions
+from localrag.evaluation.model import CONTAINS, Dataset, Entry, Evaluation, Question
 from localrag.evaluation.record import evaluation_of
-from localrag.evaluation.report import sections
+from localrag.evaluation.report import free_text, sections
 from localrag.evaluation.report.figures import EntryFigures, figures
 from localrag.evaluation.report.markdown import HOW_TO_READ
 from localrag.evaluation.report.tables import DASH, counted, estimate, listed, plain, table
@@ -24,6 +24,9 @@ _MODEL = "qwen3-8b"
 _EMBEDDER = "multilingual-e5-small"
 _EMBEDDING = f"embedding.model={_EMBEDDER}"
 """The embedder of the commands, and the setting that names it."""
+
+_TABLE_2 = "1,2,3,1-2,2-1,1-3,2-3,1-2-3"
+"""The orders of stages of the published comparison (table 2)."""
 
 _SAID = ("corpus", ".stamp", ".generation", "index.bm25.count", "embedding.model", ".query_prompt")
 """Endings of the names of what every row says under its conditions, or follows from that."""
@@ -40,8 +43,10 @@ Only open models count: an entry whose chat model, embedder or reranker is not i
 (`localrag models list`) is left out, so that no test model can enter. Published figures were
 measured by others, on other questions, corpora and settings: they stand beside ours, not against
 them. No question is answered by weights that were fitted on it; a prompt that was optimised on it
-is named under conditions. The signs of statute-lexical were chosen with the training questions in
-view, so its figure on these is one of development: expect less on others."""
+is named under conditions. Where answers are in free text, the score is exact match; published
+figures of staged count answer and derivation both right. The signs of statute-lexical were chosen
+with the training questions in view, so its figure on these is one of development: expect less on
+others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,20 @@ class _Measured:
     differing: tuple[str, ...] = ()
 
     @property
+    def made_with(self) -> Mapping[str, object]:
+        """What its answers depend on, and their verdicts where a model judged them."""
+        return {**self.entry.made_with, **self.run.judge}
+
+    @property
     def asked(self) -> str:
         n = self.figures.score.n if self.figures.score else 0
         return f"{self.run.questions.split}: {n} × {self.run.orders}"
+
+    @property
+    def method(self) -> str:
+        """Its method, with the order of its stages where it has some."""
+        stages = self.entry.made_with.get("method.stages")
+        return f"{self.entry.method} {stages}" if stages else self.entry.method
 
     @property
     def model(self) -> str:
@@ -70,18 +86,18 @@ class _Measured:
 
     @property
     def name(self) -> str:
-        named = f"{self.entry.method}, model {self.model}, {self.asked}"
+        named = f"{self.method}, model {self.model}, {self.asked}"
         return f"{named}, run {self.run.id}" if self.differing else named
 
     @property
     def called(self) -> str:
         """What tells its row from others, before conditions do."""
-        return f"{self.run.questions.dataset.name}: {self.entry.method}, {self.model}, {self.asked}"
+        return f"{self.run.questions.dataset.name}: {self.method}, {self.model}, {self.asked}"
 
     @property
     def conditions(self) -> str:
         """What the settings and at least half of the traces say the score rests on."""
-        made_with = self.entry.made_with
+        made_with = self.made_with
         said = []
         if corpus := made_with.get("corpus"):
             count = made_with.get("index.bm25.count")
@@ -153,11 +169,11 @@ def _measured(runs: Sequence[Evaluation]) -> tuple[list[_Measured], list[str]]:
     left_out: list[str] = []
     for run in sorted(runs, key=lambda run: run.date):
         for entry, found in zip(run.entries, figures(run).entries, strict=True):
-            reason = _reason_against(run.questions, entry)
-            if reason:
+            one = _Measured(run, entry, found)
+            if reason := _reason_against(one):
                 left_out.append(f"{run.id}: {entry.name} is left out, {reason}.")
             else:
-                measured.append(_Measured(run, entry, found))
+                measured.append(one)
     return measured, left_out
 
 
@@ -166,7 +182,7 @@ def _newest(measured: Sequence[_Measured]) -> tuple[list[_Measured], list[str]]:
     newest: dict[tuple[str, ...], _Measured] = {}
     replaced: list[str] = []
     for one in measured:
-        made_with = json.dumps(one.entry.made_with, sort_keys=True)
+        made_with = json.dumps(one.made_with, sort_keys=True)
         key = (one.run.questions.dataset.name, one.entry.method, one.asked, made_with)
         before = newest.pop(key, one)
         newest[key] = one
@@ -182,7 +198,7 @@ def _told_apart(measured: Sequence[_Measured]) -> list[_Measured]:
     """The same, each with the names of what it does not share with those that are called alike."""
     alike: dict[str, list[Mapping[str, object]]] = {}
     for one in measured:
-        alike.setdefault(one.called, []).append(one.entry.made_with)
+        alike.setdefault(one.called, []).append(one.made_with)
     return [replace(one, differing=_differing(alike[one.called])) for one in measured]
 
 
@@ -195,7 +211,8 @@ def _differing(alike: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
     )
 
 
-def _reason_against(questions: Questions, entry: Entry) -> str:
+def _reason_against(one: _Measured) -> str:
+    questions, entry = one.run.questions, one.entry
     if questions.own:
         return "for its questions are a user's own"
     if known := declared().get(questions.dataset.name):
@@ -204,7 +221,7 @@ def _reason_against(questions: Questions, entry: Entry) -> str:
             return f"for its questions are of no split that {known.name} declares"
     if entry.method not in NAMES:
         return f"for there is no method {entry.method!r}"
-    for name, value in entry.made_with.items():
+    for name, value in one.made_with.items():
         if name.endswith(".model") and value and value not in catalogue():
             return f"for its {name} {value!r} is not in the catalogue"
     return ""
@@ -214,7 +231,7 @@ def _section(dataset: Dataset, measured: Sequence[_Measured]) -> Iterator[str]:
     in_order = sorted(
         measured, key=lambda one: (NAMES.index(one.entry.method), one.model, one.asked)
     )
-    rows = [row for name in NAMES for row in _rows(dataset, name, in_order)]
+    rows = [row for name in _asked(dataset) for row in _rows(dataset, name, in_order)]
     header = ["method", "model", "split: questions × orders", "score", "conditions"]
     yield f"## {plain(dataset.name)}"
     yield f"{plain(dataset.title)}, {plain(dataset.source)}, {plain(dataset.licence)}."
@@ -223,13 +240,42 @@ def _section(dataset: Dataset, measured: Sequence[_Measured]) -> Iterator[str]:
         yield from _beforehand(dataset)
     yield table([*header, "published, other conditions"], rows, left=6)
     yield from sections.published(dataset.published)
-    retrieval = sections.retrieval([replace(one.figures, name=one.name) for one in in_order])
-    if retrieval:
-        yield from ("### Retrieval", *retrieval)
+    entries = [
+        replace(
+            one.figures,
+            name=one.name,
+            by_group={name: one.figures.by_group[name] for name in one.figures.apart},
+            apart={},
+        )
+        for one in in_order
+    ]
+    more = {
+        "Retrieval": sections.retrieval(entries),
+        "Measures": free_text.measures(entries, _once(one.run.measured_with for one in in_order)),
+        "Verdicts": free_text.verdicts(entries, [one.run.judge for one in in_order]),
+        "Search success": free_text.searches(entries),
+        **sections.groups(entries),
+    }
+    for title, blocks in more.items():
+        if blocks:
+            yield from (f"### {title}", *blocks)
     runs = {(one.run.id, one.run.date): one.run for one in in_order}.values()
     if runs:
         yield "### Runs"
         yield listed(_run(run) for run in runs)
+
+
+def _once(groups: Iterable[Iterable[str]]) -> list[str]:
+    """What is said in any of the groups, each once."""
+    return list(dict.fromkeys(one for group in groups for one in group))
+
+
+def _asked(dataset: Dataset) -> Iterator[str]:
+    """The methods that can answer the questions of a dataset that localrag declares."""
+    for name in NAMES:
+        # What measures no answers in free text has options to choose from.
+        if method(name).chooses is (dataset.measure == CONTAINS) or dataset.name not in declared():
+            yield name
 
 
 def _rows(dataset: Dataset, name: str, measured: Sequence[_Measured]) -> Iterator[list[str]]:
@@ -238,7 +284,7 @@ def _rows(dataset: Dataset, name: str, measured: Sequence[_Measured]) -> Iterato
     for one in ours:
         conditions = plain(one.conditions) or DASH
         score = estimate(one.figures.score)
-        yield [plain(name), plain(one.model), plain(one.asked), score, conditions, published]
+        yield [plain(one.method), plain(one.model), plain(one.asked), score, conditions, published]
     # Of a dataset that others do not have, what was not measured tells nobody anything.
     if not ours and dataset.name in declared():
         commands = "<br>".join(f"`{command}`" for command in _commands(dataset, name))
@@ -248,14 +294,21 @@ def _rows(dataset: Dataset, name: str, measured: Sequence[_Measured]) -> Iterato
 
 def _beforehand(dataset: Dataset) -> Iterator[str]:
     """What the commands of a dataset take for granted."""
-    if corpus := corpus_name(dataset):
+    corpus = corpus_name(dataset)
+    if corpus:
         vectors = _localrag(f"index --corpus {corpus}", _EMBEDDING)
         yield (
             f"Search by meaning needs vectors, made once: `localrag models pull {_EMBEDDER}`, then "
             f"`{vectors}`. Without them BM25 stands in, and conditions say so."
         )
+    methods = list(map(method, _asked(dataset)))
+    if any(one.staged for one in methods):
+        yield (
+            "Stage 2 searches documents, stage 1 triples: where the corpus has no documents yet, "
+            f"add some (a dump of Japanese Wikipedia: `localrag add DUMP --corpus {corpus}`)."
+        )
     first, *others = (split.name for split in dataset.splits)
-    if others:
+    if others and any(one.writes_queries for one in methods):
         yield (
             f"Prompts are optimised on the split {plain(first)} and measured on {plain(others[0])}."
             " An answer to a question that the prompt was optimised on is noted: in the report of "
@@ -268,7 +321,8 @@ def _commands(dataset: Dataset, name: str) -> Iterator[str]:
     one = method(name)
     embedding = (_EMBEDDING,) if one.searches and one.needs_model else ()
     model = f" --model {_MODEL}" if one.needs_model else ""
-    asked = f"eval {dataset.name} --method {name}{model}"
+    stages = f" --stages {_TABLE_2} --judge {_MODEL}" if one.staged else ""
+    asked = f"eval {dataset.name} --method {name}{stages}{model}"
     if not one.writes_queries:
         yield _localrag(asked, *embedding)
         return

@@ -17,9 +17,11 @@ from localrag.errors import BusyError, LocalragError, ModelUnusable
 from localrag.evaluation import places, record, report, statistics
 from localrag.evaluation.answers import forget, results
 from localrag.evaluation.events import Asking, Halted, Listener, ignore
+from localrag.evaluation.judging import judged, pending, with_verdicts
 from localrag.evaluation.model import Entry, Evaluation, NotMeasured, Question, Result
 from localrag.evaluation.orders import rotated
 from localrag.evaluation.planning import Plan, Setup
+from localrag.evaluation.searching import with_searches
 from localrag.inference.opening import check_models
 from localrag.methods.answering import MethodAnswerer, MethodResources
 from localrag.retrieval.model import Query
@@ -82,8 +84,11 @@ def evaluate(
         for order in range(plan.orders)
         if left(plan, found[setup.name, order], retry_failed=retry_failed)
     ]
+    asks = bool(to_ask or pending(plan, plan.setups, retry_failed=retry_failed))
     _require_models(plan, [setup for setup, _ in to_ask])
-    folder, recorded = record.begin(plan.workspace, record.planned(plan), run, asks=bool(to_ask))
+    if asks:
+        _require_judge(plan)
+    folder, recorded = record.begin(plan.workspace, record.planned(plan), run, asks=asks)
     asking = _Asking(plan, retry_failed, len(to_ask), on_event)
     asking.all(to_ask)
     for setup, order in to_ask:
@@ -91,6 +96,12 @@ def evaluate(
     complete = [setup for setup in plan.setups if setup.name not in asking.stopped]
     if not complete:
         raise next(iter(asking.stopped.values()))
+    asking.judge(complete)
+    found = {
+        (setup.name, order): _examined(plan, setup, order, found[setup.name, order])
+        for setup in complete
+        for order in range(plan.orders)
+    }
     # A report that nothing was asked for says when its answers were complete.
     date = recorded.finished or record.now()
     evaluation = Evaluation(
@@ -105,6 +116,8 @@ def evaluate(
             *(NotMeasured(name, one.cause, one.cure) for name, one in asking.stopped.items()),
         ),
         lacking=plan.lacking,
+        judge=plan.judge.made_with if plan.judge else {},
+        measured_with=plan.measure.notes,
     )
     report.write(evaluation, folder)
     record.write(folder, _ended(recorded, date, asking.stopped))
@@ -119,7 +132,7 @@ def known(plan: Plan, setup: Setup, order: int) -> Results:
         StorageError: the answers cannot be read.
     """
     path = places.order_file(setup.folder, order)
-    return results(path, plan.asked, order, setup.method, plan.lacking)
+    return results(path, plan.asked, order, setup.method, plan.lacking, plan.measure)
 
 
 def left(plan: Plan, found: Results, *, retry_failed: bool) -> int:
@@ -130,6 +143,11 @@ def left(plan: Plan, found: Results, *, retry_failed: bool) -> int:
 def again(result: Result, *, retry_failed: bool) -> bool:
     """Whether a question is asked again that has a result."""
     return result.transient or (retry_failed and bool(result.failure))
+
+
+def _examined(plan: Plan, setup: Setup, order: int, found: Results) -> Results:
+    """The results with what a judge said of them, and with what their searches came to."""
+    return with_searches(plan, setup, order, with_verdicts(plan, setup, order, found))
 
 
 def _entry(plan: Plan, setup: Setup, found: Mapping[tuple[str, int], Results]) -> Entry:
@@ -159,12 +177,20 @@ def _require_models(plan: Plan, setups: Iterable[Setup]) -> None:
                 raise ModelUnusable(cause, cure, kind="ModelMissing", transient=False)
 
 
+def _require_judge(plan: Plan) -> None:
+    for setting, _, cause, cure in (
+        check_models(plan.workspace, plan.judge.config) if plan.judge else ()
+    ):
+        if cause and setting.startswith("chat."):
+            raise ModelUnusable(cause, cure, kind="ModelMissing", transient=False)
+
+
 class _Asking:
     """Asks what is left, model by model.
 
     Attributes:
         asked: questions asked so far.
-        stopped: why entries cannot go on.
+        stopped: why entries cannot go on, or the judge.
     """
 
     def __init__(self, plan: Plan, retry_failed: bool, batches: int, on_event: Listener) -> None:
@@ -190,6 +216,16 @@ class _Asking:
                     if (setup.config.chat.model or models[0]) == model:
                         self._batch(setup, order, resources)
 
+    def judge(self, setups: Sequence[Setup]) -> None:
+        """Have the answers judged that are there; what stops the judge leaves them as they are."""
+        try:
+            judged(self._plan, setups, retry_failed=self._retry_failed, on_event=self._tell)
+        except (ModelUnusable, BusyError) as error:
+            assert self._plan.judge
+            name = f"judge {self._plan.judge.name}"
+            self.stopped[name] = error
+            self._tell(Halted(name, error.cause, error.cure))
+
     def _batch(self, setup: Setup, order: int, resources: MethodResources) -> None:
         plan = self._plan
         self._begun += 1
@@ -204,7 +240,7 @@ class _Asking:
 
         @contextmanager
         def opener(*_: object) -> Iterator[MethodAnswerer]:
-            yield MethodAnswerer(setup.method, resources, contexts)
+            yield MethodAnswerer(setup.method, resources, contexts, setup.config.method)
 
         places.make(setup.folder)
         try:

@@ -7,17 +7,17 @@ from threading import RLock
 from types import MappingProxyType
 from typing import Self
 
-from localrag.config import Config
+from localrag.config import Config, MethodConfig
 from localrag.errors import ModelUnusable, UsageError
 from localrag.inference.opening import open_chat
 from localrag.methods.catalogue import method
-from localrag.methods.choices import LABELS, labelled
+from localrag.methods.choices import FEWEST, LABELS, labelled
 from localrag.methods.model import Case, Method
 from localrag.methods.seen import mark
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.reading.answering import Answerer
-from localrag.reading.model import Answer, Unanswered
+from localrag.reading.model import Answer, Stage, Unanswered
 from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check
@@ -95,6 +95,12 @@ class MethodResources:
             )
         return self._opened.enter_context(opened)
 
+    def open(self, *, model: bool) -> None:
+        """Open the corpus now, and the model if it takes part; raises as the properties do."""
+        self.retriever  # noqa: B018 - to look at it opens it
+        if model:
+            self.model  # noqa: B018
+
     def close(self) -> None:
         """Let go of the corpus and the model."""
         self._opened.close()
@@ -113,6 +119,7 @@ class MethodAnswerer:
         method: the way to answer.
         resources: stay open when this is left.
         contexts: by question, the texts known to answer it, for the methods that read them.
+        settings: of the method, its name apart.
     """
 
     def __init__(
@@ -120,9 +127,11 @@ class MethodAnswerer:
         method: Method,
         resources: MethodResources,
         contexts: Mapping[Query, str] = MappingProxyType({}),
+        settings: MethodConfig = MethodConfig(),  # noqa: B008 - immutable
     ) -> None:
         self._method = method
         self._resources = resources
+        self._stages = tuple(tuple(Stage)[int(n) - 1] for n in settings.stages.split("-"))
         self._contexts = contexts
         prompt = resources.query_prompt if method.writes_queries else None
         self._seen = prompt.seen if prompt else frozenset()
@@ -172,16 +181,17 @@ class MethodAnswerer:
     def _case(self, query: Query) -> Case:
         check(query)
         name = self._method.name
-        if self._method.chooses and not 2 <= len(query.options) <= len(LABELS):
+        if not self._method.takes(query):
             raise UsageError(
-                f"{name} chooses between 2 to {len(LABELS)} options; the question has "
+                f"{name} chooses between {FEWEST} to {len(LABELS)} options; the question has "
                 f"{len(query.options)}.",
                 "Give each with --option, or in the field options of a batch.",
             )
         for label, option in labelled(query.options) if self._method.chooses else ():
             if not any(character.isalnum() for character in option):
                 raise UsageError(f"Option {label} holds no word.", "Give the text of every option.")
-        return Case(query, self._contexts.get(query, "") if self._method.reads_context else "")
+        context = self._contexts.get(query, "") if self._method.reads_context else ""
+        return Case(query, context, self._stages)
 
 
 def open_answers(workspace: Workspace, corpus: str, config: Config) -> Answerer | MethodAnswerer:
@@ -201,7 +211,8 @@ def open_answers(workspace: Workspace, corpus: str, config: Config) -> Answerer 
             f"{chosen.name} is given the texts that answer a question, which only a dataset has.",
             "Use it in an evaluation: localrag eval",
         )
-    return OwningAnswerer(chosen, MethodResources(workspace, corpus, config))
+    resources = MethodResources(workspace, corpus, config)
+    return OwningAnswerer(chosen, resources, settings=config.method)
 
 
 class OwningAnswerer(MethodAnswerer):
@@ -209,8 +220,8 @@ class OwningAnswerer(MethodAnswerer):
 
     def __enter__(self) -> Self:
         try:
-            # Opened at once: a model that cannot be used is told before the first question.
-            assert self.retriever, self.parallel
+            # What cannot be used is told before the first question.
+            self._resources.open(model=self._method.needs_model)
         except BaseException:
             self._resources.close()
             raise

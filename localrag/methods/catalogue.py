@@ -15,6 +15,8 @@ NAMES = (
     "statute-options-gepa",
     "statute-localrag",
     "statute-lexical",
+    "staged",
+    "staged-symbolic",
 )
 """The methods, in the order in which tables show them."""
 

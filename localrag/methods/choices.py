@@ -9,6 +9,9 @@ from pydantic import BaseModel, Field, create_model
 LABELS = "abcdefgh"
 """The label of the first option, of the second …"""
 
+FEWEST = 2
+"""Options that leave something to choose."""
+
 LONGEST_REASON = 300
 """Characters of the reasons that a model gives for a verdict or a choice, at most."""
 

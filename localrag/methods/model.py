@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from localrag.reading.model import Answer
+from localrag.methods.choices import FEWEST, LABELS
+from localrag.reading.model import Answer, Stage
 from localrag.retrieval.model import Query
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ class Case:
         query: the question; its options in the order in which they are labelled a, b, c …
         context: the texts that are known to answer it; "" where they are not known, as outside an
             evaluation. Only methods with `Method.reads_context` look at it.
+        stages: what is asked in turn. Only methods with `Method.staged` look at it.
     """
 
     query: Query
     context: str = ""
+    stages: tuple[Stage, ...] = tuple(Stage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,20 @@ class Calls:
     Attributes:
         fixed: whatever the question.
         per_option: for each option besides.
+        more: so many more at most, where what is found decides.
     """
 
     fixed: int = 0
     per_option: int = 0
+    more: int = 0
 
     def of(self, options: int) -> int:
-        """The calls that a question with so many options takes."""
+        """The calls that a question with so many options takes at least."""
         return self.fixed + self.per_option * options
+
+    def most(self, options: int) -> int:
+        """The calls that it takes at most."""
+        return self.of(options) + self.more
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,8 @@ class Method:
             retrieval could reach at best, and answers no question of a user.
         chooses: whether it answers with one of the options, and needs some.
         writes_queries: whether it can follow an optimised prompt (`localrag optimize`).
+        staged: whether it asks in the order that the settings give (``method.stages``).
+        derives: whether its answers have a derivation.
         answer: answers one question with a fresh toolkit. It raises nothing but errors of
             localrag; a reply that stays malformed after the retry is `ModelUnusable`.
     """
@@ -72,6 +83,12 @@ class Method:
     reads_context: bool = False
     chooses: bool = True
     writes_queries: bool = False
+    staged: bool = False
+    derives: bool = False
+
+    def takes(self, query: Query) -> bool:
+        """Whether a question has as many options as the method needs."""
+        return not self.chooses or FEWEST <= len(query.options) <= len(LABELS)
 
     @property
     def needs_model(self) -> bool:

@@ -5,9 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
 from time import perf_counter
-from typing import Protocol, TypeVar
-
-from pydantic import BaseModel
+from typing import Protocol
 
 from localrag.config import ChatConfig
 from localrag.corpus.model import Passage
@@ -16,25 +14,22 @@ from localrag.inference.failures import named
 from localrag.methods.choices import labelled
 from localrag.prompts import language_of, prompt
 from localrag.prompts.optimised import OptimisedPrompt
+from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, Source, fitting, sources_of
 from localrag.reading.model import Answer, Citation, Claim, Status
 from localrag.reading.verifier import located, verify
 from localrag.retrieval.model import Hit, ModelCall, Query, Retrieval, StageRecord, Trace
 from localrag.retrieval.pipeline import Retriever
-from localrag_models.chat import ChatModel, ChatRequest, Message, Reply
-from localrag_models.errors import ContextExceeded, ReplyInvalid
-from localrag_models.structured import generate
+from localrag_models.chat import ChatModel, Message
+from localrag_models.errors import ContextExceeded
 
 EVIDENCE = "evidence"
 """The stage that chooses what a model is shown."""
 
-_SECOND_TEMPERATURE = 0.7
 # Characters of a passage below which it says too little.
 _SHORTEST_SHARE = 200
 
 _NO_QUOTATION = "an option was chosen, but no provision is quoted for it"
-
-Shape = TypeVar("Shape", bound=BaseModel)
 
 
 class Resources(Protocol):
@@ -99,6 +94,22 @@ class Toolkit:
         """
         with self._resources.reading:
             retrieval = self._resources.retriever.rank(asked, k, words=words, meaning=meaning)
+        return self._record(retrieval, asked, subject).hits
+
+    def known(
+        self, name: str, predicate: str, asked: Query, k: int, *, subject: str = ""
+    ) -> tuple[Hit, ...]:
+        """Search the triples by their subject and by meaning; see `Retriever.known`.
+
+        Args:
+            name: of the subject, however it is written.
+            predicate: that is asked for.
+            asked: the query in words.
+            k: how many hits to give back.
+            subject: as for `search`.
+        """
+        with self._resources.reading:
+            retrieval = self._resources.retriever.known(name, predicate, asked, k)
         return self._record(retrieval, asked, subject).hits
 
     def retrieve(self, asked: Query, k: int, *, subject: str = "") -> Retrieval:
@@ -179,9 +190,10 @@ class Toolkit:
         hits: Sequence[Hit] = (),
         seconds: float = 0.0,
         subject: str = "",
+        query: str = "",
     ) -> None:
         """Put a stage into the trace that is not one of the retriever's."""
-        record = StageRecord(stage, tuple(hits), seconds, tuple(events), subject)
+        record = StageRecord(stage, tuple(hits), seconds, tuple(events), subject, query)
         self.trace = replace(self.trace, stages=(*self.trace.stages, record))
 
     def laws_named(self, text: str) -> list[str]:
@@ -205,27 +217,16 @@ class Toolkit:
         Raises:
             ModelUnusable: the model failed, or its reply is malformed for the second time.
         """
-        settings, model = self._resources.settings, self._resources.model
-        request = ChatRequest(
-            messages=tuple(messages),
-            max_tokens=settings.max_tokens,
-            temperature=settings.temperature,
-            seed=settings.seed,
+        resources = self._resources
+        return ask(
+            resources.model,
+            resources.settings,
+            messages,
+            shape,
+            self._count,
+            purpose,
+            self._on_text,
         )
-        with named():
-            try:
-                filled, reply = generate(model, request, shape, self._on_text)
-            except ReplyInvalid as error:
-                self._count(model, error.reply, purpose, error.cause)
-                # The same request with the same seed would get the same malformed reply.
-                other = replace(request, temperature=_SECOND_TEMPERATURE, seed=request.seed + 1)
-                try:
-                    filled, reply = generate(model, other, shape, self._on_text)
-                except ReplyInvalid as again:
-                    self._count(model, again.reply, purpose, again.cause)
-                    raise
-        self._count(model, reply, purpose)
-        return filled
 
     def citation(self, passage: Passage, quote: str) -> Citation:
         """The citation of a quote, checked by code; rejected where the passage lacks the quote."""
@@ -267,15 +268,5 @@ class Toolkit:
         self.trace = replace(self.trace, stages=(*self.trace.stages, *stages))
         return retrieval
 
-    def _count(self, model: ChatModel, reply: Reply, purpose: str, problem: str = "") -> None:
-        usage = reply.usage
-        call = ModelCall(
-            model.id,
-            usage.prompt,
-            usage.cached,
-            usage.completion,
-            reply.seconds,
-            purpose,
-            problem,
-        )
+    def _count(self, call: ModelCall) -> None:
         self.trace = replace(self.trace, calls=(*self.trace.calls, call))

@@ -1,8 +1,8 @@
 """How alike two predicates are, and how far a text speaks of one, by their wording.
 
-Words are compared as they stand, by the stem they share (長い, 長さ), by the character of a verb that
-stands in a word of Chinese origin (造る, 建造), and by ``predicates.toml``, which knows what goes by
-several names (生年月日, 誕生日, 生まれ).
+Words are compared as they stand, by the stem they share (長い, 長さ), by the character of a verb
+that stands in a word of Chinese origin (造る, 建造), and by ``predicates.toml``, which knows what
+goes by several names (生年月日, 誕生日, 生まれ).
 """
 
 import re
@@ -93,13 +93,23 @@ def terms(text: str) -> tuple[Term, ...]:
             word = surface
         else:
             continue
-        things = vocabulary.things.get(word) or vocabulary.stems.get(_stem(word), frozenset())
-        is_kind = word in vocabulary.kinds
-        light = word in vocabulary.light or _stem(word) in vocabulary.light_stems
-        is_narrow, aspect = word in vocabulary.narrow, _aspect(text, start, word)
-        found.append(Term(word, start, things, is_kind, light, is_narrow, aspect))
+        found.append(_term(text, start, word))
         taken = start + len(word)
     return tuple(found)
+
+
+def _term(text: str, start: int, word: str) -> Term:
+    vocabulary = _vocabulary()
+    stem = _stem(word) if _INFLECTED.fullmatch(word) else ""
+    return Term(
+        text=word,
+        start=start,
+        things=vocabulary.things.get(word, frozenset()) | vocabulary.stems.get(stem, frozenset()),
+        is_kind=word in vocabulary.kinds,
+        light=word in vocabulary.light or stem in vocabulary.light_stems,
+        is_narrow=word in vocabulary.narrow,
+        aspect=_aspect(text, start, word),
+    )
 
 
 def alike(ours: Term, theirs: Term) -> float:

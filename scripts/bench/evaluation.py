@@ -32,7 +32,7 @@ from localrag.evaluation import runner
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import Plan, plan
 from localrag.methods.answering import MethodAnswerer
-from localrag.methods.catalogue import NAMES
+from localrag.methods.catalogue import NAMES, method
 from localrag.methods.choices import LABELS
 from localrag.reading.model import Answer
 from localrag.retrieval.model import Query
@@ -92,8 +92,9 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run with kills, then undisturbed, then finished; check every answer and every call."""
     home, log = folder / "home", folder / "asked.log"
     questions = chosen.data / "lawqa" / "train.jsonl"
-    prepare(home, chosen)
-    methods = chosen.method or NAMES
+    open_laws(chosen.data, chosen.work.resolve()).close()
+    prepare(home, LAWS, chosen)
+    methods = chosen.method or [name for name in NAMES if method(name).chooses]
     arguments = [str(home), str(questions), str(log), str(chosen.limit), str(chosen.orders)]
     command = [sys.executable, __file__, "--child", *arguments, *methods]
     asked = planned(home, questions, chosen.limit, chosen.orders, methods)
@@ -205,25 +206,25 @@ def planned(home: Path, questions: Path, limit: int, orders: int, methods: Seque
     return plan(workspace, read, LAWS, load(workspace), methods, limit=limit, orders=orders)
 
 
-def prepare(home: Path, chosen: argparse.Namespace) -> None:
-    """Make a workspace with the corpus of the work folder and a model with random weights."""
+def prepare(home: Path, corpus: str, chosen: argparse.Namespace) -> Workspace:
+    """Make a workspace with a corpus of the work folder and a model with random weights."""
     work = chosen.work.resolve()
-    open_laws(chosen.data, work).close()
     workspace = Workspace.locate(home)
     workspace.init()
     for room in ("corpora", "indexes"):
-        (home / room / LAWS).symlink_to(work / "home" / room / LAWS)
+        (home / room / corpus).symlink_to(work / "home" / room / corpus)
     # The name tells how the weights are packed: reading it from the header takes a second.
     path = home / "random-F32.gguf"
-    write_model(path, home, chosen.context)
+    _write_model(path, home, chosen.context)
     ModelStore(workspace.models).add(path, name=_CHAT, kind="chat")
     workspace.settings.write_text(
         f'chat.model = "{_CHAT}"\nchat.max_tokens = {chosen.tokens}\n'
         f"chat.context = {chosen.context}\nchat.temperature = 1.0\nruntime.threads = 1\n"
     )
+    return workspace
 
 
-def write_model(path: Path, home: Path, context: int) -> None:
+def _write_model(path: Path, home: Path, context: int) -> None:
     """Write the model, with the vocabulary of Qwen2 where it is at hand."""
     from tiny_models.chat import TEMPLATE, write_chat_gguf, write_chat_gguf_with_vocabulary
 

@@ -10,6 +10,7 @@ from localrag.errors import UsageError
 from localrag.evaluation.model import Entry, Evaluation, Question, Questions
 from localrag.evaluation.report.answers import Answers, answers_of
 from localrag.evaluation.report.figures import compared
+from localrag.evaluation.report.measured import measured
 from localrag.evaluation.report.recall import Recall, recall
 from localrag.evaluation.statistics import Estimate, McNemar, score
 
@@ -26,6 +27,7 @@ class EntryComparison:
         difference: how much higher the second scores.
         mcnemar: in the order of the dataset; None where scores are not only 0 and 1.
         made_with: both values by dotted name, where they differ; None for what is not set.
+        measured: of both, figures of answers in free text, by name.
         recall: of both, by the stages that either has; None for a stage the other lacks.
         gained, lost: ids of questions that the second scores higher, lower on, over all orders.
     """
@@ -37,6 +39,7 @@ class EntryComparison:
     difference: Estimate
     mcnemar: McNemar | None
     made_with: Mapping[str, _Value]
+    measured: Mapping[str, tuple[Estimate | None, Estimate | None]]
     recall: Mapping[str, tuple[Recall | None, Recall | None]]
     gained: Sequence[str]
     lost: Sequence[str]
@@ -44,7 +47,18 @@ class EntryComparison:
     @property
     def changed(self) -> bool:
         """Whether anything of it differs between the runs."""
-        return bool(self.made_with or self.gained or self.lost or self.recall_changed)
+        return bool(
+            self.made_with
+            or self.gained
+            or self.lost
+            or self.recall_changed
+            or self.measures_changed
+        )
+
+    @property
+    def measures_changed(self) -> bool:
+        """Whether a figure of answers in free text does."""
+        return any(first != second for first, second in self.measured.values())
 
     @property
     def recall_changed(self) -> bool:
@@ -181,10 +195,31 @@ def _compared(first: Answers, second: Answers) -> EntryComparison:
             for name in sorted({*before, *after})
             if before.get(name) != after.get(name)
         },
+        measured=_measured(first, second),
         recall={stage: (ours.get(stage), theirs.get(stage)) for stage in {**ours, **theirs}},
         gained=[question for question, change in changes.items() if change > 0],
         lost=[question for question, change in changes.items() if change < 0],
     )
+
+
+def _measured(
+    first: Answers, second: Answers
+) -> dict[str, tuple[Estimate | None, Estimate | None]]:
+    before, after = (_figures(answers) for answers in (first, second))
+    return {name: (before.get(name), after.get(name)) for name in {**before, **after}}
+
+
+def _figures(answers: Answers) -> dict[str, Estimate]:
+    """The figures of answers in free text, with the shares of verdicts; none of a choice."""
+    found = measured(answers)
+    if found is None:
+        return {}
+    shares = {
+        f"{verdict} ({by})": share
+        for by, verdicts in found.verdicts.items()
+        for verdict, share in verdicts.items()
+    }
+    return {**found.figures, "not found": found.not_found, **shares}
 
 
 def _gaps(first: Answers, second: Answers) -> list[float]:

@@ -19,14 +19,17 @@ from localrag.evaluation.report.tables import (
 def markdown(comparison: Comparison) -> str:
     """A comparison for people."""
     first, second = plain(comparison.first), plain(comparison.second)
+    both = over = of = ""
+    # Answers in free text come in one order.
+    if not any(entry.measured for entry in comparison.entries):
+        both = f" and {counted(comparison.orders, 'order')} of the options"
+        over, of = ", over all orders", " in the order of the dataset"
     blocks = [
         f"# {first} against {second}",
         f"Dataset {plain(comparison.dataset)}, split {plain(comparison.split)}: "
-        f"{counted(comparison.questions, 'question')} and {counted(comparison.orders, 'order')} of "
-        "the options that "
-        "both have. Points are those of the second run above the first, over all orders, with a "
-        "paired bootstrap interval; p is McNemar's exact test in the order of the dataset, by the "
-        "questions that one run alone has right.",
+        f"{counted(comparison.questions, 'question')}{both} that both have. Points are those of "
+        f"the second run above the first{over}, with a paired bootstrap interval; p is McNemar's "
+        f"exact test{of}, by the questions that one run alone has right.",
         table(
             ["entry", "first", "second", "points", "only the first", "only the second", "p"],
             map(_row, comparison.entries),
@@ -71,6 +74,13 @@ def _details(entry: EntryComparison) -> Iterator[str]:
         yield table(["made with", "first", "second"], rows, left=3)
     else:
         yield "Both were made with the same."
+    if entry.measures_changed:
+        rows = [
+            [plain(name), *map(estimate, both)]
+            for name, both in entry.measured.items()
+            if both[0] != both[1]
+        ]
+        yield table(["measure", "first", "second"], rows)
     if entry.recall_changed:
         header = [f"{which} at {depth}" for depth in DEPTHS for which in ("any", "all")]
         rows = [[plain(stage), *_recalls(*both)] for stage, both in entry.recall.items()]

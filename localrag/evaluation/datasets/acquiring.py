@@ -96,7 +96,8 @@ def add(
     """
     dataset, declaration = _declared(workspace, name_or_path)
     files = [split.file for split in dataset.splits]
-    there = {path: inside(folder, path) for path in (*files, *dataset.corpus, *dataset.excerpts)}
+    parts = (*files, *dataset.synonyms, *dataset.corpus, *dataset.excerpts)
+    there = {path: inside(folder, path) for path in parts}
     if not any(there.values()):
         raise NotFoundError(
             f"{folder} has nothing of the dataset {dataset.name}.",
@@ -111,6 +112,9 @@ def add(
             if path := there[split.file]:
                 changed = take(shelf, dataset, split, content_of(path), str(path))
                 outcome[changed].append(split.name)
+        for file in dataset.synonyms:
+            if path := there[file]:
+                shelf.land(file, content_of(path), str(path))
         corpus = [path for part in dataset.corpus if (path := there[part])]
         corpus += [
             _excerpts(shelf, part, path) for part in dataset.excerpts if (path := there[part])

@@ -11,7 +11,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from localrag.errors import InputError
 from localrag.evaluation.datasets.keeping import PASSING, RESERVED
 from localrag.evaluation.datasets.readers import READERS
-from localrag.evaluation.model import Dataset, Published, Split
+from localrag.evaluation.measures import MEASURES
+from localrag.evaluation.model import CONTAINS, Dataset, Published, Split
 
 _FOLDER = Path(__file__).with_name("declared")
 _LARGEST = 1_000_000
@@ -68,6 +69,8 @@ class _Declaration(_Table):
     excerpts: Sequence[_InnerPath] = ()
     hints: Mapping[str, str] = {}
     caveats: Sequence[_Sentence] = ()
+    measure: str = CONTAINS
+    synonyms: Sequence[_OwnPath] = ()
     published: Mapping[str, Sequence[_Published]] = {}
 
 
@@ -110,6 +113,8 @@ def read_declaration(path: Path, name: str = "") -> Dataset:
         excerpts=tuple(read.excerpts),
         hints=dict(read.hints),
         caveats=tuple(read.caveats),
+        measure=read.measure,
+        synonyms=tuple(read.synonyms),
         published={
             method: tuple(Published(**figure.model_dump()) for figure in figures)
             for method, figures in read.published.items()
@@ -121,6 +126,8 @@ def _contradictions(read: _Declaration) -> list[str]:
     faults = []
     if read.reader not in READERS:
         faults.append(f"reader: there is {', '.join(READERS)}, and no {read.reader!r}")
+    if read.measure not in MEASURES:
+        faults.append(f"measure: there is {', '.join(MEASURES)}, and no {read.measure!r}")
     for what, values in (
         ("splits: the name", [split.name for split in read.splits]),
         ("splits: the file", [split.file for split in read.splits]),

@@ -157,6 +157,12 @@ def splits_at_hand(dataset: Dataset, folder: Path) -> list[Split]:
     return [split for split in dataset.splits if (folder / split.file).is_file()]
 
 
+def synonyms_at_hand(found: Found) -> list[Path]:
+    """The files of synonyms of a dataset that are there, in their order."""
+    paths = (found.folder / file for file in found.dataset.synonyms)
+    return [path for path in paths if path.is_file()]
+
+
 def _chosen(dataset: Dataset, folder: Path, name: str) -> Split:
     by_name = {split.name: split for split in dataset.splits}
     if name and name not in by_name:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from localrag.evaluation.model import Result
+from localrag.evaluation.model import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,10 @@ class Costs:
     p95_seconds: float
 
 
-def costs(results: Sequence[Result]) -> Costs | None:
+def costs(spent: Sequence[Spent]) -> Costs | None:
     """Sum up what answers cost; None where there is none."""
-    if not results:
+    if not spent:
         return None
-    spent = [result.spent for result in results]
     seconds = sorted(one.seconds for one in spent)
     return Costs(
         n=len(spent),

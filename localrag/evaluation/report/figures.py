@@ -9,6 +9,7 @@ from typing import TypeVar
 from localrag.evaluation.model import Cause, Evaluation, Published
 from localrag.evaluation.report.answers import Answers, answers_of
 from localrag.evaluation.report.costs import Costs, costs
+from localrag.evaluation.report.measured import Measured, apart, measured
 from localrag.evaluation.report.notes import counts
 from localrag.evaluation.report.positions import (
     Baseline,
@@ -40,6 +41,9 @@ class EntryFigures:
         causes: answers that are not right, by cause.
         notes: answers whose trace says so, by what it says, as `notes.counts` gathers it.
         published: figures of others for the same method, under conditions of their own.
+        measured: what answers in free text come to; None where they are a choice.
+        apart: the same by the name of a group and the value in it, for those in `APART`.
+        judging: what a verdict of the judge costs; None without one.
     """
 
     name: str
@@ -55,6 +59,9 @@ class EntryFigures:
     causes: Mapping[Cause, int]
     notes: Mapping[str, int]
     published: Sequence[Published]
+    measured: Measured | None
+    apart: Mapping[str, Mapping[str, Measured]]
+    judging: Costs | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +148,14 @@ def _entry(answers: Answers, published: Sequence[Published]) -> EntryFigures:
         positions=positions(answers),
         same_choice=same_choice(answers),
         recall=recall(answers),
-        costs=costs(results),
+        costs=costs([result.spent for result in results]),
         failures=_counted(result.failure for result in results if result.failure),
         causes=_counted(result.cause for result in results if result.cause),
         notes=counts(results),
         published=published,
+        measured=measured(answers),
+        apart=apart(answers),
+        judging=costs([one.judging for one in results if one.judging.calls]),
     )
 
 

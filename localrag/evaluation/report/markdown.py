@@ -3,23 +3,28 @@
 from collections.abc import Mapping
 
 from localrag.evaluation.model import Evaluation
-from localrag.evaluation.report import sections
+from localrag.evaluation.report import free_text, sections
 from localrag.evaluation.report.figures import Figures
 from localrag.evaluation.report.recall import DEPTHS
 from localrag.evaluation.report.tables import DASH, counted, listed, plain, table
 from localrag.evaluation.statistics import FEW, RESAMPLES
 
-HOW_TO_READ = f"""\
+_INTERVALS = f"""\
 Brackets hold 95 % intervals: Wilson's where every question is right or wrong as a whole, else a
 percentile bootstrap over questions ({RESAMPLES:,} resamples, fixed seed), which keeps the orders of
 a question together; below {FEW} questions Hoeffding's in its place, which is wide, but holds
 whatever the scores are. None is printed where nothing varies between {FEW} questions or more, which
-is no certainty. A failed answer scores 0. Where a question was searched for several times, once for
+is no certainty. A failed answer scores 0."""
+
+_RANKS = f"""\
+Where a question was searched for several times, once for
 each option or in one law more, the rank of a gold provision is its best in any of these lists: "at
 {DEPTHS[0]}" then counts the first {DEPTHS[0]} of each.
 """
 
-_TERMS = (
+HOW_TO_READ = f"{_INTERVALS} {_RANKS}"
+
+_OF_CHOICES = (
     "Groups: law, chapter and kind (in lawqa 根拠条文 and 関連法令) are the dataset's own; "
     "polarity is read from the question by code.",
     "Polarity: agrees, the option that agrees with the law is asked for; deviates, the one that "
@@ -28,8 +33,15 @@ _TERMS = (
     "and what stood before it follows at the end (a rotation). In as many orders as there are "
     "options each stands once in every place.",
     "Causes: decided by code from the trace of the answer; the first that applies counts.",
-    "code: a digest of the rooms methods, reading, retrieval and statutes of the source; where it "
-    "differs, other code made the answers.",
+)
+_OF_STAGES = (
+    "Stages: 1 knowledge, the triples of the corpus; 2 documents, its passages; 3 model, what the "
+    "model knows by itself. An order such as 1-2 asks the later one where the earlier one found "
+    "nothing.",
+)
+_OF_ALL = (
+    "code: a digest of the rooms corpus, methods, reading, retrieval and statutes of the source; "
+    "where it differs, other code made the answers.",
 )
 # The sections of the settings that name a model.
 _OF_MODELS = ("chat", "embedding", "reranking")
@@ -46,6 +58,7 @@ def markdown(evaluation: Evaluation, figures: Figures, *, plot: str, without: st
         without: why there is none.
     """
     entries = figures.entries
+    choices = _has_choices(evaluation)
     picture = f"![Scores with their 95 % intervals]({plot})" if plot else plain(without)
     published = evaluation.questions.dataset.published
     parts = {
@@ -56,8 +69,11 @@ def markdown(evaluation: Evaluation, figures: Figures, *, plot: str, without: st
             picture,
         ],
         "What stood in, was switched off or left out": sections.notes(entries),
-        "Differences": sections.differences(figures.pairs),
+        "Differences": sections.differences(figures.pairs, choices=choices),
         "Not measured": sections.not_measured(evaluation.not_measured),
+        "Measures": free_text.measures(entries, evaluation.measured_with),
+        "Verdicts": free_text.verdicts(entries, [evaluation.judge]),
+        "Search success": free_text.searches(entries),
         **sections.groups(entries),
         "Order of the options": sections.orders(entries),
         "Retrieval": [
@@ -67,10 +83,15 @@ def markdown(evaluation: Evaluation, figures: Figures, *, plot: str, without: st
         ],
         "Costs": sections.costs(entries),
         "Failed answers": [*sections.failures(entries), *_transient(evaluation)],
-        "Why answers are wrong": sections.causes(entries),
+        # Without gold places there is nothing that the trace could be held against.
+        "Why answers are wrong": sections.causes(entries) if choices else [],
         "Made with": made_with({one.name: _in_full(one.made_with) for one in evaluation.entries}),
         "Dataset": [_dataset(evaluation)],
-        "How to read this": [HOW_TO_READ, listed(_TERMS)],
+        "How to read this": (
+            [HOW_TO_READ, listed((*_OF_CHOICES, *_OF_ALL))]
+            if choices
+            else [_INTERVALS, listed((*_OF_STAGES, *_OF_ALL))]
+        ),
     }
     blocks = [f"# Evaluation {plain(evaluation.id)}", _head(evaluation)]
     for title, body in parts.items():
@@ -110,6 +131,12 @@ def _in_full(made_with: Mapping[str, object]) -> dict[str, object]:
     if found.get("chat.context") == 0:
         found["chat.context"] = f"0 (what the model has, at most {_LARGEST_CONTEXT:,})"
     return found
+
+
+def _has_choices(evaluation: Evaluation) -> bool:
+    # Of no question at all it is not known.
+    asked = evaluation.questions.questions
+    return not asked or any(question.query.options for question in asked)
 
 
 def _without_embedder(evaluation: Evaluation, figures: Figures) -> list[str]:
@@ -158,11 +185,12 @@ def _value(value: object) -> str:
 def _head(evaluation: Evaluation) -> str:
     asked = evaluation.questions
     orders = "one order" if evaluation.orders == 1 else f"{evaluation.orders} orders"
+    options = f", asked with the options in {orders}" if _has_choices(evaluation) else ""
     title = plain(asked.dataset.title)
     named = f"Questions: {title}" if asked.own else f"Dataset {title}, split {plain(asked.split)}"
     n = counted(len(asked.questions), "question")
     return (
-        f"{named}: {n}, asked with the options in {orders}. "
+        f"{named}: {n}{options}. "
         f"Ended {plain(evaluation.date)}. Machine: {plain(evaluation.machine)}."
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from localrag.evaluation.model import Cause, NotMeasured, Published
+from localrag.evaluation.report.costs import Costs
 from localrag.evaluation.report.figures import EntryFigures, Figures, Pair
 from localrag.evaluation.report.notes import SHARE, common
 from localrag.evaluation.report.recall import DEPTHS
@@ -111,8 +112,13 @@ def published_figure(one: Published) -> str:
     return f"{percent(one.score)} (n = {one.n})" if one.n else percent(one.score)
 
 
-def differences(pairs: Sequence[Pair]) -> list[str]:
-    """Every two entries against each other."""
+def differences(pairs: Sequence[Pair], *, choices: bool) -> list[str]:
+    """Every two entries against each other.
+
+    Args:
+        pairs: of entries.
+        choices: whether the questions have options, and so orders of them.
+    """
     rows = [
         [
             plain(f"{pair.first} − {pair.second}"),
@@ -128,10 +134,13 @@ def differences(pairs: Sequence[Pair]) -> list[str]:
     ]
     if not rows:
         return []
+    over, of = (
+        (" over all orders of the options", " in the order of the dataset") if choices else ("", "")
+    )
     return [
-        "Percentage points over all orders of the options, with a paired bootstrap interval; and "
-        "McNemar's exact test in the order of the dataset, by the questions that one of the two "
-        f"alone has right. Holm's correction is for all {len(pairs)} pairs of this table.",
+        f"Percentage points{over}, with a paired bootstrap interval; and McNemar's exact test{of}, "
+        "by the questions that one of the two alone has right. Holm's correction is for all "
+        f"{len(pairs)} pairs of this table.",
         table(["pair", "points", "only the first", "only the second", "p", "p (Holm)"], rows),
     ]
 
@@ -163,7 +172,7 @@ def groups(entries: Sequence[EntryFigures]) -> dict[str, list[str]]:
 def orders(entries: Sequence[EntryFigures]) -> list[str]:
     """What the order of the options changes: scores, choices, positions."""
     blocks = []
-    if any(len(entry.by_order) > 1 for entry in entries):
+    if any(len(entry.by_order) > 1 and not entry.measured for entry in entries):
         most = max(len(entry.by_order) for entry in entries)
         blocks += [
             "Order 0 is that of the dataset. The last column is the share of questions with the "
@@ -219,9 +228,14 @@ def retrieval(entries: Sequence[EntryFigures]) -> list[str]:
 
 def costs(entries: Sequence[EntryFigures]) -> list[str]:
     """What an answer costs."""
+    return costs_of("answer", {entry.name: entry.costs for entry in entries})
+
+
+def costs_of(what: str, found: Mapping[str, Costs | None]) -> list[str]:
+    """A table of what one of something costs, by the name of the entry."""
     rows = [
         [
-            plain(entry.name),
+            plain(name),
             str(cost.n),
             f"{cost.calls:.2f}",
             str(cost.retries),
@@ -231,16 +245,16 @@ def costs(entries: Sequence[EntryFigures]) -> list[str]:
             f"{cost.median_seconds:.3g}",
             f"{cost.p95_seconds:.3g}",
         ]
-        for entry in entries
-        if (cost := entry.costs)
+        for name, cost in found.items()
+        if cost
     ]
     if not rows:
         return []
     header = ["prompt tokens", "of these cached", "completion tokens", "median s", "p95 s"]
     return [
-        "For one answer: means, and the median and the 95th percentile of the seconds; retries are "
-        "those of all answers together.",
-        table(["entry", "answers", "calls", "retries", *header], rows),
+        f"For one {what}: means, and the median and the 95th percentile of the seconds; retries "
+        f"are those of all {what}s together.",
+        table(["entry", f"{what}s", "calls", "retries", *header], rows),
     ]
 
 

@@ -23,7 +23,8 @@ _MEASURED = "|".join(
     re.escape(name) for name, unit in UNITS.items() if unit.dimension not in (COUNT, "時間")
 )
 _DECIMAL = re.compile(
-    rf"([{NUMERAL_CHARACTERS}]{{1,16}})[・.]([{_DIGITS}]{{1,12}})(?= ?[十百千万億兆]?(?:{_MEASURED}))"
+    rf"([{NUMERAL_CHARACTERS}]{{1,16}})[・.]([{_DIGITS}]{{1,12}})"
+    rf"(?= ?[十百千万億兆]?(?:{_MEASURED}))"
 )
 
 

@@ -180,7 +180,7 @@ def test_a_split_that_has_changed_is_refused(workspace: Workspace, mine: Path) -
 
 def test_a_hash_recorded_on_arrival_counts_too(workspace: Workspace, mine: Path) -> None:
     acquiring.add(workspace, str(mine), mine.parent, load_config(workspace))
-    assert [dataset.name for dataset in known(workspace)] == ["lawqa", "ferries"]
+    assert [dataset.name for dataset in known(workspace)] == [*declared(), "ferries"]
     assert load(workspace, "ferries").split == "first"
     (workspace.datasets / "ferries" / "first.jsonl").write_text(QUESTION * 2, encoding="utf-8")
     with pytest.raises(InputError, match="the record of its arrival"):
@@ -191,7 +191,7 @@ def test_a_copy_made_by_hand_is_no_dataset(workspace: Workspace, mine: Path) -> 
     copy = workspace.datasets / "copy of mine"
     copy.mkdir(parents=True)
     (copy / "dataset.toml").write_bytes(mine.read_bytes())
-    assert [dataset.name for dataset in known(workspace)] == ["lawqa"]
+    assert [dataset.name for dataset in known(workspace)] == [*declared()]
 
 
 def test_a_damaged_declaration_does_not_hide_the_others(workspace: Workspace, mine: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_damaged_declaration_does_not_hide_the_others(workspace: Workspace, mi
     assert not damaged(workspace)
     (workspace.datasets / "broken").mkdir()
     (workspace.datasets / "broken" / "dataset.toml").write_text("title = ", encoding="utf-8")
-    assert [dataset.name for dataset in known(workspace)] == ["lawqa", "ferries"]
+    assert [dataset.name for dataset in known(workspace)] == [*declared(), "ferries"]
     (problem,) = damaged(workspace)
     assert "broken" in problem.cause
     with pytest.raises(NotFoundError, match="'ferry'") as caught:
@@ -222,7 +222,7 @@ def test_a_damaged_record_is_told(workspace: Workspace, mine: Path, content: str
     ("change", "part"),
     [
         (("title = ", "titel = "), "titel: Extra inputs"),
-        (('"choices"', '"csv"'), "there is lawqa, choices, and no 'csv'"),
+        (('"choices"', '"csv"'), "choices, and no 'csv'"),
         (('"second"', '"first"'), "the name 'first' stands twice"),
         (('"deeper/second.jsonl"', '"first.jsonl"'), "the file 'first.jsonl' stands twice"),
         (("deeper/second", "../second"), "no path inside"),

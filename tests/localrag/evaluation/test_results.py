@@ -9,7 +9,7 @@ import pytest
 from localrag.errors import NotFoundError, StorageError, UsageError
 from localrag.evaluation import record, report, results
 from localrag.evaluation.model import Evaluation
-from localrag.methods.catalogue import NAMES
+from localrag.methods.catalogue import NAMES, method
 
 Evaluated = Callable[..., Evaluation]
 
@@ -38,8 +38,12 @@ def test_with_no_run_every_method_has_its_command(
     text, left_out = written()
     assert left_out == ()
     for name in NAMES:
+        dataset = "lawqa" if method(name).chooses else "jemhopqa"
         assert "**not measured here**" in row(text, name)
-        assert f"eval lawqa --method {name}" in row(text, name)
+        assert f"eval {dataset} --method {name}" in row(text, name)
+        assert text.count(f"\n| {name} |") == 1, "only where it can answer"
+    assert "--stages 1,2,3,1-2,2-1,1-3,2-3,1-2-3 --judge qwen3-8b" in row(text, "staged")
+    assert "`localrag add DUMP --corpus jemhopqa`" in text
     assert row(text, "statute-direct").endswith("| 52.5 % (n = 40); 42.9 % (n = 140) |")
     assert "--model" not in row(text, "statute-lexical")
     assert "optimize queries lawqa --split train" in row(text, "statute-gepa")

@@ -214,7 +214,7 @@ def play(law_home: Path) -> Play:
         with ScriptedResources(home, model, config, query_prompt) as resources:
             try:
                 outcome: Answer | LocalragError = MethodAnswerer(
-                    method(name), resources, contexts
+                    method(name), resources, contexts, (config or Config()).method
                 ).answer(query)
             except LocalragError as error:
                 outcome = error

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from localrag_models.store import ModelStore
 if TYPE_CHECKING:
     from tiny_models.encoder import TinyEncoder
 
-WRITTEN = [name for name in NAMES if find_spec(f"localrag.methods.{name.replace('-', '_')}")]
+CHOOSING = [name for name in NAMES if method(name).chooses]
 # Random letters take up to four tokens each.
 SETTINGS = {"max_tokens": 1600, "context": 8192}
 
@@ -84,7 +83,7 @@ def answer(resources: MethodResources) -> Callable[..., Answer]:
     return run
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", CHOOSING)
 def test_every_reply_is_bound_and_the_label_is_one_of_the_options(
     answer: Callable[..., Answer], question: Query, name: str
 ) -> None:

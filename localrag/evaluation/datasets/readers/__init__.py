@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from localrag.errors import InputError, LocalragError
 from localrag.evaluation.datasets.readers.choices import read_choice
 from localrag.evaluation.datasets.readers.entries import Fields, entries, is_utf8
+from localrag.evaluation.datasets.readers.jemhopqa import read_jemhopqa
 from localrag.evaluation.datasets.readers.lawqa import read_lawqa
 from localrag.evaluation.datasets.readers.laws import Laws
 from localrag.evaluation.model import Question
@@ -17,6 +18,7 @@ __all__ = ["READERS", "Laws", "read"]
 
 READERS: Mapping[str, Callable[[Fields, Laws], Question]] = {
     "lawqa": read_lawqa,
+    "jemhopqa": read_jemhopqa,
     "choices": read_choice,
 }
 """The formats by name."""

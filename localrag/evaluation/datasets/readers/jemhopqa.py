@@ -1,0 +1,74 @@
+"""Japanese multi-hop questions with the derivations of their answers (aiishii/JEMHopQA).
+
+An entry has ``qid``, ``type`` (comparison or compositional), ``question``, ``answer``,
+``derivations`` (lists of a subject, a predicate and a list of objects) and, where it is known
+whether the answer changes with time, ``time_dependent`` (README of the repository). ``page_ids``
+are those of Wikipedia pages, which are no part of the dataset, and are not read.
+"""
+
+from typing import Any
+
+from localrag.corpus.model import Triple
+from localrag.errors import InputError
+from localrag.evaluation.datasets.readers.entries import Fields, checked, required
+from localrag.evaluation.datasets.readers.laws import Laws
+from localrag.evaluation.model import Question
+from localrag.retrieval.model import Query
+from localrag.retrieval.query import check
+
+_YES_NO = ("YES", "NO")
+_CHANGES = {True: "yes", False: "no", None: ""}
+
+
+def read_jemhopqa(fields: Fields, laws: Laws) -> Question:
+    """The question of an entry, without options.
+
+    Its groups are ``type``, ``answer`` (YES/NO or other), ``steps`` (how many triples its
+    derivation has) and, where it is told, ``time_dependent`` (yes or no).
+
+    Raises:
+        InputError: a field is missing or of the wrong kind.
+        UsageError: the question is no question.
+    """
+    del laws
+    query = Query(required(fields, "question"))
+    check(query)
+    answer = required(fields, "answer")
+    derivation = _derivation(fields.get("derivations"))
+    changes = fields.get("time_dependent")
+    if not isinstance(changes, bool | None):
+        raise InputError("The field 'time_dependent' is neither true nor false.")
+    groups = {
+        "type": required(fields, "type"),
+        "answer": "YES/NO" if answer in _YES_NO else "other",
+        "steps": str(len(derivation)),
+        "time_dependent": _CHANGES[changes],
+    }
+    return Question(
+        required(fields, "qid"),
+        query,
+        answer,
+        groups={name: value for name, value in groups.items() if value},
+        derivation=derivation,
+    )
+
+
+def _derivation(value: Any) -> tuple[Triple, ...]:
+    if not isinstance(value, list) or not value:
+        raise InputError("The field 'derivations' is no list of triples, or empty.")
+    return tuple(_triple(number, one) for number, one in enumerate(value, 1))
+
+
+def _triple(number: int, value: Any) -> Triple:
+    where = f"Triple {number} of its derivations"
+    match value:
+        case [str(subject), str(predicate), [_, *_] as objects]:
+            pass
+        case _:
+            raise InputError(f"{where} is not a subject, a predicate and a list of objects.")
+    if not all(isinstance(one, str) for one in objects):
+        raise InputError(f"{where} has an object that is no text.")
+    texts = [checked("derivations", text) for text in (subject, predicate, *objects)]
+    if not all(texts):
+        raise InputError(f"{where} has an empty part.")
+    return Triple(texts[0], texts[1], tuple(texts[2:]))

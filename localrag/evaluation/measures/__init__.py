@@ -1,0 +1,23 @@
+"""Measures of answers in words, by the name that a dataset declares."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from localrag.corpus.model import Triple
+from localrag.evaluation.measures import answers, jemhopqa
+from localrag.evaluation.measures.model import Measure, Verdict
+from localrag.evaluation.model import Question
+
+__all__ = ["MEASURES", "Measure", "Verdict"]
+
+
+def _contains(answer: str, derivation: Sequence[Triple], question: Question) -> Mapping[str, float]:
+    del derivation
+    return {"contains": answers.contains(answer, question.answer)}
+
+
+MEASURES: Mapping[str, Callable[[Sequence[Path]], Measure]] = {
+    "contains": lambda _: Measure("contains", _contains),
+    "jemhopqa": jemhopqa.opened,
+}
+"""What opens each measure, given the dictionaries of synonyms that its dataset has at hand."""

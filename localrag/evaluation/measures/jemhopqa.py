@@ -1,0 +1,104 @@
+"""The measures of JEMHopQA: answers and derivations against those of its authors.
+
+Source: Ishii, Inoue, Suzuki and Sekine, "JEMHopQA: Dataset for Japanese Explainable Multi-Hop
+Question Answering", LREC-COLING 2024, section 5; the script evaluate.py of aiishii/JEMHopQA.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from localrag.corpus.model import Triple
+from localrag.evaluation.measures.alignment import agreement, singles
+from localrag.evaluation.measures.answers import char_f1, exact, folded
+from localrag.evaluation.measures.model import Measure, Verdict
+from localrag.evaluation.measures.similarity import (
+    EXTRA,
+    OFFICIAL_DICTIONARY,
+    Similarity,
+    installed_dictionary,
+)
+from localrag.evaluation.measures.synonyms import read_synonyms
+from localrag.evaluation.model import Question
+
+
+def opened(synonyms: Sequence[Path] = ()) -> Measure:
+    """The measure with what is installed.
+
+    Args:
+        synonyms: dictionaries for the similarity, as `read_synonyms` takes them.
+
+    Raises:
+        InputError: one of them cannot be read.
+    """
+    dictionary = installed_dictionary()
+    if dictionary is None:
+        note = (
+            "Similarity and the measures of derivations are left out: they need the extra "
+            f"{EXTRA} (pip install 'localrag[{EXTRA}]')."
+        )
+        return Measure("em", partial(measure, similarity=None), verdict, (note,))
+    notes = [
+        f"Similarity is made with Sudachi, dictionary {dictionary.name} {dictionary.version}, and "
+        f"{' and '.join(path.name for path in synonyms) or 'no synonyms'}."
+    ]
+    if dictionary.name != OFFICIAL_DICTIONARY or not synonyms:
+        notes.append(
+            f"The official script takes the dictionary {OFFICIAL_DICTIONARY}, the synonyms of "
+            "Sudachi and its own sample_user_dic.txt: its similarities can differ."
+        )
+    similarity = Similarity(dictionary, read_synonyms(synonyms))
+    return Measure("em", partial(measure, similarity=similarity), verdict, tuple(notes))
+
+
+def measure(
+    answer: str,
+    derivation: Sequence[Triple],
+    question: Question,
+    similarity: Similarity | None,
+) -> Mapping[str, float]:
+    """The figures of one answer, 0 to 1 each.
+
+    Args:
+        answer: its text; "" for none, which scores 0.
+        derivation: the triples it was derived from, in any order.
+        question: with the right ones.
+        similarity: None where it cannot be made.
+
+    Returns:
+        ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the answer,
+        and what `agreement` says of the derivation.
+    """
+    figures = {"em": exact(answer, question.answer), "char_f1": char_f1(answer, question.answer)}
+    if similarity is None:
+        return figures
+    alike = similarity(answer, question.answer) if answer else 0.0
+    return {
+        **figures,
+        "similarity": alike,
+        **agreement(derivation, question.derivation, similarity),
+    }
+
+
+def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Verdict:
+    """Whether an answer and its derivation are right, by comparison alone.
+
+    The answer is right if it is the right one after `folded`; there is none if nothing is left of
+    it. The derivation is right if for each right triple and each of its objects it has a triple
+    with the same subject and object after `folded`. What it has besides does not make it wrong, and
+    predicates are not compared, for there are many words for one: the published rules leave both
+    to a judge. What is only more detailed, or told in another notation, is wrong here: shares of
+    right ones are lower bounds.
+
+    The rule is localrag's own; the verdicts are those of the published study of staged RAG.
+    """
+    if not folded(answer):
+        return Verdict.NA
+    return Verdict.of(
+        answer=folded(answer) == folded(question.answer),
+        derivation=_links(question.derivation) <= _links(derivation),
+    )
+
+
+def _links(derivation: Sequence[Triple]) -> set[tuple[str, str]]:
+    return {(folded(subject), folded(one)) for subject, _, one in singles(derivation)}

@@ -1,0 +1,143 @@
+"""The published table of search success: what each stage found, against what it made of it.
+
+A query of a derivation counts for the gold triple of its subject, the likest by predicate where
+there are several; a query of another subject counts for none. A stage found the gold triple where
+its hits hold it, or a passage that says it: one that names its objects and stands in a document
+about its subject, or names that too. What searches nothing is left out: the model alone, and a
+method whose trace has no stage for the query.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from localrag.corpus.model import TRIPLES, Passage, Triple
+from localrag.corpus.store import CorpusStore
+from localrag.evaluation import places, rows
+from localrag.evaluation.causes import Stage as Record
+from localrag.evaluation.measures.answers import folded
+from localrag.evaluation.model import Question, Reading, Result, Search
+from localrag.evaluation.planning import Plan, Setup
+from localrag.evaluation.rows import Answered
+from localrag.methods.toolkit import EVIDENCE
+from localrag.reading.model import Stage, Step
+from localrag.retrieval.predicates import likeness
+from localrag_indexes.analysis.normalize import normalize
+
+Said = tuple[Passage, str]
+"""A passage, and the title of its document."""
+
+
+def with_searches(
+    plan: Plan, setup: Setup, order: int, results: dict[int, Result]
+) -> dict[int, Result]:
+    """The results of an order with what the searches of their derivations came to.
+
+    Raises:
+        StoreError: the corpus cannot be read.
+    """
+    if not (setup.method.derives and setup.method.searches):
+        return results
+    path = places.order_file(setup.folder, order)
+    found = dict(results)
+    with CorpusStore.open(plan.workspace.corpus(plan.corpus).store, read_only=True) as store:
+
+        @cache
+        def said(passage_id: str) -> Said | None:
+            passage = store.by_id(passage_id)
+            return (passage, store.document(passage.document_id).title) if passage else None
+
+        for row, answer in rows.read(path, Answered.of, plan.n).items():
+            success, unsought = searches(answer, plan.asked[row - 1], said)
+            found[row] = replace(results[row], searches=success, unsought=unsought)
+    return found
+
+
+def searches(
+    answer: Answered, question: Question, said: Callable[[str], Said | None]
+) -> tuple[tuple[Search, ...], int]:
+    """Hold the searches of a derivation against the gold triples of its question.
+
+    Args:
+        answer: with its derivation and its trace, whose stages name the step that they are for as
+            `subject_of` does.
+        question: with its gold triples.
+        said: gives passages by id.
+
+    Returns:
+        What each stage of each query came to, and how many gold triples no query asked for.
+    """
+    sought: set[Triple] = set()
+    found: list[Search] = []
+    for number, step in enumerate(answer.derivation.steps, 1):
+        gold = _gold(step, question.derivation)
+        if gold is None or not step.tried:
+            continue
+        sought.add(gold)
+        records = [stage for stage in answer.stages if stage.subject == subject_of(number)]
+        if not records:
+            continue
+        hits = [one for id_ in _read(records) if (one := said(id_))]
+        found += [
+            Search(stage, _holds(hits, gold, stage), _reading(step, gold, stage))
+            for stage in step.tried
+            if stage is not Stage.MODEL
+        ]
+    return tuple(found), len(set(question.derivation) - sought)
+
+
+def subject_of(number: int) -> str:
+    """What stages of a trace say they are for, where it is a query; numbers begin with 1."""
+    return f"query {number}"
+
+
+def _gold(step: Step, derivation: Sequence[Triple]) -> Triple | None:
+    # A query may be without a subject, or with another name of it than the triple found.
+    for subject in (step.subject, step.triple.subject if step.triple else ""):
+        about = [one for one in derivation if folded(one.subject) == folded(subject)]
+        if about:
+            break
+    return max(about, key=lambda one: likeness(step.predicate, one.predicate), default=None)
+
+
+def _read(records: Sequence[Record]) -> list[str]:
+    """The passages that were read: of the last stage, where none chose evidence."""
+    holding = [stage for stage in records if stage.passages]
+    chosen = [stage for stage in holding if stage.name == EVIDENCE] or holding[-1:]
+    return [id_ for stage in chosen for id_ in stage.passages]
+
+
+def _holds(hits: Iterable[Said], gold: Triple, stage: Stage) -> bool:
+    if stage is Stage.KNOWLEDGE:
+        return any(one.triple is not None and _same(one.triple, gold) for one, _ in hits)
+    return any(_says(one, title, gold) for one, title in hits if one.layer != TRIPLES)
+
+
+def _says(passage: Passage, title: str, gold: Triple) -> bool:
+    text = f"{passage.header} {passage.text}"
+    about = folded(title) == folded(gold.subject) or _names(text, gold.subject)
+    return about and all(_names(text, one) for one in gold.objects)
+
+
+def _names(text: str, name: str) -> bool:
+    # Articles have dates of birth in brackets, which `folded` takes for notes.
+    return folded(name) in folded(text) or _plain(name) in _plain(text)
+
+
+def _plain(text: str) -> str:
+    return "".join(normalize(text).split())
+
+
+def _reading(step: Step, gold: Triple, stage: Stage) -> Reading:
+    if step.stage is not stage or step.triple is None:
+        return Reading.NOT_FOUND
+    return Reading.RIGHT if _same(step.triple, gold) else Reading.WRONG
+
+
+def _same(one: Triple, other: Triple) -> bool:
+    """Whether both say the same of the same, whatever they call it."""
+    first, second = (
+        (folded(triple.subject), {folded(each) for each in triple.objects})
+        for triple in (one, other)
+    )
+    return first == second

@@ -1,0 +1,143 @@
+"""What the wording of a question asks for: yes or no, one of two, a comparison, a kind of thing.
+
+Every text is normalised, and the names in it are masked.
+"""
+
+import re
+from enum import StrEnum
+
+from localrag.corpus.model import Triple
+from localrag.methods.symbolic.naming import MASK
+from localrag.reading.comparison.model import Comparison
+from localrag_indexes.analysis.normalize import normalize
+
+_CHOICE = re.compile("(?:どちら|どっち)(?!も|とも|か[はがに])|いずれ(?![もか])")
+_WHICH = re.compile(rf"{_CHOICE.pattern}|どの|のは[?？]?\s*$")
+_OPEN = re.compile(
+    r"何|誰|だれ|いつ|どこ|どれ|いくつ|どう|なに|なん|いくら|教え|知りたい|挙げて|[はの][?？]?\s*$"
+)
+_YES_NO = re.compile(r"か[?？。]?\s*$")
+_EACH = re.compile(
+    r"どちらも|どちらとも|どっちも|両方|両者|[二2]人とも|ふたりとも|いずれも|ともに|共に|双方"
+)
+_SAME = re.compile(r"同じ|同一|共通|等し|一致|同学年|同い年")
+_DIFFERENT = re.compile(r"違[うい]|異な|別の|別々")
+_ANY = re.compile(r"いますか|ありますか|(?:どちらか|いずれか)[はがに]")
+
+_NEGATION = re.compile(r"(?<!少)な(?:い|かった)|(?<![えけれ])ません")
+
+_ORDERS = {
+    Comparison.OLDER: r"[年歳]上|年長|年齢[がはの]*[上高]",
+    Comparison.YOUNGER: r"[年歳]下|年少|若[いかく]|年齢[がはの]*[下低]|幼い",
+    Comparison.EARLIER: r"先[にかだで]|[がはの]先|先な|早[いかくまめ]|古[いかく]|以前に|最初に"
+    r"|歴[がはも]?[のよりも]*長",
+    Comparison.LATER: r"後[にかだで]|[がはの]後|後な|遅[いかくれ]|新し|歴[がはも]?[のよりも]*短",
+    Comparison.MORE: r"多[いくかけ]|長[いくか]|高[いくかさ]|広[いくか]|大き|重[いくか]"
+    r"|上回|強[いくか]",
+    Comparison.LESS: r"少な|短[いくか]|低[いくか]|狭[いくか]|小さ|軽[いくか]"
+    r"|下回|安[いくか]",
+}
+ORDERS = tuple(_ORDERS)
+"""The comparisons by order, of which the words of a question tell the direction."""
+_ORDER = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items()))
+# What the words can mean besides: 早い and 若い of an age is less of it, 長い of a career earlier.
+_ALSO = {
+    Comparison.OLDER: Comparison.MORE,
+    Comparison.YOUNGER: Comparison.LESS,
+    Comparison.EARLIER: Comparison.LESS,
+    Comparison.LATER: Comparison.MORE,
+    Comparison.MORE: Comparison.EARLIER,
+    Comparison.LESS: Comparison.LATER,
+}
+
+_FRAME = re.compile(
+    rf"{MASK}|(?:どちら|どっち)の[^がはをのに]{{1,8}}(?=でしょう|です|[?？]|$)"
+    r"|どちら(?:とも|も|の方|のほう)?|どっち(?:も)?|いずれ[もか]?|両方|両者|双方|[二2]人とも|ふたりとも"
+    r"|ともに|共に|それぞれ|(?:でしょう|です|ます|ました|でした)か|でしょう|何年何月何日|何月何日|何年何月"
+    r"|何(?:時間|か月|ヶ月|大学|学部|都道府県|年度|cm|km|kg|[ァ-ヶー]+|[一-鿿a-z])|いつ|どこの?|誰|だれ|なに|なん|何"
+    r"|どの|の?うち|について|では|名前|名称|本当|という|そう|より|ほう|方が|方は|[?？。、]"
+)
+
+_COUNTED = re.compile(r"何(cm|km|kg|[一-鿿々a-z])")
+_DATE_ASKED = re.compile(r"いつ|年月日|西暦")
+_NO_DATE_ASKED = re.compile(r"誰|だれ|どこ")
+_DATE = re.compile(r"[0-9元]\s*[年月日]|世紀")
+# 何歳 asks for no date at all.
+_OTHER_PART, _OTHER_KIND, _NO_DATE_COUNTED = 0.7, 0.5, 0.3
+
+
+class Form(StrEnum):
+    """What kind of answer is asked for: YES or NO, one of the things compared, or anything else."""
+
+    YES_NO = "yes-no"
+    WHICH = "which"
+    OPEN = "open"
+
+
+def form_of(text: str) -> Form:
+    """The form of a question; 「…のは？」 with two names asks which of them."""
+    if _WHICH.search(text):
+        return Form.WHICH
+    return Form.OPEN if _OPEN.search(text) or not _YES_NO.search(text) else Form.YES_NO
+
+
+def is_negated(text: str) -> bool:
+    """Whether a question asks for what is not so; a polite one (くれませんか) does not."""
+    return _NEGATION.search(text) is not None
+
+
+def is_choice(text: str) -> bool:
+    """Whether a question asks for one of the things that it names."""
+    return _CHOICE.search(text) is not None
+
+
+def comparisons_of(text: str, form: Form, *, claimed: bool) -> tuple[Comparison, ...]:
+    """The comparisons that a question about two things can ask for, the likeliest first.
+
+    Args:
+        text: the question.
+        form: what kind of answer it asks for.
+        claimed: whether it claims something of one of the things, and asks whether that is true.
+    """
+    if form is Form.YES_NO and not claimed:
+        if _DIFFERENT.search(text):
+            return (Comparison.DIFFERENT,)
+        if _SAME.search(text):
+            return (Comparison.SAME,)
+        if _ANY.search(text) and not _EACH.search(text):
+            return (Comparison.ANY,)
+        return (Comparison.EACH,)
+    orders = [Comparison(match.lastgroup or "") for match in _ORDER.finditer(text)]
+    return (orders[-1], _ALSO[orders[-1]]) if orders else (Comparison.WHICH,)
+
+
+def is_order(text: str, position: int) -> bool:
+    """Whether a word of comparison (早い, 多い) stands at a position of a text."""
+    return _ORDER.match(text, position) is not None
+
+
+def unframed(text: str) -> str:
+    """The text with blanks for what questions are built of, whatever they ask for."""
+    return _FRAME.sub(lambda frame: " " * len(frame[0]), text)
+
+
+def kind_fits(tail: str, triple: Triple) -> float:
+    """How well the objects of a triple are of the kind that the end of a question asks for.
+
+    What is counted or named after 何 stands in the object: 何年 in 「1986年」, 何区 in 「新宿区」.
+    """
+    whole = normalize("、".join(triple.objects))
+    parts = [*_COUNTED.findall(tail), *(["日"] if "年月日" in tail else [])]
+    lacking = [part for part in parts if part not in whole]
+    if lacking and is_date(whole) and not set("年月日") & set("".join(lacking)):
+        return _NO_DATE_COUNTED
+    if lacking:
+        return _OTHER_PART
+    if (_NO_DATE_ASKED if is_date(whole) else _DATE_ASKED).search(tail):
+        return _OTHER_KIND
+    return 1.0
+
+
+def is_date(text: str) -> bool:
+    """Whether a text holds a date, or a part of one."""
+    return _DATE.search(text) is not None
