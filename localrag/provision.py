@@ -1,12 +1,13 @@
-"""One provision and everything tied to it: the Python twin of ``localrag show``."""
+"""A provision or another passage, and what is tied to it: the Python twin of ``localrag show``."""
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.links import StoredDefinition, StoredReference
-from localrag.corpus.model import PARAGRAPHS, PASSAGES, Locator, Passage, Section
+from localrag.corpus.model import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passage, Section
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.errors import NotFoundError, UsageError
 from localrag.statutes.format import cite
@@ -62,6 +63,7 @@ class Provision:
         filled_in_by: the provisions of orders and ordinances made under it.
         terms: the defined terms it uses, in the order of their first use; of a term defined twice,
             the definition of its own document, and there the one with the narrower scope.
+        known: where the passage is a triple, what else is known of its subject.
     """
 
     passage: Passage
@@ -71,6 +73,7 @@ class Provision:
     referred_by: tuple[Link, ...]
     filled_in_by: tuple[Link, ...]
     terms: tuple[Term, ...]
+    known: tuple[KnownTriple, ...] = ()
 
 
 def show(store: CorpusStore, target: str) -> Provision:
@@ -82,20 +85,26 @@ def find(store: CorpusStore, target: str) -> Passage:
     """Find what a person wrote: a citation in any spelling, or the id of a passage.
 
     The id of a document that is no statute (the title of an article of Wikipedia) finds its first
-    passage.
+    passage. What is none of these but names a subject finds the first triple about it.
 
     Raises:
-        NotFoundError: the corpus has no such law or provision.
-        UsageError: the citation can mean several provisions; the message lists them.
+        NotFoundError: the corpus has no such law, provision or subject.
+        UsageError: the target can mean several of them; the message lists them.
     """
-    return store.by_id(target) or _opening(store, target) or _cited(store, target)
+    try:
+        return store.by_id(target) or _opening(store, target) or _cited(store, target)
+    except NotFoundError:
+        if subject := _subject(store, target):
+            return subject
+        raise
 
 
 def describe(store: CorpusStore, passage: Passage) -> Provision:
     """Gather what is tied to a passage."""
     document, locator = passage.document_id, _as_cited(store, passage)
     if not locator.path:
-        return Provision(passage, store.document(document), _place(store, passage), (), (), (), ())
+        place, known = _place(store, passage), _known(store, passage)
+        return Provision(passage, store.document(document), place, (), (), (), (), known)
     outgoing = store.references_from(document, locator)
     incoming = store.references_to(document, locator)
     return Provision(
@@ -122,7 +131,27 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
 
 def _opening(store: CorpusStore, document_id: str) -> Passage | None:
     first = store.by_id(f"{document_id}#1")
-    return first if first and first.layer == PASSAGES else None
+    return first if first and first.layer in (PASSAGES, TRIPLES) else None
+
+
+def _subject(store: CorpusStore, name: str) -> Passage | None:
+    """The first triple about the subject that a name means; one written just so goes before."""
+    subjects = store.knowledge.subjects(name)
+    meant = [name] if name in subjects else subjects
+    if len(meant) > 1:
+        raise UsageError(
+            f"{name!r} can mean {len(meant):,} subjects.",
+            f"Name one of them: {_some(meant[:_LISTED], len(meant))}.",
+        )
+    first = store.knowledge.about(meant[0], 1) if meant else ()
+    return store.by_id(first[0].passage_id) if first else None
+
+
+def _known(store: CorpusStore, passage: Passage) -> tuple[KnownTriple, ...]:
+    if passage.triple is None:
+        return ()
+    about = store.knowledge.about(passage.triple.subject)
+    return tuple(known for known in about if known.passage_id != passage.id)
 
 
 def _cited(store: CorpusStore, written: str) -> Passage:
@@ -130,8 +159,9 @@ def _cited(store: CorpusStore, written: str) -> Passage:
     resolutions = parse_target(written, names, StoredProvisions(store, names))
     if not resolutions:
         raise NotFoundError(
-            f"{written!r} names no provision and no law of the corpus.",
-            "Write a law and an article, as in: localrag show 渡し舟法8条",
+            f"{written!r} names no provision, document or subject of the corpus.",
+            "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
+            "document (localrag list NAME), or the name of a subject of triples.",
         )
     for resolution in resolutions:
         if resolution.problem:
@@ -186,8 +216,12 @@ def _order(article: str) -> list[int]:
 
 
 def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:
-    names = [_named(store, target) for target in targets[:_LISTED]]
-    more = len(targets) - len(names)
+    return _some([_named(store, target) for target in targets[:_LISTED]], len(targets))
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    """The first names, and how many more of them there are."""
+    more = count - len(names)
     return ", ".join(names) + (f" and {more:,} more" if more else "")
 
 

@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
             "localrag add laws.zip notes.md --corpus work",
             "localrag add ~/egov/xml --prune",
             "localrag add jawiki-cirrussearch-content.json.gz --corpus jawiki",
+            "localrag add facts.tsv wikidata-latest-all.json.bz2 --corpus facts",
             "localrag add --sample",
         ],
         exit_codes=(0, 2, 3, 4, 5, 6, 7, 130),
@@ -53,7 +54,9 @@ def add(
     """Read files into a corpus.
 
     Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, and zips of them; dumps of
-    Wikipedia (CirrusSearch, WikiExtractor), with what their infoboxes tell.
+    Wikipedia (CirrusSearch, WikiExtractor), with what their infoboxes tell; triples as tables
+    (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
+    of lines may be compressed (.gz, .bz2, .xz).
     Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
     does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
     """

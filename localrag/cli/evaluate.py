@@ -169,7 +169,8 @@ def run(
         session.config(corpus),
         _separate(method),
         models=model or (),
-        stages=_separate(stages or ()),
+        # What holds no order is refused as it stands, and does not leave it to the setting.
+        stages=_separate(stages or ()) or stages or (),
         judge=judge,
         synonyms=loading.synonyms_at_hand(found),
         orders=orders,

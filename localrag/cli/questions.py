@@ -36,7 +36,7 @@ Layer = Annotated[
     typer.Option(
         "--layer",
         metavar="LAYER",
-        help="Only this layer: articles, paragraphs or passages; may be repeated.",
+        help="Only this layer: articles, passages or triples; may be repeated.",
     ),
 ]
 From = Annotated[

@@ -17,7 +17,10 @@ from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
 from localrag.retrieval.snippet import Snippet, snippet
 
 _SHOWN = 280
-"""Characters of a hit's text that are printed; `localrag show` and ``--json`` give all of it."""
+"""Characters of a hit's text, and of what a triple says, that are printed; ``--json`` gives all."""
+
+_QUOTED = 2_000
+"""Characters of a quotation, and of a computation, that are printed."""
 
 _VERDICTS = {
     Status.SUPPORTED: ("supported", "bold green"),
@@ -79,7 +82,7 @@ def print_answer(answer: Answer) -> None:
     if answer.label:
         say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
     elif answer.derivation and answer.text:
-        say((answer.text, "bold"))
+        say(*cut(answer.text, "bold"))
     say((verdict, style), f": {_in_words(answer, accepted)}")
     if answer.derivation:
         _print_derivation(answer, answer.derivation)
@@ -90,8 +93,8 @@ def print_answer(answer: Answer) -> None:
     for number, citation in enumerate(answer.citations, 1):
         if citation.verified:
             say("")
-            say((f"[{number}] ", "bold"), (citation.label, "bold cyan"))
-            say(citation.quote, indent=4)
+            say((f"[{number}] ", "bold"), *cut(citation.label, "bold cyan"))
+            say(*cut(citation.quote, most=_QUOTED), indent=4)
             place = f"{citation.passage_id}  characters {citation.start}-{citation.end}"
             say((place, "dim"), indent=4)
     for number, citation in enumerate(answer.citations, 1):
@@ -100,9 +103,17 @@ def print_answer(answer: Answer) -> None:
             say(
                 (f"[{number}] ", "bold"),
                 ("rejected: ", "bold red"),
-                f"{citation.label or citation.passage_id} ({citation.problem})",
+                *cut(citation.label or citation.passage_id),
+                f" ({citation.problem})",
             )
-            say(citation.quote, indent=4)
+            say(*cut(citation.quote, most=_QUOTED), indent=4)
+
+
+def cut(text: str, style: str = "", most: int = _SHOWN) -> list[tuple[str, str]]:
+    """The beginning of a text as parts of a line, and how long it is where that is not all."""
+    if len(text) <= most:
+        return [(text, style)]
+    return [(text[:most], style), (f" … ({len(text):,} characters in all)", "dim")]
 
 
 def tell_events(trace: Trace) -> None:
@@ -186,21 +197,23 @@ def _print_derivation(answer: Answer, derivation: Derivation) -> None:
     for number, step in enumerate(derivation.steps, 1):
         say((f"{number}. ", "bold"), *_found(answer, step))
     for computation in derivation.computed:
-        say("=> ", computation)
+        say("=> ", *cut(computation, most=_QUOTED))
 
 
 def _found(answer: Answer, step: Step) -> list[tuple[str, str]]:
     if step.triple is None:
         tried = ", ".join(_STAGES[stage] for stage in step.tried)
         return [
-            (f"{step.subject}、{step.predicate}: ", "cyan"),
+            *cut(f"{step.subject}、{step.predicate}", "cyan"),
+            (": ", "cyan"),
             ("not found", "bold yellow"),
             (f" ({tried})" if tried else " (not asked)", "dim"),
         ]
     triple = step.triple
     found = [
-        (f"{triple.subject}、{triple.predicate}: ", "cyan"),
-        ("、".join(triple.objects), "bold"),
+        *cut(f"{triple.subject}、{triple.predicate}", "cyan"),
+        (": ", "cyan"),
+        *cut("、".join(triple.objects), "bold"),
     ]
     if step.citation:
         found.append((f" {_mark(answer, step.citation)}", "bold"))

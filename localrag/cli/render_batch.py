@@ -42,8 +42,9 @@ def shown_events() -> Iterator[Listener]:
                 case IndexBehind():
                     tell(
                         ("note: ", "yellow"),
-                        f"corpus {event.corpus} has changed since it was indexed; what is new in "
-                        f"it is not found until you run: localrag index --corpus {event.corpus}",
+                        f"corpus {event.corpus} has changed since it was indexed; searches do not "
+                        "find what is new in it until you run: localrag index --corpus "
+                        f"{event.corpus}",
                     )
                 case Resumed():
                     tell(

@@ -69,7 +69,8 @@ def shown_events() -> Iterator[Listener]:
                     tell(
                         ("note: ", "yellow"),
                         f"corpus {event.corpus} has changed since it was indexed; searches do not "
-                        f"find what is new in it until you run: localrag index --corpus {event.corpus}",
+                        "find what is new in it until you run: localrag index --corpus "
+                        f"{event.corpus}",
                     )
                 case Stopped():
                     tell(

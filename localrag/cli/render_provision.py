@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from localrag.cli.render import passage_as_json
+from localrag.cli.render import cut, passage_as_json
 from localrag.cli.terminal import say
+from localrag.corpus.knowledge import KnownTriple
 from localrag.provision import Link, Provision
+from localrag.reading.as_json import triple_as_json
 
 _KINDS = {
     "refers": "",
@@ -16,11 +18,11 @@ _KINDS = {
 
 
 def print_provision(view: Provision, *, most: int | None) -> None:
-    """Print the text with its place, then the links both ways, then the definitions.
+    """Print the text with its place, the links both ways, what else is known, the definitions.
 
     Args:
         view: the provision.
-        most: links printed under one heading; None prints all.
+        most: links and triples printed under one heading; None prints all.
     """
     say((view.passage.header, "bold cyan"))
     say((" > ".join((view.document.title, *view.place)), "dim"))
@@ -31,6 +33,7 @@ def print_provision(view: Provision, *, most: int | None) -> None:
     _print_links("Filled in by", view.filled_in_by, most)
     _print_links("Refers to", view.refers_to, most)
     _print_links("Referred to by", view.referred_by, most)
+    _print_known(view.known, most)
     if view.terms:
         _heading("Terms defined elsewhere", len(view.terms))
         for term in view.terms:
@@ -57,6 +60,10 @@ def provision_as_json(view: Provision) -> dict[str, Any]:
             {"term": term.term, "scope": term.scope, "passage": passage_as_json(term.passage)}
             for term in view.terms
         ],
+        "known": [
+            {"passage_id": known.passage_id, "triple": triple_as_json(known.triple)}
+            for known in view.known
+        ],
     }
 
 
@@ -72,8 +79,20 @@ def _print_links(title: str, links: Sequence[Link], most: int | None) -> None:
     for link in links[:most]:
         outside = "" if link.exists else "  (not in this corpus)"
         say(link.label, (f"  [{_KINDS[link.kind]}{link.words}]{outside}", "dim"), indent=2)
-    if most is not None and len(links) > most:
-        say((f"… and {len(links) - most:,} more; --all shows them", "dim"), indent=2)
+    _print_rest(len(links), most)
+
+
+def _print_known(known: Sequence[KnownTriple], most: int | None) -> None:
+    if known:
+        _heading("Known besides", len(known))
+    for passage_id, triple in known[:most]:
+        say(*cut(triple.text), (f"  {passage_id}", "dim"), indent=2)
+    _print_rest(len(known), most)
+
+
+def _print_rest(count: int, most: int | None) -> None:
+    if most is not None and count > most:
+        say((f"… and {count - most:,} more; --all shows them", "dim"), indent=2)
 
 
 def _heading(title: str, count: int) -> None:

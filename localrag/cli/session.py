@@ -120,8 +120,8 @@ class Session:
             behind = "it was indexed" if words is not IndexState.FRESH else "its vectors were made"
             tell(
                 ("note: ", "yellow"),
-                f"corpus {name} has changed since {behind}; what is new in it is not "
-                f"found until you run: localrag index --corpus {name}",
+                f"corpus {name} has changed since {behind}; searches do not find what is new in "
+                f"it until you run: localrag index --corpus {name}",
             )
 
 

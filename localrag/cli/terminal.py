@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 PIPE_CLOSED = 141
 """Exit code when the reader of standard output went away (128 + SIGPIPE), as a shell expects."""
 
-# C0 (but not tab and line feed), DEL and C1 move the cursor or speak to the terminal; the
-# bidirectional controls reorder what a reader sees; a lone surrogate cannot be encoded.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# C0 (but not tab and line feed), DEL and C1 move the cursor or speak to the terminal; line
+# and paragraph separators may begin a line, the bidirectional controls reorder what a reader sees;
+# a lone surrogate cannot be encoded.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # json.dumps escapes C0 itself.
-_CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # Without a terminal there is no edge to wrap at: a line of a file stays one line.
 _NO_EDGE = 100_000
 # A message that names a value stays readable whatever is passed for it.

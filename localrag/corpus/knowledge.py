@@ -1,6 +1,7 @@
 """What a corpus knows of subjects: look-ups in the layer of triples."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from os.path import commonprefix
 from typing import NamedTuple
 
@@ -11,6 +12,9 @@ from localrag.corpus.triples import Rank
 
 # Of a name in a text, in folded characters: bounds the cost of looking for one.
 _LONGEST = 60
+
+MOST_TRIPLES = 1_000
+"""Triples of one subject that answering a question looks at."""
 
 
 class KnownTriple(NamedTuple):
@@ -81,8 +85,14 @@ class Knowledge:
                 mentions.append(Mention(first, last, tuple(subjects)))
         return mentions
 
-    def about(self, subject: str) -> list[KnownTriple]:
-        """The triples of a subject, written exactly so, in the order in which they were entered."""
+    def about(self, subject: str, limit: int | None = None) -> list[KnownTriple]:
+        """The triples of a subject, written exactly so, in the order in which they were entered.
+
+        Args:
+            subject: as `Triple.subject` writes it.
+            limit: how many at most, None for all; who asks for one more than it uses sees that
+                there are more.
+        """
         runs = self._db.rows(
             "SELECT first, last, header FROM names JOIN passages ON key = first"
             " WHERE name = ? AND rank = ? ORDER BY first",
@@ -94,8 +104,17 @@ class Knowledge:
             if header == subject
             for key in range(first, last + 1)
         )
-        passages = self._passages(keys).values()
+        passages = self._passages(islice(keys, limit)).values()
         return [KnownTriple(of.id, of.triple) for of in passages if of.triple]
+
+    def surely(self, name: str, subject: str) -> bool:
+        """Whether a name means a subject and nothing else: it is written so, or it is its only one.
+
+        What stands for several subjects, as a bare name or as an alias, surely means none of them.
+        """
+        subjects = self.subjects(name)
+        same = [one for one in subjects if fold(one) == fold(name)] or subjects
+        return same == [subject]
 
     def _meant(self, folded: str, written: str, *ranks: Rank) -> list[str]:
         best: dict[str, tuple[int, bool, int]] = {}

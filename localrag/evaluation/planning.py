@@ -149,6 +149,7 @@ def plan(
         raise UsageError(
             "It is not said which methods to evaluate.", "Name them with --method, or: --method all"
         )
+    _check_stages(stages)
     models = tuple(dict.fromkeys(models or (config.chat.model,)))
     chosen, left_out = _chosen(methods, questions, models)
     searching = any(one.searches for one in chosen)
@@ -264,8 +265,7 @@ def _alike(questions: Iterable[Question]) -> tuple[Question, Question] | None:
     return None
 
 
-def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]:
-    """The orders of stages that are asked for, each once."""
+def _check_stages(orders: Sequence[str]) -> None:
     known = get_args(Stages)
     for order in orders:
         if order not in known:
@@ -273,6 +273,10 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
                 f"There is no order of stages {order!r}.",
                 f"There is: {', '.join(known)} (1 triples, 2 documents, 3 the model alone).",
             )
+
+
+def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]:
+    """The orders of stages that are asked for, each once."""
     if orders and not any(one.staged for one in methods):
         raise UsageError(
             "None of these methods asks in stages.",

@@ -147,7 +147,10 @@ class FileEntry:
                 rows.source,
                 f"The corpus already has {rows.id!r} with another text, from "
                 f"{origin.path or 'another source'}; it stays.",
-                f"To have this one instead: localrag remove {rows.id}, then add it again.",
+                "The id is made of the file's name: add the folder that both files are in, and "
+                "this one gets ids of its own."
+                if rows.id.startswith(f"{self._name}:")
+                else f"To have this one instead: localrag remove {rows.id}, then add it again.",
             )
 
     def _remove_vanished(self) -> int:

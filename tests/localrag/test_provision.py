@@ -104,7 +104,7 @@ def test_what_cannot_be_shown(store: CorpusStore) -> None:
         show(store, "風車組合法")
     with pytest.raises(UsageError, match="names 2 provisions"):
         show(store, "風車組合法2条及び3条")
-    with pytest.raises(NotFoundError, match="names no provision and no law"):
+    with pytest.raises(NotFoundError, match="names no provision, document or subject"):
         show(store, "風車")
 
 
@@ -117,3 +117,26 @@ def test_the_id_of_a_document_shows_its_beginning_unless_it_is_a_statute(
     assert show(store, "白岬灯台").passage.text == "岬に立つ。"
     with pytest.raises(UsageError, match="not a provision"):
         show(store, LAW)
+
+
+def test_triples_are_shown_by_document_and_by_subject_with_what_else_is_known(
+    cli: Callable[..., Any], tmp_path: Path, store: CorpusStore
+) -> None:
+    rows = [
+        "凪 (女優)\t職業\t女優",
+        "凪 (灯台)\t高さ\t9m",
+        "凪 (女優)\t別名\tなぎさ",
+        "波\t種類\t犬",
+    ]
+    file = tmp_path / "facts.tsv"
+    file.write_text("\n".join(rows), encoding="utf-8")
+    assert cli("add", str(file)).code == 0
+    assert show(store, "波").passage.text == "波の種類は犬。"
+    assert show(store, "風車組合法2条").known == ()
+    for target in ("facts.tsv:1", "凪 (女優)", "なぎさ"):
+        view = show(store, target)
+        assert view.passage.text == "凪 (女優)の職業は女優。"
+        assert [one.triple.objects for one in view.known] == [("なぎさ",)]
+    with pytest.raises(UsageError, match="can mean 2 subjects") as several:
+        show(store, "凪")
+    assert "凪 (女優), 凪 (灯台)" in several.value.cure

@@ -30,7 +30,7 @@ from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.plain_text import read_plain_text
 from localrag.corpus.readers.triples_jsonl import holds_triples, read_triples_jsonl
 from localrag.corpus.readers.triples_tsv import read_triples_tsv
-from localrag.corpus.readers.wikidata import read_wikidata
+from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.errors import InputError
 
@@ -76,10 +76,8 @@ _LINES: Mapping[str, _LineReader] = {
 _DUMPS: Mapping[bytes, _LineReader] = {
     b'{"index":': read_cirrus,
     b"<doc ": read_extracts,
-    b'{"type":"item"': read_wikidata,
-    b'{"type":"property"': read_wikidata,
 }
-"""How the first line of a dump begins, whatever the suffix, and who reads its lines."""
+"""How the first line of a dump of Wikipedia begins, and who reads its lines."""
 _PACKED: Mapping[str, Callable[[IO[bytes]], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -196,7 +194,7 @@ def _open(
             offers=lambda member: supported(Path(member)),
             read_member=lambda place, data: _member(place, data, limits),
         )
-    if packing or suffix not in _WHOLE or _is_dump(path):
+    if packing or suffix not in _WHOLE or _is_dump(path, limits):
         allowed = max(limits.unpacked_bytes, size * limits.growth)
         bounds = replace(limits, unpacked_bytes=allowed)
         return _lines(path, suffix, packing, name, bounds, after, in_pieces)
@@ -217,11 +215,9 @@ def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outc
     return _WHOLE[suffix](name, data, limits)
 
 
-def _is_dump(path: Path) -> bool:
+def _is_dump(path: Path, limits: Limits) -> bool:
     with path.open("rb") as file:
-        first = file.readline(32)
-        # The first line of an array may only open it.
-        return (first if first.strip() != b"[" else file.readline(32)).startswith(tuple(_DUMPS))
+        return _dump_reader(Lines(file, limits).first) is not None
 
 
 def _lines(
@@ -244,9 +240,8 @@ def _lines(
 
 
 def _line_reader(suffix: str, lines: Lines) -> _LineReader:
-    for beginning, reader in _DUMPS.items():
-        if lines.first.startswith(beginning):
-            return reader
+    if reader := _dump_reader(lines.first):
+        return reader
     if suffix == ".jsonl" and holds_triples(lines.first):
         return read_triples_jsonl
     if suffix not in _LINES:
@@ -255,6 +250,13 @@ def _line_reader(suffix: str, lines: Lines) -> _LineReader:
             "Unpack it; lines of JSON belong in a file named .jsonl, compressed or not.",
         )
     return _LINES[suffix]
+
+
+def _dump_reader(first: bytes) -> _LineReader | None:
+    """Tell a dump by its first line, whatever the suffix."""
+    if holds_wikidata(first):
+        return read_wikidata
+    return next((read for begin, read in _DUMPS.items() if first.startswith(begin)), None)
 
 
 def _as_it_is(file: IO[bytes]) -> IO[bytes]:

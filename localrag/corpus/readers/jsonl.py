@@ -1,6 +1,7 @@
 """JSON Lines: records, articles, statutes and questions, one a line."""
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import islice
 from typing import IO, Any
@@ -16,6 +17,8 @@ NumberedLine = tuple[int, bytes | None]
 """Its number, from 1, and the line; None for one that is longer than the limits allow."""
 
 _CHUNK = 1 << 20
+# So many lines are looked at for one that tells what a file holds.
+_HEAD = 20
 
 
 class Lines:
@@ -27,8 +30,8 @@ class Lines:
         after: number of the last line that is passed over.
 
     Attributes:
-        first: the first line of the file, passed over or not, that does more than open an array:
-            it tells what the file holds.
+        first: the first line of `head` that can be read, as UTF-8 and, where it begins an object,
+            as JSON: it tells what the file holds. Where there is none, the first one.
 
     Raises:
         InputError: the stream is empty; while they are read: it unpacks to more than allowed.
@@ -36,13 +39,21 @@ class Lines:
 
     def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
         self._stream, self._limits, self._after = stream, limits, after
-        head = [line or b"" for _, line in islice(self.whole(), 2)]
-        if not head:
+        if next(self.whole(), None) is None:
             raise InputError("The file is empty.", "Remove it, or check how it was saved.")
-        self.first = head[-1] if head[0].strip() == b"[" else head[0]
+        fallback = next(self.head(), b"")
+        self.first = next(filter(_can_be_read, self.head()), fallback)
 
     def __iter__(self) -> Iterator[NumberedLine]:
         return (line for line in self.whole() if line[0] > self._after)
+
+    def head(self) -> Iterator[bytes]:
+        """The lines among the first few of the file, passed over or not, that say something.
+
+        Left out are those that are blank, too long, or only open an array. To be iterated over
+        before the lines are.
+        """
+        return (line for _, line in islice(self.whole(), _HEAD) if line and element(line))
 
     def whole(self) -> Iterator[NumberedLine]:
         """Every line of the file, from its beginning; before the lines are iterated over."""
@@ -109,6 +120,11 @@ def json_object(line: bytes) -> dict[str, Any]:
     return value
 
 
+def element(line: bytes) -> bytes:
+    """Return a line without what makes it a line of an array."""
+    return line.removeprefix(BOM_UTF8).strip(b"[], \t\r\n")
+
+
 def complete(line: bytes | None, limits: Limits) -> bytes:
     """Return a line as `numbered_lines` gave it.
 
@@ -143,3 +159,15 @@ def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
                 "Split it into several files.",
             )
         yield number, None if too_long else line
+
+
+def _can_be_read(line: bytes) -> bool:
+    bare = element(line)
+    try:
+        if bare.startswith(b"{"):
+            json_object(bare)
+        else:
+            bare.decode()
+    except (InputError, UnicodeDecodeError):
+        return False
+    return True

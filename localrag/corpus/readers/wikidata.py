@@ -7,13 +7,14 @@ then neither words nor vectors of the corpus would know a single name.
 """
 
 import lzma
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from typing import Any
 
 from localrag.corpus.model import ALIAS, Document, Triple
-from localrag.corpus.readers.jsonl import Lines, complete, json_object
+from localrag.corpus.readers.jsonl import Lines, complete, element, json_object
 from localrag.corpus.readers.model import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.readers.triples import triple, triples_document
 from localrag.corpus.readers.wikidata_labels import Labels
@@ -21,6 +22,8 @@ from localrag.corpus.readers.wikidata_values import written
 from localrag.errors import InputError
 
 KIND = "wikidata"
+
+_ID = re.compile("[QP][1-9][0-9]*")
 
 _UNNAMED = "entities of Wikidata without a Japanese name"
 _SILENT = "entities of Wikidata of which nothing is said that is read"
@@ -51,7 +54,7 @@ def read_wikidata(
             place = f"{name}:{number}"
             try:
                 entity = _entity(complete(line, limits))
-                if entity.get("type") == "item":
+                if entity and entity.get("type") != "property":
                     yield from _item(entity, labels, place)
             except InputError as error:
                 yield ReadFailure(place, error.cause, error.cure)
@@ -62,6 +65,16 @@ def read_wikidata(
                     "Take the dump as it is published.",
                 )
             yield Mark(number)
+
+
+def holds_wikidata(first: bytes) -> bool:
+    """Whether the first line of a file says that it is a dump: an entity, however it is spaced."""
+    try:
+        entity = _entity(first)
+    except InputError:
+        return False
+    fields = {"type", "labels", "claims"} & entity.keys()
+    return bool(_ID.fullmatch(str(entity.get("id")))) and len(fields) > 1
 
 
 def _item(entity: Mapping[str, Any], labels: Labels, place: str) -> Iterator[Document | Omission]:
@@ -122,5 +135,5 @@ def _entities(lines: Lines, limits: Limits) -> Iterator[Mapping[str, Any]]:
 
 def _entity(line: bytes) -> Mapping[str, Any]:
     """Parse a line; empty for one that only opens or closes the array."""
-    bare = line.strip().removesuffix(b",")
-    return json_object(bare) if bare not in (b"", b"[", b"]") else {}
+    bare = element(line)
+    return json_object(bare) if bare else {}

@@ -56,6 +56,23 @@ def test_a_batch_writes_the_derivation(sample: Path, tmp_path: Path, cli: Cli) -
     assert len(row["derivation"]["computed"]) == 1
 
 
+def test_long_objects_and_quotations_are_cut_on_the_terminal_and_whole_in_json(
+    sample: Path, tmp_path: Path, cli: Cli
+) -> None:
+    value = "長い話" * 40_000
+    facts = tmp_path / "facts.tsv"
+    facts.write_text(f"青磁塔\t由来\t{value}\n", encoding="utf-8")
+    for verb in (("add", str(facts)), ("index",)):
+        assert cli(*verb).code == 0
+    question = "青磁塔の由来は何ですか。"
+    shown = cli("ask", *METHOD, question)
+    assert shown.code == 0, shown.out[:500] + shown.err
+    assert len(shown.out) < 5_000
+    assert shown.out.count("… (120,000 characters in all)") == 2
+    assert "… (120,008 characters in all)" in shown.out
+    assert cli("ask", *METHOD, question, "--json").json["text"] == value
+
+
 def test_hits_on_triples_say_what_they_hold(sample: Path, cli: Cli) -> None:
     hits = cli("search", "柏木ナツの生年月日", "--json").json["hits"]
     triple = next(hit["passage"]["triple"] for hit in hits if hit["passage"]["triple"])

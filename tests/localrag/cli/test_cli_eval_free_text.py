@@ -108,7 +108,8 @@ def test_methods_and_stages_with_commas_between_them(cli: Cli, lights: str) -> N
 @pytest.mark.parametrize(
     ("arguments", "code", "part"),
     [
-        (["--method", "staged", "--model", "ollama:x", "--stages", "4"], 2, "stages '4'"),
+        (["--method", "staged", "--stages", "4"], 2, "stages '4'"),
+        (["--method", "staged", "--model", "ollama:x", "--stages", ""], 2, "stages ''"),
         (["--method", "staged-symbolic", "--stages", "1"], 2, "None of these methods"),
         (["--method", "staged-symbolic", "--judge", "nobody"], 8, "nobody"),
         (["--method", "staged-symbolic", "--orders", "2"], 2, "no options"),

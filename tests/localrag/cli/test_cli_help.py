@@ -53,6 +53,11 @@ def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
     assert outcome.out.count(f"localrag {verb}") + outcome.out.count(f" {verb}\n") >= 2
 
 
+@pytest.mark.parametrize("verb", ["add", "search", "show", "ask"])
+def test_help_speaks_of_triples(cli: Callable[..., Any], verb: str) -> None:
+    assert "triples" in cli(verb, "--help").out
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_is_in_the_readme_in_both_languages(verb: str) -> None:
     english, japanese = README.read_text(encoding="utf-8").split('<a id="日本語"></a>')

@@ -19,6 +19,7 @@ HOSTILE = "\x1b[31m赤\x1b[0m \x9b2J [bold red]太字[/] [/] \x07\x08 \u202eabc 
 
 def test_control_characters_become_visible() -> None:
     assert harmless("\x1b[2J") == "␛[2J"
+    assert harmless("行一\u2028行二\u2029") == "行一\ufffd行二\ufffd"
     assert harmless("行一\n\t行二") == "行一\n\t行二"
     shown = harmless(HOSTILE)
     assert not any(ord(c) < 32 or 0x7F <= ord(c) <= 0x9F for c in shown)

@@ -286,6 +286,14 @@ def test_show_a_page_by_its_id(cli: Cli, sample: Path) -> None:
     assert "kite" in cli("show", identifier).out
 
 
+def test_show_what_is_known_of_a_subject(cli: Cli, sample: Path) -> None:
+    lines = cli("show", "かわせみ丸").out.splitlines()
+    assert lines[0] == "かわせみ丸"
+    assert "Known besides (3)" in lines
+    known = cli("show", "triples/boats.tsv:2", "--json").json["known"]
+    assert [one["triple"]["predicate"] for one in known] == ["建造者", "建造年", "長さ"]
+
+
 def test_config(cli: Cli, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {setting["key"]: setting for setting in cli("config", "--json").json}
     assert settings["retrieval.k"]["source"] == "default"

@@ -147,6 +147,21 @@ def test_two_states_of_one_law_are_a_conflict_that_keeps_the_stored_one(
     assert len(run(workspace, laws).failed) == 1, "it is told every time"
 
 
+def test_files_of_one_name_get_ids_of_their_own_from_the_folder_that_both_are_in(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    files = [tmp_path / "facts" / place / "f.tsv" for place in ("one", "two")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(f"凪\t職業\t{file.parent.name}\n", encoding="utf-8")
+    (failed,) = run(workspace, *files).failed
+    assert "already has 'f.tsv:1' with another text" in failed.cause
+    assert "add the folder that both files are in" in failed.cure
+    assert run(workspace, tmp_path / "facts").failed == []
+    with opened(workspace) as store:
+        assert {one.id for one in store.documents()} == {"f.tsv:1", "two/f.tsv:1"}
+
+
 def test_the_same_content_twice_is_reported_and_entered_once(
     workspace: Workspace, laws: Path
 ) -> None:

@@ -182,6 +182,8 @@ def test_tab_separated_values_may_be_compressed(tmp_path: Path, suffix: str, pac
         (b"a\tb", "no object"),
         (b"\tb\tc", "no subject"),
         (b"a\t" + b"b" * 20_000 + b"\tc", "longer than"),
+        (b"a\tb\tc\td\te\t\tf", "7 columns where 5 are known"),
+        (b"a\tb\tc\ra\tb\td", "carriage return"),
     ],
 )
 def test_a_bad_row_is_named_and_the_rest_goes_on(tmp_path: Path, line: bytes, cause: str) -> None:
@@ -190,6 +192,53 @@ def test_a_bad_row_is_named_and_the_rest_goes_on(tmp_path: Path, line: bytes, ca
     assert failure.source == "k.tsv:2"
     assert cause in failure.cause
     assert [of.subject for of in triples(found) if of] == ["凪", "波"]
+
+
+def test_empty_cells_beyond_the_columns_do_no_harm(tmp_path: Path) -> None:
+    found = outcomes(tmp_path, "k.tsv", "凪\t職業\t女優\t\t\t\t \n")
+    assert triples(found) == [Triple("凪", "職業", ("女優",))]
+    assert not failures(found)
+
+
+def test_more_cells_than_a_header_names_are_told(tmp_path: Path) -> None:
+    data = "subject\tpredicate\tobject\n凪\t職業\t女優\t海図\n波\t種類\t犬\n"
+    found = outcomes(tmp_path, "k.tsv", data)
+    assert [one.cause for one in failures(found)] == ["The line has 4 columns where 3 are known."]
+    assert triples(found) == [Triple("波", "種類", ("犬",))]
+
+
+@pytest.mark.parametrize("header", ["主語\t述語\t目的語\t出典\t日付", "項目\t属性\t値\t出典\t日付"])
+def test_a_header_may_be_japanese_and_may_come_again(tmp_path: Path, header: str) -> None:
+    data = f"\n{header}\n凪\t職業\t女優\t海図\t2021\n{header}\n波\t種類\t犬\n"
+    found = outcomes(tmp_path, "k.tsv", data)
+    assert triples(found) == [
+        Triple("凪", "職業", ("女優",), "海図", "2021"),
+        Triple("波", "種類", ("犬",)),
+    ]
+    assert not failures(found)
+
+
+def test_lines_that_end_with_a_carriage_return_alone_are_refused(tmp_path: Path) -> None:
+    (failure,) = failures(outcomes(tmp_path, "k.tsv", "凪\t職業\t女優\r波\t種類\t犬\r"))
+    assert "carriage return" in failure.cause
+    assert "LF" in failure.cure
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [(b"\n \n", 0), (b"\xff\ta\tb\n", 1), (b"a title\n", 1), (b"x" * 20_000 + b"\n", 1)],
+)
+@pytest.mark.parametrize("name", ["k.tsv", "k.jsonl"])
+def test_a_bad_first_line_does_not_decide_for_the_rest(
+    tmp_path: Path, name: str, first: bytes, told: int
+) -> None:
+    rows = "凪\t種類\t犬\n波\t種類\t猫\n"
+    if name == "k.jsonl":
+        rows = jsonl([said("凪", "種類", "犬"), said("波", "種類", "猫")])
+        first = first.replace(b"a title", b'{"subject": ')
+    found = outcomes(tmp_path, name, first + rows.encode())
+    assert [of.subject for of in triples(found) if of] == ["凪", "波"]
+    assert len(failures(found)) == told
 
 
 def test_a_table_of_something_else_is_refused_whole(tmp_path: Path) -> None:

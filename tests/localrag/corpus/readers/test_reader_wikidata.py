@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -187,6 +188,8 @@ def test_what_is_empty_may_be_written_as_a_list(tmp_path: Path) -> None:
         ("dump.json", bytes),
         ("dump.json.gz", gzip.compress),
         ("dump.json.bz2", bz2.compress),
+        ("dump.json", lambda data: data.replace(b"[\n", b"[").replace(b"\n]", b"]")),
+        ("dump.json", lambda data: b"\xef\xbb\xbf\n" + data.replace(b"\n", b"\r\n")),
         ("dump.jsonl", lambda data: data.replace(b"[\n", b"").replace(b"\n]", b"")),
         ("dump.jsonl", lambda data: data.replace(b"[\n", b"").replace(b"},\n", b"}\n")[:-2]),
     ],
@@ -201,6 +204,34 @@ def test_every_form_of_a_dump_is_read(
         if isinstance(one, Document)
     ]
     assert [one.text for one in documents] == ["凪の国籍は海。\n"]
+
+
+@pytest.mark.parametrize("name", ["dump.json", "dump.jsonl", "dump.json.gz", "dump.jsonl.xz"])
+def test_a_dump_is_known_by_its_fields_however_they_are_spaced_and_ordered(
+    tmp_path: Path, name: str
+) -> None:
+    item = entity("Q1", {"ja": "凪"}, claims={"P1": [claim("P1", "string", "海")]})
+    bare = {key: item[key] for key in ("labels", "claims", "id")}
+    lines = [json.dumps(one, ensure_ascii=False) for one in (bare, *NAMES)]
+    data = ("[\n" + ",\n".join(lines) + "\n]\n").encode()
+    pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(Path(name).suffix, bytes)
+    found = outcomes(tmp_path, pack(data), name)
+    assert [one.text for one in found if isinstance(one, Document)] == ["凪の国籍は海。\n"]
+    assert not [one for one in found if isinstance(one, ReadFailure)]
+
+
+def test_records_with_such_an_id_are_no_dump(tmp_path: Path) -> None:
+    record = {"id": "Q1", "type": "note", "text": "海の話。"}
+    (document, _) = outcomes(tmp_path, json.dumps(record).encode(), "k.jsonl")
+    assert isinstance(document, Document)
+    assert (document.id, document.text) == ("Q1", "海の話。")
+
+
+def test_a_line_that_is_no_entity_is_told(tmp_path: Path) -> None:
+    found = outcomes(tmp_path, dump(NAMES[0], {"a": 1}, NAMES[1]))
+    (failure,) = [one for one in found if isinstance(one, ReadFailure)]
+    assert failure.source == "dump.json:3"
+    assert "shape of Wikidata" in failure.cause
 
 
 def test_reading_goes_on_after_a_mark_with_all_names_known(tmp_path: Path) -> None:
