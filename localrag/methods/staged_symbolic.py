@@ -10,7 +10,8 @@
    path is cut down to the part that is asked for.
 4. **Derivation.** Every triple is a step, quoted and checked by code. The answer is `supported`
    only where each step is, where what was compared could be read as dates, quantities or places,
-   where no triple says more than is asked, and where no other answer fits the wording as well.
+   where no triple says more than is asked or gives several values, where no name can mean another
+   subject, and where no other answer fits the wording as well.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +24,7 @@ from localrag.methods.symbolic.chains import chained
 from localrag.methods.symbolic.comparisons import compared
 from localrag.methods.symbolic.model import Found, Lookups
 from localrag.methods.symbolic.naming import Asked, masked, read
-from localrag.methods.symbolic.wording import is_negated
+from localrag.methods.symbolic.wording import asks_for_time, is_negated
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import language_of
 from localrag.reading.model import Answer, Citation, Derivation, Stage, Status, Step
@@ -44,10 +45,12 @@ _LONG = "the question has {:,} characters: only those of up to {:,} are analysed
 _NEGATED = "the question holds a negation: what is not so cannot be looked up"
 _NO_NAME = "the corpus knows no subject that the question names"
 _NO_TRIPLE = "no triples of the subjects named answer the question"
+_UNDECIDED = "what is known does not decide it: {}"
 _POOR_FIT = "the triples that fit best fit the wording with {:.2f}; {:.2f} is needed"
 _UNSAID = "no triple that leads to an answer speaks of {}"
 _SEVERAL = "the question can mean several subjects: {}"
 _RIVAL = "{!r} fits the wording as well"
+_OF_ITS_TIME = "the question asks what holds at a time, which no triple tells"
 _UNVERIFIED = "a triple could not be quoted from the corpus"
 
 
@@ -89,6 +92,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     steps = tuple(_step(fact, numbers.get(fact.passage_id, 0)) for fact in best.facts)
     doubts = [_RIVAL.format(rival.text) for rival in _rivals(analysis.found)[:1]]
     doubts += [best.doubt] if best.doubt else []
+    doubts += [_OF_ITS_TIME] if asks_for_time(case.query.text) else []
     doubts += [] if all(step.citation for step in steps) else [_UNVERIFIED]
     return Answer(
         text=best.text,
@@ -111,7 +115,9 @@ def _analysed(question: Query, toolkit: Toolkit) -> _Analysis:
             return _Analysis((), [*events, *lookups.events], _NEGATED, _looked_up(asked, ()))
         found = _ranked([*compared(lookups, asked), *chained(lookups, asked)])
     events += dict.fromkeys(lookups.events)
-    return _Analysis(found, events, _refused(asked, found), _looked_up(asked, found))
+    return _Analysis(
+        found, events, _refused(asked, found, lookups.undecided), _looked_up(asked, found)
+    )
 
 
 def _left_out(question: Query) -> list[str]:
@@ -138,8 +144,10 @@ def _ranked(found: Iterable[Found]) -> list[Found]:
     return sorted(found, key=lambda one: (bool(one.unsaid), -one.fit))
 
 
-def _refused(asked: Asked, found: Sequence[Found]) -> str:
+def _refused(asked: Asked, found: Sequence[Found], undecided: Sequence[str]) -> str:
     """Why what was found is no answer; "" where it is."""
+    if undecided and not (found and found[0].fit >= LEAST_FIT and not found[0].unsaid):
+        return _UNDECIDED.format(undecided[0])
     if not found:
         return _NO_TRIPLE if asked.names else _NO_NAME
     if found[0].fit < LEAST_FIT:

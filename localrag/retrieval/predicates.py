@@ -38,6 +38,7 @@ _ASPECT = (
 )
 _ASPECT_BEHIND = re.compile(rf"[ぁ-ん]{{0,4}}(?:{_ASPECT})")
 _OWN_ASPECT = re.compile(rf".*(?:{_ASPECT})")
+_DIGITS = re.compile("[0-9]+")
 _COMPOUND = re.compile(r"[一-鿿]{2,3}")
 
 
@@ -124,6 +125,9 @@ def _alike(ours: Term, theirs: Term) -> float:
     if ours.things and theirs.things:
         # Both are known: 出身地 and 出身校 are not alike for what they have in common.
         return _SYNONYM if ours.things & theirs.things else 0.0
+    # 9000 is not like 900, nor 第12回 like 第1回.
+    if _DIGITS.findall(ours.text) != _DIGITS.findall(theirs.text):
+        return 0.0
     one, other = _stem(ours.text), _stem(theirs.text)
     if one == other:
         return _SYNONYM

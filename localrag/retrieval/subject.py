@@ -1,5 +1,6 @@
 """Stage `subject`: what the triples of a corpus say of a subject under a predicate."""
 
+from localrag.corpus.knowledge import MOST_TRIPLES
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.naming import fold
 from localrag.retrieval.admission import Admission
@@ -42,7 +43,10 @@ def triples_of(
         events.append(f"{name!r} names {left:,} more subjects, which were not looked at")
     scores: dict[str, float] = {}
     for position, subject in enumerate(subjects[:_SUBJECTS]):
-        for passage_id, triple in store.knowledge.about(subject):
+        known = store.knowledge.about(subject, MOST_TRIPLES + 1)
+        if len(known) > MOST_TRIPLES:
+            events.append(f"only the first {MOST_TRIPLES:,} triples of {subject!r} were looked at")
+        for passage_id, triple in known[:MOST_TRIPLES]:
             if admission.admits(passage_id.rpartition("#")[0]):
                 fit = likeness(predicate, triple.predicate) + _OF_THE_SUBJECT
                 fit += _SAME * (fold(predicate) == fold(triple.predicate))

@@ -75,8 +75,8 @@ class _Without(Knowledge):
             if (left := tuple(each for each in one.subjects if each not in self._gone))
         ]
 
-    def about(self, subject: str) -> list[KnownTriple]:
-        return [one for one in self._knowledge.about(subject) if one not in self._left_out]
+    def about(self, subject: str, limit: int | None = None) -> list[KnownTriple]:
+        return [one for one in self._knowledge.about(subject) if one not in self._left_out][:limit]
 
 
 def main() -> None:

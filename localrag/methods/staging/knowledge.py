@@ -61,11 +61,11 @@ def read(toolkit: Toolkit, asked: Query, query: SubQuery) -> Reading | None:
 
 
 def _is_about(toolkit: Toolkit, query: SubQuery, triple: Triple) -> bool:
-    """Whether the subject of a triple is one that the query asks about."""
+    """Whether the subject of a triple is surely the one that the query asks about."""
     if not query.subject:
         return names(query.text, triple.subject)
     with toolkit.store() as store:
-        return triple.subject in store.knowledge.subjects(query.subject)
+        return store.knowledge.surely(query.subject, triple.subject)
 
 
 def _meant(triple: Triple, named: str) -> str:

@@ -5,11 +5,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from localrag.corpus.knowledge import Mention
+from localrag.corpus.boundaries import stands_alone, words_of
 from localrag.corpus.model import Triple
 from localrag.corpus.naming import FoldedText, bare, fold
 from localrag.methods.staging.model import LONGEST_OBJECT, SubQuery
-from localrag.methods.symbolic.naming import stands_alone, words_of
 from localrag_indexes.analysis.normalize import normalize
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
 
@@ -78,7 +77,7 @@ def names(text: str, name: str) -> bool:
     return any(
         folded.begins(found.start())
         and folded.ends(found.end())
-        and stands_alone(normal, Mention(*folded.span(*found.span()), ()), words)
+        and stands_alone(normal, *folded.span(*found.span()), words)
         for wanted in filter(None, (whole, bare(whole)))
         for found in re.finditer(re.escape(wanted), folded.folded)
     )

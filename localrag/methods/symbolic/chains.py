@@ -6,12 +6,21 @@ steps far. The path is taken whose predicates, objects and kind of answer fit th
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, Mention
+from localrag.methods.symbolic.doubts import of_meanings, of_values
 from localrag.methods.symbolic.model import Found, Lookups
 from localrag.methods.symbolic.naming import Asked, masked
-from localrag.methods.symbolic.wording import Form, form_of, is_choice, kind_fits, unframed
+from localrag.methods.symbolic.wording import (
+    Form,
+    form_of,
+    has_figure,
+    is_choice,
+    kind_fits,
+    unframed,
+)
 from localrag.reading.comparison.narrowing import narrowed
 from localrag.retrieval.predicates import SAID, Term, alike, best, heard, terms
 from localrag_indexes.analysis.normalize import normalize
@@ -44,6 +53,7 @@ class _Question(NamedTuple):
 
     Attributes:
         name: where paths begin.
+        written: the name, as the question writes it.
         text: normalised, the name masked.
         tail: what follows the name.
         words: that carry meaning, the name apart.
@@ -51,6 +61,7 @@ class _Question(NamedTuple):
     """
 
     name: Mention
+    written: str
     text: str
     tail: str
     words: tuple[Term, ...]
@@ -69,7 +80,7 @@ def chained(lookups: Lookups, asked: Asked) -> Iterator[Found]:
             continue
         words = terms(unframed(text))
         weights = tuple(w.weight * (_DESCRIBING if w.end <= name.start else 1) for w in words)
-        question = _Question(name, text, text[name.end :], words, weights)
+        question = _Question(name, asked.written(name), text, text[name.end :], words, weights)
         for path in _paths(lookups, question):
             yield _judged(lookups, question, path)
 
@@ -137,6 +148,8 @@ def _judged(lookups: Lookups, question: _Question, path: _Path) -> Found:
     last = path[-1].triple
     unsaid, besides = _unsaid(question, path, conditions, told)
     doubts = [_BESIDES.format(word) for word in besides]
+    doubts += of_meanings(lookups, _meant(lookups, question, path))
+    doubts += of_values(path[-1:])
     doubts += [
         _HARDLY.format(fact.triple.predicate)
         for fact, share in zip(path, shares, strict=True)
@@ -151,6 +164,15 @@ def _judged(lookups: Lookups, question: _Question, path: _Path) -> Found:
     )
 
 
+def _meant(lookups: Lookups, question: _Question, path: _Path) -> Iterator[tuple[str, str]]:
+    """The names that a path goes on from, each with the subject it was taken for."""
+    yield question.written, path[0].triple.subject
+    for fact, following in pairwise(path):
+        subject = following.triple.subject
+        names = [each for each in fact.triple.objects if subject in lookups.subjects(each)]
+        yield names[0], subject
+
+
 def _unsaid(
     question: _Question, path: _Path, conditions: Sequence[KnownTriple], told: Sequence[float]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -162,23 +184,24 @@ def _unsaid(
         (Xの会社の).
     """
     missing = [word.text for word in _out_of_order(question, path)]
+    missing += [word.text for word in _without_step(question, path)]
     besides = []
-    links: list[Term] = []
     for word, t in zip(question.words, told, strict=True):
-        if word.start < question.name.end or word.light:
+        if word.start < question.name.end:
+            # A number describes nothing: 「1970年のAの人口」 may be another.
+            if t < SAID and has_figure(question.text[word.start - 1 : word.end]):
+                missing.append(word.text)
+            elif t < SAID and not (word.is_kind or word.light) and _is_before(question, word):
+                besides.append(word.text)
             continue
-        is_link = question.text[: word.start].rstrip(_QUOTES).endswith("の")
+        if word.light:
+            continue
+        is_link = _is_link(question, word)
         if t >= SAID and word.is_narrow and not _is_said(word, (*path, *conditions)):
             besides.append(word.text)
         elif t < SAID and (is_link or word.is_narrow or not word.is_kind):
             is_head = not word.things and _CLAUSE.search(question.text, 0, word.start)
             (besides if is_head else missing).append(word.text)
-        elif is_link and word.things:
-            links.append(word)
-            # 父の父 takes two steps.
-            speaking = sum(best(word, _predicate(fact)) >= SAID for fact in path)
-            if sum(alike(word, link) >= SAID for link in links) > max(speaking, 1):
-                missing.append(word.text)
     return tuple(missing), tuple(besides)
 
 
@@ -194,6 +217,35 @@ def _out_of_order(question: _Question, path: _Path) -> list[Term]:
         for word in behind
         if best(word, first) < SAID and any(best(word, each) >= SAID for each in later)
     ]
+
+
+def _without_step(question: _Question, path: _Path) -> Iterator[Term]:
+    """The words behind 「の」 that have no step of their own, in the order of the words.
+
+    父の父 takes two steps, and 父の母 others than 母の父.
+    """
+    step = 0
+    last: Term | None = None
+    predicates = [_predicate(fact) for fact in path]
+    for word in question.words:
+        if word.start < question.name.end or not _is_link(question, word):
+            continue
+        speaking = [at for at, each in enumerate(predicates) if best(word, each) >= SAID]
+        again = last is not None and alike(word, last) >= SAID
+        following = [at for at in speaking if at >= step + again]
+        if following:
+            step, last = following[0], word
+        elif speaking or (last is not None and word.text == last.text):
+            yield word
+
+
+def _is_link(question: _Question, word: Term) -> bool:
+    return question.text[: word.start].rstrip(_QUOTES).endswith("の")
+
+
+def _is_before(question: _Question, word: Term) -> bool:
+    """Whether a word tells which of several things of the name is meant: 「昭和のA」."""
+    return question.text[word.end : question.name.start] == "の"
 
 
 def _is_said(word: Term, facts: Sequence[KnownTriple]) -> bool:

@@ -12,14 +12,18 @@ from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, Mention
 from localrag.methods.symbolic.conditions import CONDITIONAL, decided, held
+from localrag.methods.symbolic.doubts import of_meanings, of_sharing, of_values
 from localrag.methods.symbolic.model import Found, Lookups
-from localrag.methods.symbolic.naming import Asked, masked
+from localrag.methods.symbolic.naming import MASK, Asked, masked
 from localrag.methods.symbolic.wording import (
     ORDERS,
     Form,
+    asks_for_part,
     comparisons_of,
     form_of,
+    has_figure,
     is_date,
+    is_limited,
     is_order,
     unframed,
 )
@@ -42,7 +46,21 @@ _RESPECT = re.compile(r"同じ(?:年代|世紀|学年|年|月|日|都道府県|[
 _NO_DATE = re.compile(r"同じ(?:人|作家|監督|場所|[都道府県市区町村国])|同一人物")
 _HEAD = re.compile(r"(?:[いなたる]|[年歳][上下]の)\s*$")
 _HEAD_BEHIND = re.compile(r"\s*(?:$|[はでだ、?？])")
-_UNCERTAIN = "texts were compared, whose likeness is no fact"
+_UNCERTAIN = "what was compared is only alike, which is no fact"
+_BEGINNING = "only beginnings were compared"
+_DIFFERING = "「{}」 and 「{}」 need not be told of the same"
+_INCOMPARABLE = "{} ({}) and {} ({}) cannot be compared"
+# Another thing, though the store may not know it.
+_ALSO_BEFORE = re.compile(
+    r"[^はで、,。]{2}[』」]?(?:と|や|および|及び)[『「]?$|[』」][、,・][『「]?$"
+)
+_ALSO_BEHIND = re.compile(
+    rf"[』」]?(?:[とや](?![、ではもどをのっい]|$|いずれ|比べ)|[、,・][『「]?{MASK})"
+)
+_COMMA = re.compile("[、,]")
+_OF_WHICH = re.compile(
+    r"(?:どちら|どっち|いずれ)の([^がはをのに]{1,8}?)(?=でしょう|です|[?？]|\s*$)"
+)
 _WHOLE = re.compile(r"[^\w]|[ぁ-ゖ]|$|氏|様|君|選手")
 
 
@@ -52,11 +70,13 @@ class _Compared(NamedTuple):
     Attributes:
         name: as an answer calls it.
         subject: of the store.
+        meant: the names it was reached by, each with the subject it was taken for.
         through: the triple that leads to it from a thing that the question names; () if it does.
     """
 
     name: str
     subject: str
+    meant: tuple[tuple[str, str], ...]
     through: tuple[KnownTriple, ...] = ()
 
 
@@ -87,10 +107,33 @@ def compared(lookups: Lookups, asked: Asked) -> Iterator[Found]:
     hidden = masked(asked.text, asked.names)
     for one, other in combinations(_first_named(asked), 2):
         gap = hidden[one.end : other.start]
-        if len(gap) <= _FARTHEST and _JOINED.match(gap):
+        if len(gap) <= _FARTHEST and _JOINED.match(gap) and not _are_more(hidden, one, other):
             wording = _wording(asked, (one, other))
-            if wording.form is not Form.OPEN:
+            if wording.form is not Form.OPEN and not _is_beyond(wording):
                 yield from _candidates(lookups, asked, wording)
+
+
+def _are_more(hidden: str, one: Mention, other: Mention) -> bool:
+    """Whether the two are some of several things."""
+    return bool(
+        _ALSO_BEFORE.search(hidden[: one.start])
+        or _ALSO_BEHIND.match(hidden, other.end)
+        or MASK in (gap := hidden[one.end : other.start])
+        or (_COMMA.fullmatch(gap) and _COMMA.fullmatch(hidden[: one.start][-1:]))
+    )
+
+
+def _is_beyond(wording: _Wording) -> bool:
+    """Whether a question says of the two things what is not compared here."""
+    one, other = wording.sides
+    described = wording.rest[: one.start] + wording.rest[one.end : other.start]
+    if is_limited(wording.rest) or (has_figure(described) and "は" not in described):
+        return True
+    if (owner := _OF_WHICH.search(wording.rest)) and any(
+        word.things and not (word.is_kind or word.light) for word in terms(owner[1])
+    ):
+        return True
+    return wording.comparisons[0] in ORDERS and asks_for_part(wording.rest)
 
 
 def _first_named(asked: Asked) -> Iterator[Mention]:
@@ -158,8 +201,9 @@ def _telling(text: str, words: Sequence[Term]) -> tuple[Term, ...]:
 
 def _candidates(lookups: Lookups, asked: Asked, wording: _Wording) -> Iterator[Found]:
     named = tuple(
-        [_Compared(asked.written(name), subject) for subject in name.subjects]
+        [_Compared(written, subject, ((written, subject),)) for subject in name.subjects]
         for name in wording.sides
+        for written in [asked.written(name)]
     )
     yield from _pairs(lookups, wording, _telling(wording.text, wording.words), named)
     link = _link(wording)
@@ -185,7 +229,7 @@ def _follow(lookups: Lookups, one: _Compared, link: Term) -> Iterator[_Compared]
         if len(fact.triple.objects) == 1 and heard(_predicate(fact), [link]) >= SAID:
             name = fact.triple.objects[0]
             for subject in lookups.subjects(name):
-                yield _Compared(name, subject, (fact,))
+                yield _Compared(name, subject, (*one.meant, (name, subject)), (fact,))
 
 
 def _pairs(
@@ -197,7 +241,7 @@ def _pairs(
     for one, other in product(*sides):
         for ours in _likeliest(lookups.about(one.subject), words):
             for theirs in _likeliest(lookups.about(other.subject), words):
-                found = _found(wording, words, (one, other), (ours, theirs))
+                found = _found(lookups, wording, words, (one, other), (ours, theirs))
                 if found:
                     yield found
 
@@ -208,6 +252,7 @@ def _likeliest(facts: Sequence[KnownTriple], words: Sequence[Term]) -> Sequence[
 
 
 def _found(
+    lookups: Lookups,
     wording: _Wording,
     words: tuple[Term, ...],
     pair: tuple[_Compared, _Compared],
@@ -229,25 +274,39 @@ def _found(
         for word in words
         if _is_said(word, predicates) or not _RESPECT.match(wording.rest, word.start - 2)
     )
+    because = ""
     for comparison in wording.comparisons:
         conditional = comparison in CONDITIONAL
         outcome = (
-            decided(comparison, sides, predicates, wording.text, words)
+            decided(comparison, sides, predicates, wording.text, wording.rest, words)
             if conditional
             else compare(comparison, sides, wording.text)
         )
         text = _text(outcome, wording, sides) if outcome else ""
+        unsaid = _unsaid(wording, words, predicates, conditional=conditional)
         if outcome and text:
             spoken = sum(heard(predicate, words) for predicate in predicates) / 2
             covered = _covered(words, facts, objects=conditional)
+            through = tuple(link for one in pair for link in one.through)
+            doubts = [] if outcome.certain else [_UNCERTAIN]
+            if comparison is not wording.comparisons[0] and is_date(facts[0].triple.objects[0]):
+                doubts.append(_BEGINNING)
+            doubts += of_sharing(comparison, sides, outcome)
+            doubts += of_meanings(lookups, pair[0].meant + pair[1].meant)
             return Found(
                 text,
-                (*(link for one in pair for link in one.through), *facts),
+                (*through, *facts),
                 (same + 2 * covered + spoken) / 4,
                 outcome.because,
-                "" if outcome.certain else _UNCERTAIN,
-                _unsaid(wording, words, predicates, conditional=conditional),
+                "; ".join([*doubts, *of_values(facts), *_differing(facts)]),
+                unsaid,
             )
+        if outcome:
+            because = outcome.because
+            break
+    if words and not unsaid and all(heard(predicate, words) >= SAID for predicate in predicates):
+        shown = (part for side in sides for part in (side.name, "、".join(side.objects)))
+        lookups.undecided.append(because or _INCOMPARABLE.format(*shown))
     return None
 
 
@@ -273,6 +332,14 @@ def _unsaid(
             else not conditional and (not word.is_kind or _OF.search(wording.rest, 0, word.start))
         )
     )
+
+
+def _differing(facts: Sequence[KnownTriple]) -> Iterator[str]:
+    """Two predicates that are alike in some of what they can mean: 起工 and 建造."""
+    one, other = facts[0].triple.predicate, facts[1].triple.predicate
+    things = [[term.things for term in _predicate(fact) if not term.light] for fact in facts]
+    if normalize(one) != normalize(other) and (things[0] != things[1] or not all(things[0])):
+        yield _DIFFERING.format(one, other)
 
 
 def _is_said(word: Term, predicates: Sequence[Sequence[Term]]) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from localrag.methods.symbolic.wording import is_date
+from localrag.methods.symbolic.wording import has_figure, is_date, is_ordered
 from localrag.reading.comparison.comparing import compare
 from localrag.reading.comparison.model import Comparison, Outcome, Side
 from localrag.retrieval.predicates import Term, best, terms
@@ -19,6 +19,23 @@ CONDITIONAL = (Comparison.EACH, Comparison.ANY, Comparison.WHICH)
 
 # A word that a predicate is nearer to than this is about what is asked, no condition.
 _ASKED = 0.5
+# A number or a date, with what is written together with it.
+_PIECE = r"[^\W_ぁ-ゖ]|[.,%]"
+_MEASURE = re.compile(rf"(?:{_PIECE})*[0-9〇一二三四五六七八九十百千元](?:{_PIECE})*")
+_TO = re.compile(r"(?:から|[~〜-])")
+# What bounds it, and the words that `compare` reads.
+_BOUNDS = (
+    (re.compile(r"まで"), "まで"),
+    (re.compile(r"よりも?(?:前|先|早|古)"), "より前"),
+    (re.compile(r"よりも?(?:後|遅|新)"), "より後"),
+    (
+        re.compile(
+            r"よりも?[^、。]{0,10}?(?:多[いくか]|高[いくか]|長[いくか]|大き|重|広)|を?(?:上回|超)"
+        ),
+        "超",
+    ),
+    (re.compile(r"よりも?[^、。]{0,10}?(?:少な|低|短|小さ|軽|狭)|を?下回"), "未満"),
+)
 # Share of the words that one thing must hold, that one must hold more than the other.
 _MET, _LEAST, _MORE = 0.65, 0.4, 0.15
 _NEAR = 0.6
@@ -31,6 +48,7 @@ def decided(
     sides: Sequence[Side],
     predicates: Sequence[Sequence[Term]],
     text: str,
+    rest: str,
     words: Sequence[Term],
 ) -> Outcome | None:
     """Which sides meet the condition of a question.
@@ -39,7 +57,8 @@ def decided(
         comparison: one of `CONDITIONAL`.
         sides: the things and what is known of them.
         predicates: the terms of their predicates.
-        text: the question without its names.
+        text: the question without its names, and its frame.
+        rest: the question without its names.
         words: of the text.
 
     Returns:
@@ -49,12 +68,44 @@ def decided(
     if len({is_date(each) for each in objects if each not in _NOTHING}) > 1:
         return None
     condition = [w for w in words if max(best(w, terms_) for terms_ in predicates) < _ASKED]
+    if has_figure(text):
+        return _by_measure(comparison, sides, condition, text, rest)
+    if is_ordered(rest):
+        return None
     runs = _runs(text, condition)
     phrase = max(runs, key=len, default="")
     outcome = compare(comparison, sides, phrase) if phrase else None
     if outcome and outcome.certain and (outcome.side is not None or outcome.holds is not None):
         return replace(outcome, certain=len(runs) == 1)
     return _by_words(comparison, sides, condition, text)
+
+
+def _by_measure(
+    comparison: Comparison,
+    sides: Sequence[Side],
+    condition: Sequence[Term],
+    text: str,
+    rest: str,
+) -> Outcome | None:
+    """Which sides meet a condition that is a number or a date: no share of words stands for it."""
+    measures = [found.span() for found in _MEASURE.finditer(text) if has_figure(found[0])]
+    if len(measures) == 2 and _TO.fullmatch(text, measures[0][1], measures[1][0]):
+        measures = [(measures[0][0], measures[1][1])]
+    if len(measures) != 1:
+        return None
+    start, end = measures[0]
+    phrase = text[start:end]
+    for words, bound in _BOUNDS:
+        if found := words.match(rest, end):
+            phrase, end = phrase + bound, found.end()
+            break
+    if is_ordered(rest[:start]) or is_ordered(rest[end:]):
+        return None
+    outcome = compare(comparison, sides, phrase)
+    if outcome is None or (outcome.side is None and outcome.holds is None):
+        return None
+    others = [word for word in condition if not (start <= word.start < end or word.light)]
+    return replace(outcome, certain=outcome.certain and not others)
 
 
 def held(word: Term, text: str) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from localrag.corpus.knowledge import Knowledge, KnownTriple, Mention
+from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, Mention
 
 # A name with more meanings than this says little; they come the likeliest first.
 _MOST_MEANINGS = 8
@@ -36,10 +36,12 @@ class Lookups:
 
     Attributes:
         events: what was left out.
+        undecided: what is known of two things, as the question asks, but does not decide it.
     """
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.events: list[str] = []
+        self.undecided: list[str] = []
         self._knowledge = knowledge
         self.about = cache(self._about)
         self.subjects = cache(self._subjects)
@@ -51,9 +53,18 @@ class Lookups:
             for start, end, subjects in self._knowledge.mentions(text)
         ]
 
+    def surely(self, name: str, subject: str) -> bool:
+        """Whether a name means a subject and nothing else; see `Knowledge.surely`."""
+        return self._knowledge.surely(name, subject)
+
     def _about(self, subject: str) -> tuple[KnownTriple, ...]:
         """The triples of a subject; see `Knowledge.about`."""
-        return tuple(self._knowledge.about(subject))
+        known = self._knowledge.about(subject, MOST_TRIPLES + 1)
+        if len(known) > MOST_TRIPLES:
+            self.events.append(
+                f"the first {MOST_TRIPLES:,} triples of 「{subject}」 were looked up"
+            )
+        return tuple(known[:MOST_TRIPLES])
 
     def _subjects(self, name: str) -> tuple[str, ...]:
         """The subjects that a name can mean; see `Knowledge.subjects`."""

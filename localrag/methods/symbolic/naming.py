@@ -4,20 +4,16 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from localrag.corpus.boundaries import stands_alone, words_of
 from localrag.corpus.knowledge import Mention
 from localrag.methods.symbolic.model import Lookups
-from localrag_indexes.analysis.japanese import segment
 from localrag_indexes.analysis.normalize import normalize_with_offsets, original_span
 
 MASK = "\ufffc"
 """Stands for each character of a name, so that no word is read into it."""
 
 _MOST_NAMES = 12
-_OPENING, _CLOSING = "『「“\"'", "』」”\"'"
 _JOINT = re.compile(r"[と、やは]|より")
-# What makes another name of a name that it stands before, or behind.
-_BEFORE = re.compile(r"[a-z0-9新旧東西南北大小元前本第真超続副準]")
-_BEHIND = re.compile(r"[^\W_ぁ-ゖー氏様君達型界系人家等的]")
 
 
 class Asked(NamedTuple):
@@ -49,7 +45,8 @@ def read(lookups: Lookups, question: str) -> Asked:
     doubtful: list[Mention] = []
     for mention in sorted(lookups.mentions(text), key=lambda one: one.start - one.end):
         if _is_free(mention, names):
-            (names if stands_alone(text, mention, words) else doubtful).append(mention)
+            alone = stands_alone(text, mention.start, mention.end, words)
+            (names if alone else doubtful).append(mention)
     # Where words begin is a guess; what is joined to a name is a name.
     for mention in doubtful:
         if _is_free(mention, names) and _is_joined(text, mention, names):
@@ -66,37 +63,9 @@ def masked(text: str, names: Sequence[Mention]) -> str:
     return text
 
 
-class Words(NamedTuple):
-    """The words of a text, by where they begin and by where they end."""
-
-    starting: dict[int, str]
-    ending: dict[int, str]
-
-
-def words_of(text: str) -> Words:
-    """The words of a normalised text."""
-    words, position = Words({}, {}), 0
-    for surface in segment(text):
-        start = text.index(surface, position)
-        position = start + len(surface)
-        words.starting[start] = words.ending[position] = surface
-    return words
-
-
 def _is_free(name: Mention, names: Sequence[Mention]) -> bool:
     return not any(one.start < name.end and name.start < one.end for one in names)
 
 
 def _is_joined(text: str, name: Mention, names: Sequence[Mention]) -> bool:
     return any(_JOINT.fullmatch(text, one.end, name.start) for one in names)
-
-
-def stands_alone(text: str, name: Mention, words: Words) -> bool:
-    """Whether a name is no piece of another: quoted, or cut from the words around it."""
-    before, after = text[: name.start][-1:], text[name.end :][:1]
-    if before and after and before in _OPENING and after in _CLOSING:
-        return True
-    if name.start not in words.starting or name.end not in words.ending:
-        return False
-    ahead, behind = words.ending.get(name.start, ""), words.starting.get(name.end, "")
-    return not (_BEFORE.fullmatch(ahead) or _BEHIND.fullmatch(behind))

@@ -9,7 +9,9 @@ from enum import StrEnum
 from localrag.corpus.model import Triple
 from localrag.methods.symbolic.naming import MASK
 from localrag.reading.comparison.model import Comparison
+from localrag.reading.comparison.units import UNITS
 from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
 
 _CHOICE = re.compile("(?:どちら|どっち)(?!も|とも|か[はがに])|いずれ(?![もか])")
 _WHICH = re.compile(rf"{_CHOICE.pattern}|どの|のは[?？]?\s*$")
@@ -29,9 +31,9 @@ _NEGATION = re.compile(r"(?<!少)な(?:い|かった)|(?<![えけれ])ません"
 _ORDERS = {
     Comparison.OLDER: r"[年歳]上|年長|年齢[がはの]*[上高]",
     Comparison.YOUNGER: r"[年歳]下|年少|若[いかく]|年齢[がはの]*[下低]|幼い",
-    Comparison.EARLIER: r"先[にかだで]|[がはの]先|先な|早[いかくまめ]|古[いかく]|以前に|最初に"
-    r"|歴[がはも]?[のよりも]*長",
-    Comparison.LATER: r"後[にかだで]|[がはの]後|後な|遅[いかくれ]|新し|歴[がはも]?[のよりも]*短",
+    Comparison.EARLIER: r"先[にかだで]|[がはの]先|先な|先\s*$|早[いかくまめ]|速[いかく]|古[いかく]"
+    r"|以前に|最初に",
+    Comparison.LATER: r"後[にかだで]|[がはの]後|後な|遅[いかくれ]|新し",
     Comparison.MORE: r"多[いくかけ]|長[いくか]|高[いくかさ]|広[いくか]|大き|重[いくか]"
     r"|上回|強[いくか]",
     Comparison.LESS: r"少な|短[いくか]|低[いくか]|狭[いくか]|小さ|軽[いくか]"
@@ -40,15 +42,18 @@ _ORDERS = {
 ORDERS = tuple(_ORDERS)
 """The comparisons by order, of which the words of a question tell the direction."""
 _ORDER = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items()))
-# What the words can mean besides: 早い and 若い of an age is less of it, 長い of a career earlier.
+# What the words can mean besides: 若い of an age is less of it, 高い of a place in a series an
+# earlier one, 長い of what has no known end that it began earlier.
 _ALSO = {
     Comparison.OLDER: Comparison.MORE,
     Comparison.YOUNGER: Comparison.LESS,
-    Comparison.EARLIER: Comparison.LESS,
-    Comparison.LATER: Comparison.MORE,
     Comparison.MORE: Comparison.EARLIER,
     Comparison.LESS: Comparison.LATER,
 }
+_ALSO_IN_TIME = re.compile("[長短高低]")
+
+# 月 alone is no date: 生年月日の月が早い.
+_PART_OF_DATE = re.compile("(?<!年)月日?(?=[がはだ])|の日(?=[がはだ])")
 
 _FRAME = re.compile(
     rf"{MASK}|(?:どちら|どっち)の[^がはをのに]{{1,8}}(?=でしょう|です|[?？]|$)"
@@ -58,12 +63,24 @@ _FRAME = re.compile(
     r"|どの|の?うち|について|では|名前|名称|本当|という|そう|より|ほう|方が|方は|[?？。、]"
 )
 
+_KANJI = f"[{NUMERAL_CHARACTERS}]"
+_FIGURE = re.compile(
+    rf"(?<![a-z])[0-9]|{_KANJI}{{2}}|(?:{_KANJI}|元)年|{_KANJI}(?:世紀|月|[十百千万億兆人位番])"
+)
+_TIME = re.compile(
+    r"現在|今の|今も|今は|当時|かつて|(?<![年紀代月日])以前[のは]|昔|往時|目下|いまの"
+)
+# What limits or adds up what is compared.
+_LIMITED = re.compile(
+    r"だけ|のみ|しか|以外|除[いく]|片方|片一方|最も|もっとも|一番|番目|合計|合わせ|平均|の差|差[がは]|の和"
+    r"|倍|半分|何[年月日人]|次に|嘘|うそ|誤り|間違い|間に|前後|割に|もし"
+)
 _COUNTED = re.compile(r"何(cm|km|kg|[一-鿿々a-z])")
 _DATE_ASKED = re.compile(r"いつ|年月日|西暦")
 _NO_DATE_ASKED = re.compile(r"誰|だれ|どこ")
 _DATE = re.compile(r"[0-9元]\s*[年月日]|世紀")
-# 何歳 asks for no date at all.
-_OTHER_PART, _OTHER_KIND, _NO_DATE_COUNTED = 0.7, 0.5, 0.3
+# 何歳 asks for no date at all, and 何人 for a number.
+_OTHER_PART, _OTHER_KIND, _NOT_COUNTED = 0.7, 0.5, 0.3
 
 
 class Form(StrEnum):
@@ -107,13 +124,44 @@ def comparisons_of(text: str, form: Form, *, claimed: bool) -> tuple[Comparison,
         if _ANY.search(text) and not _EACH.search(text):
             return (Comparison.ANY,)
         return (Comparison.EACH,)
-    orders = [Comparison(match.lastgroup or "") for match in _ORDER.finditer(text)]
-    return (orders[-1], _ALSO[orders[-1]]) if orders else (Comparison.WHICH,)
+    orders = list(_ORDER.finditer(text))
+    if not orders:
+        return (Comparison.WHICH,)
+    order = Comparison(orders[-1].lastgroup or "")
+    also = _ALSO.get(order)
+    if also in (Comparison.EARLIER, Comparison.LATER) and not _ALSO_IN_TIME.match(orders[-1][0]):
+        also = None
+    return (order, also) if also else (order,)
+
+
+def asks_for_part(text: str) -> bool:
+    """Whether months or days are put in order, whatever their year."""
+    return _PART_OF_DATE.search(text) is not None
 
 
 def is_order(text: str, position: int) -> bool:
     """Whether a word of comparison (早い, 多い) stands at a position of a text."""
     return _ORDER.match(text, position) is not None
+
+
+def has_figure(text: str) -> bool:
+    """Whether a text holds a number."""
+    return _FIGURE.search(text) is not None
+
+
+def is_limited(text: str) -> bool:
+    """Whether a question about two things holds a word that comparing them does not answer."""
+    return _LIMITED.search(text) is not None
+
+
+def asks_for_time(text: str) -> bool:
+    """Whether a question asks for what holds now, or did once: triples do not tell."""
+    return _TIME.search(text) is not None
+
+
+def is_ordered(text: str) -> bool:
+    """Whether a text holds a word of comparison (早い, 多い); what is compared (高さ) is none."""
+    return any(not found[0].endswith("さ") for found in _ORDER.finditer(text))
 
 
 def unframed(text: str) -> str:
@@ -129,8 +177,10 @@ def kind_fits(tail: str, triple: Triple) -> float:
     whole = normalize("、".join(triple.objects))
     parts = [*_COUNTED.findall(tail), *(["日"] if "年月日" in tail else [])]
     lacking = [part for part in parts if part not in whole]
+    if any(part in UNITS for part in lacking) and not has_figure(whole):
+        return _NOT_COUNTED
     if lacking and is_date(whole) and not set("年月日") & set("".join(lacking)):
-        return _NO_DATE_COUNTED
+        return _NOT_COUNTED
     if lacking:
         return _OTHER_PART
     if (_NO_DATE_ASKED if is_date(whole) else _DATE_ASKED).search(tail):

@@ -72,7 +72,8 @@ def _the_one(findings: Sequence[Finding]) -> Outcome | None:
     sure = [place for place in met if findings[place].certain]
     chosen = sure if len(sure) == 1 else met
     if len(chosen) == 1:
-        certain = findings[chosen[0]].certain and len(met) == 1
+        decided = all(finding.holds is not None for finding in findings)
+        certain = findings[chosen[0]].certain and len(met) == 1 and decided
         return Outcome(side=chosen[0], because=_because(findings), certain=certain)
     certain = all(finding.certain and finding.holds is not None for finding in findings)
     return Outcome(because=_because(findings)) if certain else None

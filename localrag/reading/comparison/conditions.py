@@ -32,13 +32,13 @@ class When:
     """A condition on time.
 
     Attributes:
-        span: the days that meet it; None where months do.
+        spans: the days that meet it, once for each reading (1900年代); () where months do.
         months: of any year, 1 to 12.
         named: the words for it.
         rest: what else the condition says.
     """
 
-    span: Interval[Day] | None
+    spans: tuple[Interval[Day], ...]
     months: tuple[int, ...]
     named: str
     rest: str
@@ -81,18 +81,22 @@ def _period() -> re.Pattern[str]:
 def _when(condition: str) -> When | None:
     plain = normalize(condition).strip()
     if season := _SEASON.fullmatch(plain):
-        return When(None, _SEASONS[season[1]], season[1], "")
+        return When((), _SEASONS[season[1]], season[1], "")
     named = {found.value for found in dates.find(condition)}
-    if len(named) == 1 and isinstance(date := named.pop(), Date):
-        rest = dates.blanked(condition)
+    if len(named) == 1:
+        date, rest = named.pop(), dates.blanked(condition)
+        if isinstance(date, Period):
+            if date.end is None or not (date.start.has_year and date.end.has_year):
+                return None
+            return When((date.start.span.hull(date.end.span),), (), str(date), rest)
         if date.has_year:
-            return When(date.span, (), str(date), rest)
+            return When((date.span, *filter(None, [date.narrow])), (), str(date), rest)
         if date.month is not None and date.day is None:
-            return When(None, (date.month,), str(date), rest)
+            return When((), (date.month,), str(date), rest)
         return None
     if period := _period().search(plain):
         rest = plain[: period.start()] + plain[period.end() :]
-        return When(periods()[period[1]], (), period[1], rest)
+        return When((periods()[period[1]],), (), period[1], rest)
     return None
 
 
@@ -105,15 +109,22 @@ def _in_time(text: str, predicate: str, when: When) -> Finding | None:
         return None
     if isinstance(value, Period):
         return _period_in_time(value, when)
-    holds: bool | None = None
-    if when.span is None:
-        holds = value.month in when.months if value.month is not None else None
-    elif value.has_year:
-        holds = value.span.lies_in(when.span)
+    holds, others = _lies_in(value, when)
     # Who was born in 1998 need not be all that 1998年に生まれた歌手 asks for.
     rest = _HIRAGANA.sub("", when.rest)
     is_all = all(character in predicate or character in _BIRTH for character in rest)
-    return _membership(str(value), when.named, holds, certain=is_all or holds is False)
+    certain = not others and (is_all or holds is False)
+    return _membership(str(value), when.named, holds, certain=certain)
+
+
+def _lies_in(date: Date, when: When) -> tuple[bool | None, bool]:
+    """Whether a date meets a condition, and whether another reading of this says otherwise."""
+    if not when.spans:
+        return date.month in when.months if date.month is not None else None, False
+    if not date.has_year:
+        return None, False
+    holds, *others = (date.span.lies_in(span) for span in when.spans)
+    return holds, any(other is not holds for other in others)
 
 
 def _period_in_time(value: Period, when: When) -> Finding:
@@ -123,17 +134,19 @@ def _period_in_time(value: Period, when: When) -> Finding:
         ends = ends[1:]
     elif beginning and not end:
         ends = ends[:1]
-    inside = {
-        date.span.lies_in(when.span) if when.span else date.month in when.months for date in ends
-    }
-    return _membership(str(value), when.named, inside.pop() if len(inside) == 1 else None)
+    inside = {_lies_in(date, when) for date in ends}
+    holds, others = inside.pop() if len(inside) == 1 else (None, False)
+    return _membership(str(value), when.named, holds, certain=not others)
 
 
 def _in_amount(text: str, condition: str) -> Finding | None:
     asked, whole = _quantity(condition), quantities.read(text)
     amount = whole or _quantity(text)
-    if asked is None or amount is None or asked.dimension != amount.dimension:
+    if asked is None or amount is None:
         return None
+    if asked.dimension != amount.dimension:
+        bounded = whole is not None and not asked.span.is_point
+        return Finding(None, statement(amount.text, "?", asked.text)) if bounded else None
     # A number in a name says nothing: 青坂46 against 赤坂46.
     if whole is None and asked.span.is_point:
         return None
@@ -167,7 +180,7 @@ def _in_place(text: str, predicate: str, condition: str) -> Finding | None:
 
 def _in_words(text: str, condition: str) -> Finding:
     asked = folded(condition)
-    if asked in (folded(text), *map(folded, texts.items(text))):
+    if texts.spelt(condition) in map(texts.spelt, (text, *texts.items(text))):
         return Finding(True, statement(text, "=", condition))
     likely = texts.likely(asked, text)
     return Finding(likely, statement(text, "≒" if likely else "≠", condition), certain=False)

@@ -17,7 +17,7 @@ _BARE_YEARS = re.compile(rf"([0-9]{{1,4}})(?:({RANGE})([0-9]{{1,4}}))?")
 _ASKS_FOR_DATE = re.compile(r"年(?![齢数収間商俸])|日(?![本数])|時期|期間|いつ")
 _SHORT_YEAR = re.compile(r"[0-9]{1,2}年")
 # 3年間, 2年前, 3年生 are no years; 3年生まれ, 1990年前半 are.
-_NO_DURATION = r"(?!間|以上|以下|未満|前(?!半)|ぶり|後(?!半)|目|生(?!ま)|半|齢|数)"
+_NO_DURATION = r"(?!間|以上|以下|未満|超|前(?!半)|ぶり|後(?!半)|目|生(?!ま)|半|齢|数)"
 _RANGE = re.compile(RANGE)
 # What may stand beside a date without saying anything of its own.
 _ORNAMENT = re.compile(rf"{NOTE}|現在|継続中|[\s、,。.:]")
@@ -31,11 +31,13 @@ class Date:
         span: the first and last day that are meant or, of an uncertain date, possible.
         text: as written, normalised.
         has_year: False for a day or month of no certain year; the year of `span` is 0 then.
+        narrow: the span where it is read as less (1900年代 as ten years); None where it cannot be.
     """
 
     span: Interval[Day]
     text: str
     has_year: bool = True
+    narrow: Interval[Day] | None = None
 
     @property
     def year(self) -> int | None:
@@ -189,12 +191,19 @@ def _date(match: re.Match[str], inherited: Date | None = None) -> Date | None:
         span = _in_year(match, noted.year if noted else None)
     if span is None:
         return None
+    narrow = spans.ten_years(span) if match["decade"] else span
+    narrow, span = (_qualified(match, each, has_year) for each in (narrow, span))
+    return Date(span, match[0], has_year, narrow if narrow != span else None)
+
+
+def _qualified(match: re.Match[str], span: Interval[Day], has_year: bool) -> Interval[Day]:
+    """A span of which the words beside it make a half, an uncertain or an open one."""
     if match["half"]:
         span = spans.half(span, first=match["half"] == "前半")
     vague = match["about"] or match["about_all"] or match[0].startswith(("約", "およそ"))
     if vague and has_year:
         span = spans.about(span)
-    return Date(spans.bounded(span, match["bound"] or ""), match[0], has_year)
+    return spans.bounded(span, match["bound"] or "")
 
 
 def _western_note(match: re.Match[str]) -> Date | None:

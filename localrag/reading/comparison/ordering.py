@@ -1,5 +1,6 @@
 """Puts sides in order: by time, by age, by amount."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import pairwise
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple
 
 from localrag.reading.comparison import dates, quantities
 from localrag.reading.comparison.dates import Date, Period
+from localrag.reading.comparison.eras import Day
 from localrag.reading.comparison.finding import cut
 from localrag.reading.comparison.interval import Interval
 from localrag.reading.comparison.model import Outcome, Side
@@ -14,6 +16,10 @@ from localrag.reading.comparison.quantities import Quantity
 from localrag.reading.comparison.units import COUNT, ORDINAL, UNITS
 
 _AGE = UNITS["歳"].dimension
+_SPEED = UNITS["ノット"].dimension
+# What begins on one day and ends on another, and does not happen on a day between them.
+_LASTING = re.compile(r"期間|活動|営業|放送|連載|在[任位職籍学]|生没")
+_MONTH, _ROUNDED = 30.4375, 3
 
 
 class Standing(NamedTuple):
@@ -29,9 +35,11 @@ class Standing(NamedTuple):
 
 
 def by_time(sides: Sequence[Side], first: bool) -> Outcome | None:
-    """Which side comes first, or last: by dates, places in a series, or ages at an event."""
-    return _by_dates(sides, first) or _by_quantities(
-        sides, first, lambda quantity: quantity.dimension == ORDINAL or quantity.is_age
+    """Which side comes first, or last: by dates, places in a series, times taken, or speeds."""
+    return (
+        _by_dates(sides, first)
+        or _by_quantities(sides, first, lambda of: of.dimension in (ORDINAL, _AGE))
+        or _by_quantities(sides, not first, lambda of: of.dimension == _SPEED)
     )
 
 
@@ -43,16 +51,53 @@ def by_age(sides: Sequence[Side], oldest: bool) -> Outcome | None:
 
 
 def by_amount(sides: Sequence[Side], least: bool) -> Outcome | None:
-    """Which side has the least, or most: by its quantities, else by how many objects it has."""
+    """Which side has the least, or most: by lengths of time, quantities, else number of objects."""
     # Whether 1位 is more than 2位 is a question of words.
-    return _by_quantities(
-        sides, least, lambda quantity: quantity.dimension != ORDINAL
-    ) or _by_number(sides, least)
+    return (
+        _by_length(sides, least)
+        or _by_quantities(sides, least, lambda of: of.dimension != ORDINAL)
+        or _by_number(sides, least)
+    )
+
+
+def _by_length(sides: Sequence[Side], least: bool) -> Outcome | None:
+    """By how long a time lasts; None where no side tells a time, or none of them has ended."""
+    told = [[dates.read(text, side.predicate) for text in side.objects] for side in sides]
+    periods = [value for found in told for value in found if isinstance(value, Period)]
+    if not any(period.end for period in periods):
+        return None
+    shown = [cut("、".join(side.objects)) for side in sides]
+    lengths = [_length(found) for found in told]
+    known = [Standing(of, text) for of, text in zip(lengths, shown, strict=True) if of is not None]
+    if len(known) < len(sides):
+        return Outcome(because=f"{'と'.join(shown)}は長短が決まらない")
+    return _ranked(known, smallest=least, undecided="長短が決まらない")
+
+
+def _length(found: Sequence[Date | Period | None]) -> Interval[float] | None:
+    """The days from the beginning to the end of the one period; None where one is unknown."""
+    only = found[0] if len(found) == 1 else None
+    if not isinstance(only, Period) or only.end is None:
+        return None
+    start, end = only.start.span, only.end.span
+    if start.low is None or start.high is None or end.low is None or end.high is None:
+        return None
+    return Interval(
+        _days(end.low) - _days(start.high) - _ROUNDED, _days(end.high) - _days(start.low) + _ROUNDED
+    )
+
+
+def _days(of: Day) -> float:
+    year, month, day = of
+    return (12 * year + month) * _MONTH + day
 
 
 def _by_dates(sides: Sequence[Side], first: bool) -> Outcome | None:
     dated = [_dates(side) for side in sides]
-    known = {date.has_year for found in dated for date in found}
+    beginnings = [
+        [value.start if isinstance(value, Period) else value for value in found] for found in dated
+    ]
+    known = {date.has_year for found in beginnings for date in found}
     if not all(dated) or len(known) != 1:
         return None
     standings = [
@@ -60,18 +105,24 @@ def _by_dates(sides: Sequence[Side], first: bool) -> Outcome | None:
             reduce(Interval.hull, (date.span for date in found)),
             "、".join(dict.fromkeys(map(str, found))),
         )
-        for found in dated
+        for found in beginnings
     ]
-    return _ranked(standings, smallest=first, undecided="前後が決まらない")
+    kinds = {type(value) for found in dated for value in found}
+    lasts = all(_LASTING.search(side.predicate) for side in sides)
+    return _ranked(
+        standings,
+        smallest=first,
+        undecided="前後が決まらない",
+        certain=kinds == {Date} or (kinds == {Period} and lasts),
+    )
 
 
-def _dates(side: Side) -> list[Date]:
-    """The dates of a side; of a period the day it begins."""
+def _dates(side: Side) -> list[Date | Period]:
     found: list[Date | Period] = []
     for text in side.objects:
         whole = dates.read(text, side.predicate)
         found += [whole] if whole else [inner.value for inner in dates.find(text)]
-    return [value.start if isinstance(value, Period) else value for value in found]
+    return found
 
 
 def _by_quantities(

@@ -42,11 +42,13 @@ class Place:
     Attributes:
         parts: prefecture, county, city, ward, town as far as they are named, and what follows;
             of foreign places what is written between 「・」 and 「、」.
-        text: as written, normalised.
+        text: as written, normalised, without a note.
+        note: in brackets behind it; "" for none.
     """
 
     parts: tuple[str, ...]
     text: str
+    note: str = ""
 
     @property
     def prefecture(self) -> str | None:
@@ -85,7 +87,9 @@ def read(text: str, predicate: str = "") -> Place | None:
     """
     if len(text) > LONGEST:
         return None
-    plain = re.sub(rf"{NOTE}$", "", normalize(text)).strip()
+    whole = normalize(text).strip()
+    plain = re.sub(rf"{NOTE}$", "", whole).strip()
+    note = whole[len(plain) :]
     asked = _ASKS_FOR_PLACE.search(predicate) is not None
     plain = _SHORT.get(plain, plain) if asked else plain
     match = _ADDRESS.match(plain)
@@ -99,7 +103,7 @@ def read(text: str, predicate: str = "") -> Place | None:
         parts = [part for part in re.split(r"[・、, ]", plain) if part]
     elif rest:
         parts.append(rest)
-    return Place(tuple(parts), plain) if parts else None
+    return Place(tuple(parts), plain, note) if parts else None
 
 
 def part(text: str, kind: str) -> str | None:

@@ -63,11 +63,18 @@ def _alike(one: Value, other: Value, respect: str) -> Finding:
 
 
 def alike_texts(one: str, other: str) -> Finding:
-    """Whether two texts say the same; that one holds the other makes it likely, no more."""
+    """Whether two texts say the same; that one holds the other makes it likely, no more.
+
+    A note tells apart what is called the same: 所属 until 1990, an album of the name of a song.
+    """
     ours, theirs = folded(one), folded(other)
-    if ours == theirs:
+    if texts.spelt(one) == texts.spelt(other):
         return _equation(one, other, True)
-    if texts.contains(texts.spelt(one), theirs) or texts.contains(texts.spelt(other), ours):
+    if (
+        ours == theirs
+        or texts.contains(texts.spelt(one), theirs)
+        or texts.contains(texts.spelt(other), ours)
+    ):
         return Finding(True, statement(one, "≒", other), certain=False)
     return Finding(False, statement(one, "≠", other), certain=not texts.coverage(ours, theirs))
 
@@ -91,7 +98,9 @@ def _alike_quantities(one: Quantity, other: Quantity) -> Finding:
 
 def _alike_places(one: Place, other: Place) -> Finding:
     if one.parts == other.parts:
-        return _equation(one.text, other.text, True)
+        if one.note == other.note:
+            return _equation(one.text, other.text, True)
+        return Finding(True, statement(one.text + one.note, "≒", other.text + other.note), False)
     if one.within(other) or other.within(one):
         inner, outer = (one, other) if one.within(other) else (other, one)
         return Finding(True, statement(inner.text, "⊂", outer.text), certain=False)

@@ -30,9 +30,14 @@ def century(number: int, *, before_christ: bool) -> Interval[Day]:
 
 
 def decade(year: int) -> Interval[Day]:
-    """1990年代 is ten years, 1700年代 a century; 2000年代 mostly stands for ten years."""
+    """1990年代 is ten years, 1900年代 can be a century, 2000年代 mostly stands for ten years."""
     is_century = year % 100 == 0 and year < _NEW_MILLENNIUM
     return years(year, year + (99 if is_century else 9))
+
+
+def ten_years(span: Interval[Day]) -> Interval[Day]:
+    """The years that every reading of a decade has in common."""
+    return years(span.low[0], span.low[0] + 9) if span.low is not None else span
 
 
 def fiscal_year(year: int) -> Interval[Day]:

@@ -210,3 +210,17 @@ def test_a_check_finds_what_is_missing(known: CorpusStore, damage: str, told: st
 def test_looking_up_needs_no_index_and_no_writing(known: CorpusStore, tmp_path: Path) -> None:
     with CorpusStore.open(tmp_path / "corpus.sqlite", read_only=True) as reading:
         assert reading.knowledge.about("凪 (女優)")[0].triple == ACTRESS
+
+
+def test_a_bare_name_surely_means_its_only_subject(known: CorpusStore) -> None:
+    (subject, *others) = known.knowledge.subjects("凪")
+    assert known.knowledge.surely("凪", subject) is not bool(others)
+    assert known.knowledge.surely("凪 (女優)", "凪 (女優)")
+    assert known.knowledge.surely("凪（女優）", "凪 (女優)")
+    assert not known.knowledge.surely("凪", "誰でもない")
+
+
+def test_no_more_triples_are_loaded_than_asked_for(known: CorpusStore) -> None:
+    everything = known.knowledge.about("凪 (女優)")
+    assert known.knowledge.about("凪 (女優)", 1) == everything[:1]
+    assert known.knowledge.about("凪 (女優)", 0) == []

@@ -1,6 +1,7 @@
-"""Two invented stores of triples, and questions asked of them.
+"""Three invented stores of triples, and questions asked of them.
 
 - `ask`: one question answered by `staged-symbolic`: ``ask("霧里市の市長は誰ですか？")``.
+- `ask_near`: the same of triples that are near to what is asked.
 - `ask_world`: the same of ``world.tsv``, a larger one, for which ``world_questions.jsonl`` holds
   questions with answers (null for none), written before the rules were seen.
 """
@@ -64,6 +65,47 @@ _TRIPLES = """
     命令 (曲)｜作詞者｜{{ 7 * 7 }}</source> [red]赤[/red]
 """
 
+# What is nearly asked, but not quite; the last subject has more triples than are looked at.
+_NEAR = """
+    柳駅｜開業｜1900年5月1日
+    柳駅｜廃止｜1950年1月1日
+    楡駅｜開業｜1920年5月1日
+    楡駅｜廃止｜1940年1月1日
+    榎塔｜完成年｜1900年
+    榎塔｜高さ｜60m
+    榎塔｜順位｜10位
+    榎塔｜昇降機の速度｜20km/h
+    樫塔｜完成年｜1950年
+    樫塔｜高さ｜50m
+    樫塔｜順位｜2位
+    樫塔｜昇降機の速度｜15km/h
+    藤見ソラ｜生年月日｜1979年12月30日
+    藤見ソラ｜出身地｜楢県
+    藤見ソラ｜活動期間｜1985年-1990年
+    藤見ソラ｜父｜藤見ゲン
+    藤見ソラ｜母｜楓フク
+    藤見ソラ｜弟子｜桐サキ｜桐ユキ
+    藤見ソラ｜所属｜山田
+    藤見ゲン｜母｜藤見トヨ
+    楓フク｜父｜楓ヨシ
+    萩見リク｜生年月日｜1980年1月5日
+    萩見リク｜活動期間｜1990年-2000年
+    萩見リク｜デビュー｜2000年
+    山田 (企業)｜所在地｜南浜市
+    山田 (歌手)｜出身地｜北浜市
+    楢県｜人口｜50万人
+    楢県｜知事｜椿マキ
+    海｜次作｜山
+    輪一｜次｜輪二
+    輪二｜次｜輪一
+    甲社｜設立｜1990年｜2000年
+    甲社｜社長｜梅リン
+    甲社｜業種｜製紙
+    甲社｜資本金｜1億円
+    乙社｜社長｜梅リン｜梅ムネ
+    乙社｜業種｜製紙（2001年まで）
+    乙社｜資本金｜8000万ドル
+""" + "".join(f"大全｜頁{number}｜項{number}\n" for number in range(1_001))
 
 _HERE = Path(__file__).parent
 
@@ -71,16 +113,13 @@ _HERE = Path(__file__).parent
 @pytest.fixture(scope="session")
 def triples_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace with a corpus of invented triples, indexed; never write to it."""
-    path = tmp_path_factory.mktemp("triples") / "known.jsonl"
-    rows = [line.strip().split("｜") for line in _TRIPLES.strip().splitlines()]
-    path.write_text(
-        "".join(
-            json.dumps({"subject": s, "predicate": p, "object": o}, ensure_ascii=False) + "\n"
-            for s, p, *o in rows
-        ),
-        encoding="utf-8",
-    )
-    return _home_of(path, tmp_path_factory)
+    return _home_of(_written(_TRIPLES, tmp_path_factory), tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def near_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with triples that are near to what is asked, indexed; never write to it."""
+    return _home_of(_written(_NEAR, tmp_path_factory), tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -97,10 +136,30 @@ def ask(triples_home: Path) -> Iterator[Ask]:
 
 
 @pytest.fixture(scope="module")
+def ask_near(near_home: Path) -> Iterator[Ask]:
+    """Asks a question of triples that are near to it; see the head of this file."""
+    with _asking(near_home) as run:
+        yield run
+
+
+@pytest.fixture(scope="module")
 def ask_world(world_home: Path) -> Iterator[Ask]:
     """Asks a question of the invented world; see the head of this file."""
     with _asking(world_home) as run:
         yield run
+
+
+def _written(triples: str, factory: pytest.TempPathFactory) -> Path:
+    path = factory.mktemp("triples") / "known.jsonl"
+    rows = [line.strip().split("｜") for line in triples.strip().splitlines()]
+    path.write_text(
+        "".join(
+            json.dumps({"subject": s, "predicate": p, "object": o}, ensure_ascii=False) + "\n"
+            for s, p, *o in rows
+        ),
+        encoding="utf-8",
+    )
+    return path
 
 
 def _home_of(triples: Path, factory: pytest.TempPathFactory) -> Path:

@@ -167,9 +167,9 @@ def test_what_sides_have_in_common(
         ("2000年以前", "公開", "2001年", False, True),
         ("夏", "公開", "2001年7月3日", True, True),
         ("1月", "誕生日", "1月20日", True, True),
-        ("1700年代に生まれた", "生没年", "1732年-1805年", True, True),
+        ("1700年代に生まれた", "生没年", "1732年-1805年", True, False),
         ("1700年代に死去", "生没年", "1732年-1805年", False, True),
-        ("1700年代に生まれ、1700年代に死去", "生没年", "1732年-1799年", True, True),
+        ("1700年代に生まれ、1700年代に死去", "生没年", "1732年-1799年", True, False),
         ("1998年に生まれた歌手", "生年月日", "1998年7月1日", True, False),
         ("1998年に生まれた歌手", "生年月日", "2001年7月1日", False, True),
         ("100人以上", "人数", "24人以下", False, True),
@@ -292,3 +292,66 @@ def test_a_quantity_beside_other_words_is_no_fact() -> None:
     outcome = compare(EACH, some, "160cm以上")
     assert outcome is not None
     assert (outcome.holds, outcome.certain) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "predicate", "objects", "side", "certain"),
+    [
+        (Comparison.MORE, "活動期間", ("1990年-2000年", "1985年-1990年"), 0, True),
+        (Comparison.LESS, "活動期間", ("1990年-2000年", "1985年-1990年"), 1, True),
+        (Comparison.MORE, "活動期間", ("1990年-2000年", "1985年-"), None, True),
+        (Comparison.MORE, "活動期間", ("1990年-2000年", "2001年-2011年"), None, True),
+        (Comparison.EARLIER, "設立", ("1999年から2001年", "2000年"), 0, False),
+        (Comparison.EARLIER, "活動期間", ("1999年-2001年", "2000年-2001年"), 0, True),
+        (Comparison.EARLIER, "最高速度", ("120km/h", "80km/h"), 0, True),
+        (Comparison.LATER, "最高速度", ("120km/h", "50ノット"), 1, True),
+        (Comparison.EARLIER, "記録", ("1分5秒", "58秒"), 1, True),
+    ],
+)
+def test_lengths_of_time_and_speeds(
+    comparison: Comparison, predicate: str, objects: Sequence[str], side: int | None, certain: bool
+) -> None:
+    outcome = compare(comparison, sides(predicate, *objects))
+    assert outcome is not None
+    assert (outcome.side, outcome.certain) == (side, certain)
+    assert outcome.because
+
+
+@pytest.mark.parametrize(
+    ("predicate", "objects"),
+    [
+        ("所属", ("青空社", "青空社（1990年まで）")),
+        ("作品", ("海の歌", "海の歌（アルバム）")),
+        ("本店", ("名取市（2001年まで）", "名取市")),
+    ],
+)
+def test_a_note_is_part_of_what_is_the_same(predicate: str, objects: Sequence[str]) -> None:
+    outcome = compare(SAME, sides(predicate, *objects))
+    assert outcome is not None
+    assert (outcome.holds, outcome.certain) == (True, False)
+    assert "≒" in outcome.because
+
+
+@pytest.mark.parametrize(
+    ("year", "holds", "certain"),
+    [("1905年", True, True), ("1950年", True, False), ("2001年", False, True)],
+)
+def test_a_hundred_years_that_may_be_ten(year: str, holds: bool, certain: bool) -> None:
+    outcome = compare(EACH, sides("開業", year), "1900年代")
+    assert outcome is not None
+    assert (outcome.holds, outcome.certain) == (holds, certain)
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"), [("1920年から1930年", True), ("1927年から1930年", False)]
+)
+def test_a_condition_from_one_year_to_another(condition: str, holds: bool) -> None:
+    outcome = compare(EACH, sides("生年", "1926年"), condition)
+    assert outcome is not None
+    assert (outcome.holds, outcome.certain) == (holds, True)
+
+
+def test_a_side_that_cannot_be_measured_leaves_a_doubt() -> None:
+    outcome = compare(WHICH, sides("運賃", "1,500円", "15ドル"), "2000円以下")
+    assert outcome is not None
+    assert (outcome.side, outcome.certain) == (0, False)
