@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.config import Config, load
@@ -146,7 +147,7 @@ def _store(workspace: Workspace, name: str) -> str:
             raise LocalragError(
                 " ".join(problems), "Put back a copy of it, or add the documents to a new corpus."
             )
-        return f"sound, {sum(1 for _ in store.documents()):,} documents"
+        return f"sound, {store.extent().documents:,} documents"
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:
@@ -172,7 +173,8 @@ def _models_of_settings(workspace: Workspace, config: Config) -> Iterator[Findin
 def _index(workspace: Workspace, name: str) -> Finding:
     from localrag.ingest.state import index_state
 
-    return _state(f"index {name}", name, lambda: index_state(workspace, name, deep=True))
+    root = workspace.corpus(name).bm25
+    return _state(f"index {name}", name, root, lambda: index_state(workspace, name, deep=True))
 
 
 def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
@@ -189,12 +191,13 @@ def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Findin
         with CorpusStore.open(place.store, read_only=True) as store:
             return vector_state(place, store, embedder_id(workspace, config), deep=True)
 
-    yield _state(f"vectors {name}", name, look)
+    yield _state(f"vectors {name}", name, place.vectors, look)
 
 
-def _state(check: str, corpus: str, look: "Callable[[], IndexState]") -> Finding:
+def _state(check: str, corpus: str, root: Path, look: "Callable[[], IndexState]") -> Finding:
     """A finding on an index, from how it stands to its store."""
     from localrag.ingest.state import IndexState
+    from localrag_indexes.generations import was_built
 
     cure = f"localrag index --corpus {corpus}"
     try:
@@ -203,6 +206,8 @@ def _state(check: str, corpus: str, look: "Callable[[], IndexState]") -> Finding
         return Finding(check, Health.BROKEN, error.cause, error.cure)
     if state is IndexState.FRESH:
         return Finding(check, Health.GOOD, "up to date, every byte as it was written")
+    if state is IndexState.MISSING and not was_built(root):
+        return Finding(check, Health.WARNING, "not indexed yet", cure)
     if state is IndexState.BEHIND:
         return Finding(check, Health.WARNING, "older than the documents of the corpus", cure)
     if state is IndexState.DAMAGED:

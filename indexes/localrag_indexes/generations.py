@@ -67,6 +67,11 @@ def current(root: Path) -> Path | None:
     return max(filter(_is_complete, root.glob("g-*")), key=_made, default=None)
 
 
+def was_built(root: Path) -> bool:
+    """Tell whether a generation was ever completed, even if it is lost by now."""
+    return (root / _POINTER).exists()
+
+
 def sweep(root: Path) -> None:
     """Remove what is not in use: superseded generations, and what killed builds left.
 

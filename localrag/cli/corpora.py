@@ -1,13 +1,14 @@
 """``localrag list`` and ``localrag remove``: what a workspace holds."""
 
 import sys
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from localrag.cli.questions import unicode
 from localrag.cli.session import Corpus, Json, Session, complete_corpus
-from localrag.cli.terminal import emit, harmless, say, table, tell
+from localrag.cli.terminal import columns, emit, emit_all, harmless, say, table, tell
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
 
@@ -114,14 +115,12 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
     for name in workspace.corpora():
         place = workspace.corpus(name)
         with CorpusStore.open(place.store, read_only=True) as store:
-            documents = list(store.documents())
+            extent = store.extent()
             words, vectors = state(place, store), vector_state(place, store)
         found.append(
             {
                 "corpus": name,
-                "documents": len(documents),
-                "passages": sum(document.passages for document in documents),
-                "characters": sum(document.characters for document in documents),
+                **extent._asdict(),
                 "index": str(words),
                 "vectors": str(vectors),
             }
@@ -139,27 +138,14 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
 
 def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json: bool) -> None:
     with session.store(corpus) as store:
-        documents = list(store.documents(kind))
-    if as_json:
-        emit(
-            [
-                {
-                    "id": document.id,
-                    "title": document.title,
-                    "kind": document.kind,
-                    "source": document.source,
-                    "characters": document.characters,
-                    "passages": document.passages,
-                    "metadata": dict(document.metadata),
-                }
-                for document in documents
-            ]
-        )
-    else:
-        table(
-            ("id", "kind", "date", "passages", "title"),
-            [
-                (d.id, d.kind, d.metadata.get("date", ""), f"{d.passages:,}", d.title)
-                for d in documents
-            ],
-        )
+        documents = store.documents(kind)
+        if as_json:
+            emit_all(map(asdict, documents))
+        else:
+            columns(
+                ("id", "kind", "date", "passages", "title"),
+                (
+                    (d.id, d.kind, d.metadata.get("date", ""), f"{d.passages:,}", d.title)
+                    for d in documents
+                ),
+            )

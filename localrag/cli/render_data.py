@@ -160,7 +160,7 @@ def _print_corpus(name: str, added: AddReport) -> None:
         f"({added.seconds:.1f} s)"
     )
     if added.failed:
-        sources = counted(len(added.failed), "source")
+        sources = counted(added.failures, "source")
         say((f"{sources} could not be entered", "bold red"), "; see above")
 
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 from localrag.cli.meter import Meter
 from localrag.cli.terminal import one_line, say, tell
+from localrag.cli.wording import counted
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import (
+    DocumentsKept,
     Duplicate,
     EmbeddingPlanned,
     Event,
@@ -15,6 +18,7 @@ from localrag.ingest.events import (
     FileResumed,
     FilesFound,
     Listener,
+    MoreDuplicates,
     Progress,
 )
 from localrag.ingest.index import IndexReport
@@ -49,13 +53,7 @@ def shown_events() -> Iterator[Listener]:
                         "no file of a kind that is read was found; localrag add --help names them",
                     )
                 case FileResumed():
-                    before = f"; {event.failures:,} documents before it failed" * bool(
-                        event.failures
-                    )
-                    tell(
-                        ("note: ", "yellow"),
-                        f"{event.path} goes on after line {event.line:,}{before}",
-                    )
+                    tell(("note: ", "yellow"), f"{event.path} goes on after line {event.line:,}")
                 case FileFailed():
                     tell(("failed: ", "bold red"), f"{event.source}: {event.cause}")
                     if event.cure:
@@ -65,6 +63,11 @@ def shown_events() -> Iterator[Listener]:
                         ("duplicate: ", "yellow"),
                         f"{event.source} holds the same as {event.original}",
                     )
+                case MoreDuplicates():
+                    more = counted(event.count, "further document")
+                    tell(("duplicate: ", "yellow"), f"{more} of {event.source}")
+                case DocumentsKept():
+                    tell(("note: ", "yellow"), _kept(event))
                 case _:
                     pass
 
@@ -82,6 +85,15 @@ def _tell_plan(planned: EmbeddingPlanned) -> None:
         )
 
 
+def _kept(kept: DocumentsKept) -> str:
+    documents = counted(kept.documents, "document")
+    one = kept.documents == 1
+    return (
+        f"{documents} that {'is' if one else 'are'} no longer in {kept.source} "
+        f"{'stays' if one else 'stay'} in the corpus: {kept.reason}"
+    )
+
+
 def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
     """Print what changed, what was left out, and the command that indexes the corpus."""
     say(
@@ -97,10 +109,18 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
         say(f"left out, no reader for this kind of file: {kinds}")
     for what, count in report.left_out.items():
         say(f"left out: {count:,} {what}")
+    if report.duplicated:
+        say(f"left out, the corpus has the same: {report.duplicated:,}")
+    if report.kept:
+        kept = sum(event.documents for event in report.kept)
+        say(f"{counted(kept, 'document')} kept, though no longer in their files; see above")
     if report.gone:
-        say(f"{len(report.gone):,} files are gone; --prune drops their documents")
-    if report.failed:
-        say((f"{len(report.failed):,} sources could not be entered", "bold red"), "; see above")
+        say(f"gone, with documents that --prune drops: {counted(len(report.gone), 'file')}")
+    if report.failures:
+        say(
+            (f"{counted(report.failures, 'source')} could not be entered", "bold red"),
+            "; see above",
+        )
     if report.added or report.replaced or report.removed:
         say("Next, make it searchable: ", (indexing, "bold"))
 
@@ -116,11 +136,11 @@ def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:
         "files_unchanged": report.files_unchanged,
         "unsupported": report.unsupported,
         "left_out": report.left_out,
-        "duplicates": [
-            {"source": duplicate.source, "original": duplicate.original}
-            for duplicate in report.duplicates
-        ],
-        "failed": [_failure(failed) for failed in report.failed],
+        "duplicated": report.duplicated,
+        "duplicates": [asdict(duplicate) for duplicate in report.duplicates],
+        "kept": [asdict(kept) for kept in report.kept],
+        "failures": report.failures,
+        "failed": [asdict(failed) for failed in report.failed],
         "gone": report.gone,
         "seconds": report.seconds,
     }
@@ -159,11 +179,7 @@ def index_report_as_json(corpus: str, report: IndexReport) -> dict[str, Any]:
         "definitions": report.definitions,
         "embedded": report.embedded,
         "vectors": report.vectors,
-        "failed": [_failure(failed) for failed in report.failed],
+        "failed": [asdict(failed) for failed in report.failed],
         "generation": report.generation,
         "seconds": report.seconds,
     }
-
-
-def _failure(failed: FileFailed) -> dict[str, str]:
-    return {"source": failed.source, "cause": failed.cause, "cure": failed.cure}

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from localrag.errors import StorageError
@@ -32,6 +33,8 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\
 _CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # Without a terminal there is no edge to wrap at: a line of a file stays one line.
 _NO_EDGE = 100_000
+# So many rows tell how wide the columns of a long list are.
+_MEASURED = 1_000
 # A message that names a value stays readable whatever is passed for it.
 _LONGEST_MESSAGE = 2_000
 _FURTHER = " " * 4
@@ -128,6 +131,30 @@ def table(
     _guarded_print(_console(stderr=False), _Uncropped(grid), crop=False)
 
 
+def columns(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows without end in columns as they come, one line each.
+
+    The columns are as wide as the first rows need; what is wider later is not cut.
+    """
+    from rich.cells import cell_len
+
+    lines = iter(rows)
+    first = [headings, *islice(lines, _MEASURED)]
+    widths = [
+        max(cell_len(one_line(cell)) for cell in column) for column in zip(*first, strict=True)
+    ]
+    widths[-1] = 0
+    with _output_failures():
+        for line in chain(first, lines):
+            cells = [one_line(cell) for cell in line]
+            padded = (
+                cell + " " * (width - cell_len(cell))
+                for cell, width in zip(cells, widths, strict=True)
+            )
+            sys.stdout.write("  ".join(padded) + "\n")
+        sys.stdout.flush()
+
+
 @dataclass(frozen=True, slots=True)
 class _Uncropped:
     """A table that passes the edge of the screen rather than lose a column."""
@@ -143,11 +170,24 @@ class _Uncropped:
 
 def emit(value: Any) -> None:
     """Print `value` as JSON on standard output."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    text = _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     with _output_failures():
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(_json(value) + "\n")
         sys.stdout.flush()
+
+
+def emit_all(values: Iterable[Any]) -> None:
+    """Print values as one JSON array on standard output, each as it comes."""
+    with _output_failures():
+        sys.stdout.write("[")
+        for number, value in enumerate(values):
+            sys.stdout.write(("," if number else "") + "\n  " + _json(value).replace("\n", "\n  "))
+        sys.stdout.write("\n]\n")
+        sys.stdout.flush()
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def failure(cause: str, cure: str = "") -> None:

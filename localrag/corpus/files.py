@@ -17,10 +17,8 @@ class FileRecord:
         digest: of its content.
         complete: False where the next `add` must read it again (interrupted, partly bad, or a
             document of it was removed).
-        line: where reading was interrupted: all the file holds up to this line is stored; 0 where
-            it must be read from its beginning.
-        failures: how many documents up to there could not be entered.
-        duplicates: how many were left out because another file has the same.
+        line: where reading goes on if it was interrupted: all the file holds up to this line is
+            stored as its own; 0 where it must be read from its beginning.
     """
 
     path: str
@@ -29,8 +27,6 @@ class FileRecord:
     digest: str
     complete: bool = True
     line: int = 0
-    failures: int = 0
-    duplicates: int = 0
 
 
 class Origin(NamedTuple):
@@ -93,6 +89,22 @@ class Files:
         # Two ranges of the index; NULL: read before readings were counted.
         earlier = self._ids("documents.reading < files.reading", path, limit)
         return earlier or self._ids("documents.reading IS NULL", path, limit)
+
+    def count(self, path: str) -> int:
+        """How many documents were read from a file."""
+        return self._count("TRUE", path)
+
+    def count_vanished(self, path: str) -> int:
+        """How many of them the last reading of the file has not met."""
+        return self._count("documents.reading IS NOT files.reading", path)
+
+    def _count(self, condition: str, path: str) -> int:
+        row = self._db.row(
+            "SELECT count(*) FROM files JOIN documents ON documents.file = files.key"  # noqa: S608
+            f" WHERE files.path = ? AND {condition}",
+            (path,),
+        )
+        return int(row[0]) if row else 0
 
     def _ids(self, condition: str, path: str, limit: int) -> list[str]:
         rows = self._db.rows(

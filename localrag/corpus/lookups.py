@@ -27,6 +27,14 @@ class DocumentInfo:
     metadata: Mapping[str, str]
 
 
+class Extent(NamedTuple):
+    """How many documents a corpus holds, and of how many passages and characters."""
+
+    documents: int
+    passages: int
+    characters: int
+
+
 class LawRow(NamedTuple):
     """List what names a law; `abbreviations` are the official ones, separated by commas."""
 
@@ -71,9 +79,19 @@ class Lookups:
 
     def documents(self, kind: str | None = None) -> Iterator[DocumentInfo]:
         """List all documents, or those of one kind, in the order they were entered."""
-        yield from map(
-            _info, self._db.rows(f"{_INFO} WHERE ? IS NULL OR kind = ? ORDER BY key", (kind, kind))
-        )
+        last = 0
+        while page := self._db.rows(
+            f"{_INFO}, key FROM documents WHERE key > ? AND (? IS NULL OR kind = ?)"
+            " ORDER BY key LIMIT ?",
+            (last, kind, kind, _PAGE),
+        ):
+            yield from (_info(row[:-1]) for row in page)
+            last = page[-1][-1]
+
+    def extent(self) -> Extent:
+        """Count what the corpus holds."""
+        select = "SELECT count(*), ifnull(sum(passages), 0), ifnull(sum(characters), 0)"
+        return Extent(*self._db.rows(f"{select} FROM documents")[0])
 
     def document(self, document_id: str) -> DocumentInfo:
         """Return one document's listing.
@@ -82,7 +100,9 @@ class Lookups:
             NotFoundError: there is no such document (as for every look-up by document id that
                 does not say otherwise).
         """
-        return _info(self._db.rows(f"{_INFO} WHERE key = ?", (self._require(document_id),))[0])
+        return _info(
+            self._db.rows(f"{_INFO} FROM documents WHERE key = ?", (self._require(document_id),))[0]
+        )
 
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
         """Return the text of a document, or a span of it, in characters."""
@@ -350,7 +370,9 @@ class Lookups:
         return text[start - skipped : None if end is None else max(end, start) - skipped]
 
 
-_INFO = "SELECT id, title, kind, source, characters, passages, metadata FROM documents"
+_INFO = "SELECT id, title, kind, source, characters, passages, metadata"
+# Documents listed at once: a page in memory, and no writer waits for who reads slowly.
+_PAGE = 1_000
 
 # Key, document key and document id, then the columns of a `StoredRow`.
 _PASSAGE = (

@@ -7,7 +7,8 @@ Two names are the same when their folded forms are. Folding
 - writes numbers in digits (第十三回 and 第１３回 as 第13回). A name that holds a numeral by chance
   (三菱) changes alike on both sides;
 - writes a dash after kana as the long vowel it stands for (ス－パ－), and drops other dashes;
-- drops spaces, quotation marks, middle dots and double hyphens.
+- drops spaces, quotation marks, middle dots and double hyphens; the signs of C++ and R&B stay, ♯
+  as #.
 
 Round brackets stay: they hold the disambiguator of a name, 「杏 (女優)」.
 """
@@ -26,14 +27,16 @@ from localrag_indexes.analysis.normalize import (
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
 
 # Forms met in names that the old forms of 常用漢字 leave out.
-_VARIANTS = str.maketrans("邉濵嶋嶌冨峯舘桒彥淸靑敎鴎槙ヶヵ", "辺浜島島富峰館桑彦清青教鷗槇ケカ")
+_VARIANTS = str.maketrans("邉濵嶋嶌冨峯舘桒彥淸靑敎鴎槙ヶヵ♯", "辺浜島島富峰館桑彦清青教鷗槇ケカ#")
 _POSITIONAL = str.maketrans("〇零一二三四五六七八九壱弐参", "00123456789123")
 _DASHES = r"\-‐‑‒–—―−─━"
 _LONG_VOWEL = re.compile(f"(?<=[ぁ-ゖァ-ヺー])[{_DASHES}]")
 _DROPPED = re.compile(rf"[\s{_DASHES}~〜〰「」『』\"'“”‘’„‟«»‹›〈〉《》【】〝〟`´·・•‧=゠]")
 _NUMERAL = re.compile(f"[0-9]*[{NUMERAL_CHARACTERS}][0-9{NUMERAL_CHARACTERS}]*")
 _DISAMBIGUATED = re.compile(r"(.+)\([^()]+\)", re.DOTALL)
-_WORD = re.compile(r"[a-z]+|[0-9]+|[ァ-ヺー]+")
+# Of Latin letters with their signs (C++, AT&T, F-15); that of an English genitive is none.
+_LATIN = r"[#+]{0,3}[a-z]+(?:(?:['’](?!s(?![a-z0-9]))|[&.\-‐])[a-z0-9]+)*[#+]*"
+_WORD = re.compile(rf"{_LATIN}|[0-9]+|[ァ-ヺー]+")
 
 
 def fold(name: str) -> str:
@@ -77,7 +80,10 @@ class FoldedText:
         return original_span(self._offsets, first.start, last.end)
 
     def begins(self, position: int) -> bool:
-        """Whether a name can begin here: not inside a number or a word of letters or katakana."""
+        """Whether a name can begin here: not inside a number or a word of letters or katakana.
+
+        Signs are part of a word of Latin letters: C is no name in C++, C# and Objective-C.
+        """
         piece = self._pieces[position]
         broken = position > 0 and self._pieces[position - 1] is piece
         return not broken and piece.start not in self._inside

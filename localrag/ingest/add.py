@@ -11,6 +11,7 @@ from localrag.corpus.readers import Limits, supported
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
 from localrag.ingest.events import (
+    DocumentsKept,
     DocumentsStored,
     Duplicate,
     Event,
@@ -21,6 +22,7 @@ from localrag.ingest.events import (
     FileUnchanged,
     LeftOut,
     Listener,
+    MoreDuplicates,
     Progress,
     ignore,
 )
@@ -33,6 +35,8 @@ from localrag.workspace import Workspace
 _LARGE = 4_000_000
 # Below this many bytes, starting processes costs more than it saves.
 _WORTH_PROCESSES = 2_000_000
+# Of each kind in a report; events name the others too.
+_NAMED = 1_000
 
 
 @dataclass(slots=True)
@@ -45,8 +49,12 @@ class AddReport:
         files_unchanged: files that were not read again.
         unsupported: files of a kind nobody reads, by suffix.
         left_out: what files hold that was left out on purpose, and how many.
-        duplicates: what was left out because the corpus has the same.
-        failed: what could not be entered, and why.
+        duplicated: how many documents, or files as a whole, were left out because the corpus has
+            the same.
+        duplicates: the first of them.
+        kept: documents that stay though their file no longer holds them, a file each.
+        failures: how many files and documents could not be entered.
+        failed: the first of them, and why.
         gone: files of the corpus below the added paths which no longer exist, and whose
             documents are still there; always empty with `prune`.
         seconds: wall time.
@@ -59,7 +67,10 @@ class AddReport:
     files_unchanged: int = 0
     unsupported: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
+    duplicated: int = 0
     duplicates: list[Duplicate] = field(default_factory=list)
+    kept: list[DocumentsKept] = field(default_factory=list)
+    failures: int = 0
     failed: list[FileFailed] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -81,9 +92,17 @@ class AddReport:
             case LeftOut():
                 self.left_out[event.what] = self.left_out.get(event.what, 0) + event.count
             case Duplicate():
-                self.duplicates.append(event)
+                self.duplicated += 1
+                if len(self.duplicates) < _NAMED:
+                    self.duplicates.append(event)
+            case MoreDuplicates():
+                self.duplicated += event.count
+            case DocumentsKept():
+                self.kept.append(event)
             case FileFailed():
-                self.failed.append(event)
+                self.failures += 1
+                if len(self.failed) < _NAMED:
+                    self.failed.append(event)
 
 
 def add(
@@ -132,7 +151,7 @@ def add(
             on_event(event)
         store.checkpoint()
         if not prune:
-            report.gone = missing(store, found)
+            report.gone = [path for path in missing(store, found) if store.files.count(path)]
     report.seconds = perf_counter() - started
     return report
 
@@ -156,7 +175,10 @@ class _Addition:
         self._check_content = check_content
         self._on_progress = on_progress
         self._known = store.files.all()
-        self._by_digest = {file.digest: file.path for file in self._known.values() if file.complete}
+        self._by_digest = {file.digest: file for file in self._known.values() if file.complete}
+        self._unread = set[str]()
+        # Tasks that wait until all files are read, with what was begun of them.
+        self._waiting: dict[str, tuple[Task, FileEntry | None]] = {}
 
     def run(self, *, prune: bool) -> Iterator[Event]:
         yield FilesFound(len(self._walk.files), self._walk.unsupported)
@@ -171,7 +193,9 @@ class _Addition:
                 yield FileUnchanged(record.path)
             else:
                 tasks.append(Task(file, record))
+        self._unread = {task.file.path.as_posix() for task in tasks}
         yield from self._read(tasks)
+        yield from self._read([task for task, _ in self._waiting.values()])
         if prune:
             yield from self._prune()
 
@@ -201,17 +225,42 @@ class _Addition:
 
     def _enter(self, task: Task, content: Content) -> Iterator[Event]:
         path = task.file.path.as_posix()
-        original = self._by_digest.get(content.digest, path)
-        if content.unchanged:
-            self._store.files.put(_record(task.file, content.digest))
+        self._unread.discard(path)
+        if task.known and self._by_digest.get(task.known.digest) == task.known:
+            del self._by_digest[task.known.digest]
+        _, begun = self._waiting.pop(path, (task, None))
+        original = None if task.known else self._by_digest.get(content.digest)
+        if begun:
+            yield from self._settle(begun, task, content)
+        elif content.unchanged:
+            record = FileRecord(path, task.file.bytes, task.file.modified, content.digest)
+            self._store.files.put(record)
+            self._by_digest[content.digest] = record
             yield FileUnchanged(path)
-        elif path not in self._known and original != path and still_there(original):
-            yield Duplicate(path, original)
+        elif original and original.path in self._unread:
+            self._waiting[path] = (task, None)
+        elif original and _is_as_noted(original):
+            yield Duplicate(path, original.path)
         else:
-            entry = FileEntry(self._store, self._walk, task.file, content.digest, content.resumed)
-            yield from entry.enter(content.outcomes)
-            if entry.complete:
-                self._by_digest[content.digest] = path
+            yield from self._begin(task, content)
+
+    def _begin(self, task: Task, content: Content) -> Iterator[Event]:
+        entry = FileEntry(
+            self._store, self._walk, task.file, content.digest, content.resumed, self._unread
+        )
+        yield from entry.enter(content.outcomes)
+        if entry.waits:
+            self._waiting[entry.record.path] = (task, entry)
+        elif entry.record.complete:
+            self._by_digest[content.digest] = entry.record
+
+    def _settle(self, entry: FileEntry, task: Task, content: Content) -> Iterator[Event]:
+        if content.digest == entry.record.digest:
+            yield from entry.settle(content.outcomes)
+        else:
+            yield FileFailed(
+                task.file.name, "The file changed while it was added.", "Add it once more."
+            )
 
     def _prune(self) -> Iterator[Event]:
         for path in missing(self._store, self._walk):
@@ -230,9 +279,13 @@ def missing(store: CorpusStore, found: Walk) -> list[str]:
     return [path for path in store.files.all() if found.covers(path) and not still_there(path)]
 
 
-def _record(file: FoundFile, digest: str) -> FileRecord:
-    return FileRecord(file.path.as_posix(), file.bytes, file.modified, digest)
-
-
 def _is_like(record: FileRecord, file: FoundFile) -> bool:
     return (record.bytes, record.modified) == (file.bytes, file.modified)
+
+
+def _is_as_noted(record: FileRecord) -> bool:
+    try:
+        status = Path(record.path).stat()
+    except OSError:
+        return False
+    return (record.bytes, record.modified) == (status.st_size, status.st_mtime_ns)

@@ -1,13 +1,14 @@
 """Entering what was read of a file into the store: what is new, changed, the same, in conflict."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
 from localrag.corpus.readers import Mark, Omission, ReadFailure
 from localrag.corpus.rows import DocumentRows
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.ingest.events import (
+    DocumentsKept,
     DocumentsStored,
     Duplicate,
     Event,
@@ -15,6 +16,7 @@ from localrag.ingest.events import (
     FileRead,
     FileResumed,
     LeftOut,
+    MoreDuplicates,
 )
 from localrag.ingest.reading import Outcome
 from localrag.ingest.walk import FoundFile, Walk, still_there
@@ -23,6 +25,8 @@ from localrag.ingest.walk import FoundFile, Walk, still_there
 _BATCH_CHARACTERS = 1_000_000
 # What an outcome weighs besides its text, so that a batch of failures is bounded too.
 _WEIGHT = 200
+# A dump that is there under two names would tell a line an article.
+_NAMED = 3
 REMOVED_AT_ONCE = 1_000
 """Documents removed in one transaction."""
 
@@ -32,8 +36,20 @@ class FileEntry:
 
     Documents are written in batches, each one transaction, which also notes the line that was
     reached; the file is noted as complete with the last one. If the process is killed in between,
-    the next `add` goes on after that line. A file that cannot be gone on with is read again from
-    its beginning: the documents that are there are found unchanged.
+    the next `add` goes on after that line. A file that cannot be gone on with, or of which not
+    everything could be entered, is read again from its beginning: the documents that are there are
+    found unchanged.
+
+    A document that the store has from a file which is still to be read may have moved here.
+    It waits for `settle`, when all files are read and what vanished from them is removed.
+
+    Args:
+        store: where to.
+        walk: the files of this run.
+        file: the one to enter.
+        digest: of its content.
+        resumed: what the store has of it, where its reading goes on.
+        unread: paths of the files that this run has still to read; looked at as it changes.
     """
 
     def __init__(
@@ -43,43 +59,92 @@ class FileEntry:
         file: FoundFile,
         digest: str,
         resumed: FileRecord | None,
+        unread: Container[str],
     ) -> None:
         self._store = store
         self._walk = walk
+        self._unread = unread
         self._name = file.name
         self._path = file.path.as_posix()
         # As it will be noted when its documents are stored.
-        self._record = resumed or FileRecord(self._path, file.bytes, file.modified, digest)
+        self._record = resumed or FileRecord(
+            self._path, file.bytes, file.modified, digest, complete=False
+        )
         self._resumed = self._begun = resumed is not None
-        self._failures, self._duplicates = self._record.failures, self._record.duplicates
+        self._failures = self._duplicates = self._taken = 0
+        self._waiting = set[int]()
         self._done = Counter[str]()
         self._left_out = Counter[str]()
         self._batch: dict[str, list[str]] = {"added": [], "replaced": [], "unchanged": []}
         self._events: list[Event] = []
 
     @property
-    def complete(self) -> bool:
-        """Whether everything the file holds is stored as its own."""
-        return self._begun and not self._failures and not self._duplicates
+    def record(self) -> FileRecord:
+        """The file as it is noted; complete where everything it holds is stored as its own."""
+        return self._record
+
+    @property
+    def waits(self) -> bool:
+        """Whether documents of the file wait until the other files are read."""
+        return bool(self._waiting)
+
+    @property
+    def _whole(self) -> bool:
+        return not (self._failures or self._duplicates or self._waiting)
 
     def enter(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
         """Write everything; yields events, each after what it tells was committed."""
         if self._resumed:
-            yield FileResumed(self._path, self._record.line, self._record.failures)
+            yield FileResumed(self._path, self._record.line)
+        yield from self._write(outcomes)
+        if not self._begun and not self._failures:
+            yield FileFailed(self._name, "There is no document in the file.")
+        yield from self._end()
+        for what, count in self._left_out.items():
+            yield LeftOut(self._name, what, count)
+
+    def settle(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
+        """Enter what waited, given the outcomes once more; everything else is passed over."""
+        waiting, self._waiting = self._waiting, set()
+        found = (outcome for outcome in outcomes if not isinstance(outcome, Mark))
+        yield from self._write(one for number, one in enumerate(found) if number in waiting)
+        yield from self._end()
+
+    def _write(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
         for batch, mark in _batches(outcomes):
             with self._store.transaction():
                 for outcome in batch:
                     self._take(outcome)
-                self._note(line=mark.line)
+                    self._taken += 1
+                # What is not stored as the file's own must be looked at again: the file that has
+                # it may have lost it when reading goes on.
+                self._note(mark.line if self._whole else 0)
             yield from self._told(mark)
-        if not self._begun and not self._failures:
-            yield FileFailed(self._name, "There is no document in the file.")
+
+    def _end(self) -> Iterator[Event]:
         if self._begun:
             removed = self._remove_vanished()
-            self._note(complete=self.complete)
+            self._note(0, complete=self._whole)
             yield FileRead(self._path, **self._done, removed=removed)
-        for what, count in self._left_out.items():
-            yield LeftOut(self._name, what, count)
+            self._done.clear()
+        if self._waiting:
+            return
+        if self._duplicates > _NAMED:
+            yield MoreDuplicates(self._name, self._duplicates - _NAMED)
+        yield from self._kept()
+
+    def _kept(self) -> Iterator[Event]:
+        if not self._record.digest:
+            return  # What cannot be read is told; its name may be none that a store can hold.
+        files = self._store.files
+        if self._begun:
+            kept = files.count_vanished(self._path)
+            reason = "not everything in the file could be entered"
+        else:
+            kept = files.count(self._path)
+            reason = "no document was found, so it may be damaged"
+        if kept:
+            yield DocumentsKept(self._name, kept, reason)
 
     def _told(self, mark: Mark) -> Iterator[Event]:
         """Yield what the batch told, and forget it."""
@@ -92,15 +157,9 @@ class FileEntry:
             self._done[what] += len(ids)
             ids.clear()
 
-    def _note(self, *, line: int = 0, complete: bool = False) -> None:
+    def _note(self, line: int, *, complete: bool = False) -> None:
         if self._begun:
-            self._record = replace(
-                self._record,
-                complete=complete,
-                line=line,
-                failures=self._failures,
-                duplicates=self._duplicates,
-            )
+            self._record = replace(self._record, complete=complete, line=line)
             self._store.files.put(self._record)
 
     def _take(self, outcome: DocumentRows | ReadFailure | Omission) -> None:
@@ -138,10 +197,13 @@ class FileEntry:
             else:
                 self._store.replace(rows, file=self._path)
                 self._batch["replaced"].append(rows.id)
+        elif origin.path in self._unread:
+            self._waiting.add(self._taken)
         elif same:
             # Looked at again each time, for the day its original is gone.
             self._duplicates += 1
-            self._events.append(Duplicate(rows.source, origin.path))
+            if self._duplicates <= _NAMED:
+                self._events.append(Duplicate(rows.source, origin.path))
         else:
             self._fail(
                 rows.source,

@@ -22,12 +22,10 @@ class FileResumed:
 
     Attributes:
         line: the last one that is not read again.
-        failures: how many documents up to there could not be entered; they were told then.
     """
 
     path: str
     line: int
-    failures: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,8 @@ class DocumentsStored:
 class FileRead:
     """A file is stored; how many documents, by what was done with them since it was begun.
 
-    Where reading was resumed, they are those after the line it was resumed at.
+    Where reading was resumed, they are those after the line it was resumed at. Sent once more,
+    with those alone, where documents had to wait until the other files were read.
     """
 
     path: str
@@ -86,6 +85,8 @@ class FileUnchanged:
 class Duplicate:
     """A file, or a document of it, has the content of one that is stored; it was not entered.
 
+    Only the first few documents of a file are told so, the others with `MoreDuplicates`.
+
     Attributes:
         source: what was left out.
         original: what holds the same.
@@ -93,6 +94,29 @@ class Duplicate:
 
     source: str
     original: str
+
+
+@dataclass(frozen=True, slots=True)
+class MoreDuplicates:
+    """So many further documents of a file have the content of one that is stored."""
+
+    source: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsKept:
+    """Documents that a file no longer holds, as far as it could be read, stay in the corpus.
+
+    Attributes:
+        source: the file.
+        documents: how many.
+        reason: why they were not removed, as the end of a sentence.
+    """
+
+    source: str
+    documents: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +178,8 @@ Event = (
     | LeftOut
     | FileUnchanged
     | Duplicate
+    | MoreDuplicates
+    | DocumentsKept
     | FileFailed
     | FileRemoved
     | EmbeddingPlanned

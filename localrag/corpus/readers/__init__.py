@@ -11,13 +11,14 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
-from localrag.corpus.readers.cirrus import cut_cirrus, read_cirrus
+from localrag.corpus.readers.cirrus import cut_cirrus, is_action, is_page, read_cirrus
 from localrag.corpus.readers.docx import read_docx
 from localrag.corpus.readers.egov_xml import read_egov_xml
 from localrag.corpus.readers.extracts import read_extracts
@@ -48,7 +49,7 @@ __all__ = [
 ]
 
 Outcome = Document | ReadFailure | Omission | Mark
-_WholeReader = Callable[[str, bytes, Limits], Iterator[Document | ReadFailure]]
+_WholeReader = Callable[[str, bytes, Limits], Iterator[Document | ReadFailure | Omission]]
 _LineReader = Callable[[str, Lines, Limits], Iterator[Outcome]]
 
 _EXTRACTED = "wiki_00"
@@ -73,11 +74,6 @@ _LINES: Mapping[str, _LineReader] = {
     _EXTRACTED: read_jsonl,
 }
 """Formats that are streamed line by line."""
-_DUMPS: Mapping[bytes, _LineReader] = {
-    b'{"index":': read_cirrus,
-    b"<doc ": read_extracts,
-}
-"""How the first line of a dump of Wikipedia begins, and who reads its lines."""
 _PACKED: Mapping[str, Callable[[IO[bytes]], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -147,7 +143,8 @@ def stream(
 
 def read_piece(piece: Piece, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
     """Read what `stream` gave as lines; as there, nothing is raised."""
-    for outcome in _told(piece.name, lambda: read_cirrus(piece.name, piece.lines, limits)):
+    reading = partial(read_cirrus, piece.name, piece.lines, limits, ends=piece.ends)
+    for outcome in _told(piece.name, reading):
         if isinstance(outcome, Document | ReadFailure | Omission):
             yield outcome
 
@@ -194,7 +191,7 @@ def _open(
             offers=lambda member: supported(Path(member)),
             read_member=lambda place, data: _member(place, data, limits),
         )
-    if packing or suffix not in _WHOLE or _is_dump(path, limits):
+    if packing or suffix not in _WHOLE or _is_dump(path, suffix, limits):
         allowed = max(limits.unpacked_bytes, size * limits.growth)
         bounds = replace(limits, unpacked_bytes=allowed)
         return _lines(path, suffix, packing, name, bounds, after, in_pieces)
@@ -215,9 +212,9 @@ def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outc
     return _WHOLE[suffix](name, data, limits)
 
 
-def _is_dump(path: Path, limits: Limits) -> bool:
+def _is_dump(path: Path, suffix: str, limits: Limits) -> bool:
     with path.open("rb") as file:
-        return _dump_reader(Lines(file, limits).first) is not None
+        return _dump_reader(suffix, Lines(file, limits).first) is not None
 
 
 def _lines(
@@ -240,7 +237,7 @@ def _lines(
 
 
 def _line_reader(suffix: str, lines: Lines) -> _LineReader:
-    if reader := _dump_reader(lines.first):
+    if reader := _dump_reader(suffix, lines.first):
         return reader
     if suffix == ".jsonl" and holds_triples(lines.first):
         return read_triples_jsonl
@@ -252,11 +249,25 @@ def _line_reader(suffix: str, lines: Lines) -> _LineReader:
     return _LINES[suffix]
 
 
-def _dump_reader(first: bytes) -> _LineReader | None:
-    """Tell a dump by its first line, whatever the suffix."""
+def _dump_reader(suffix: str, first: bytes) -> _LineReader | None:
+    """Tell a dump by its first line, whatever the suffix.
+
+    Raises:
+        InputError: it is one with its lines in disorder.
+    """
     if holds_wikidata(first):
         return read_wikidata
-    return next((read for begin, read in _DUMPS.items() if first.startswith(begin)), None)
+    if is_action(first):
+        return read_cirrus
+    if first.startswith(b"<doc "):
+        return read_extracts
+    if suffix == ".json" and is_page(first):
+        raise InputError(
+            "The file looks like a dump of Wikipedia's search index, but its first line is no "
+            'action ({"index": …}).',
+            "Take the dump as it is published: an action stands before every page.",
+        )
+    return None
 
 
 def _as_it_is(file: IO[bytes]) -> IO[bytes]:
@@ -273,13 +284,13 @@ def _member(place: str, data: bytes, limits: Limits) -> Iterator[Document | Read
     place = drop_controls(place)
     suffix, packing = _suffixes(place)
     if not data:
-        raise InputError("The member is empty.")
+        raise InputError("The member is empty.", "Check how the zip was made.")
     if packing:
         raise InputError("Compressed members are not read.", "Unpack the zip and add the files.")
-    if suffix in _WHOLE:
+    lines = Lines(BytesIO(data), limits)
+    if suffix in _WHOLE and _dump_reader(suffix, lines.first) is None:
         outcomes = _whole(place, data, suffix, limits)
     else:
-        lines = Lines(BytesIO(data), limits)
         outcomes = _line_reader(suffix, lines)(place, lines, limits)
     for outcome in outcomes:
         if not isinstance(outcome, Mark):

@@ -7,6 +7,8 @@ one ``.json.gz`` a wiki, those since 2026 are numbered ``.json.bz2`` of the same
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import date
 from typing import Any, TypeVar
 
 from localrag.corpus.model import Document
@@ -20,9 +22,12 @@ from localrag.errors import InputError
 Item = TypeVar("Item")
 
 _PIECE = 1_000_000
-_ACTION = b'{"index":'
+# What a line weighs in memory besides its bytes.
+_LINE = 100
+_ACTION = re.compile(rb'\{\s*"index"\s*:\s*\{[^{}]*\}\s*\}\s*')
+_LONGEST_ACTION = 2_000
 _ARTICLES = 0
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MISSING = "announced pages that are missing"
 # In the language of the wiki; of both, what their software puts on every such page.
 _DISAMBIGUATION = re.compile(
     r"(.*の)?曖昧さ回避|すべての曖昧さ回避|(.* )?[Dd]isambiguation pages( .*)?"
@@ -30,7 +35,7 @@ _DISAMBIGUATION = re.compile(
 
 
 def read_cirrus(
-    name: str, lines: Iterable[NumberedLine], limits: Limits
+    name: str, lines: Iterable[NumberedLine], limits: Limits, *, ends: bool = True
 ) -> Iterator[Document | ReadFailure | Omission | Mark]:
     """Read every article of a dump; pages of other namespaces are left out.
 
@@ -38,24 +43,49 @@ def read_cirrus(
         name: file name, for messages.
         lines: of the file.
         limits: bounds of a line.
+        ends: whether the file ends with these lines.
 
     Raises:
         InputError: the parser of wikitext is not installed.
     """
     boxes = Infoboxes()
-    page_id = ""
+    announced: tuple[int, str] | None = None
     for number, line in lines:
-        if line is not None and line.startswith(_ACTION):
-            page_id = _page_id(line)
+        if line is not None and not line.strip():
+            continue
+        if is_action(line):
+            if announced:
+                yield Omission(_MISSING)
+            announced = number, _page_id(line or b"")
             continue
         place = f"{name}:{number}"
+        page_id = announced[1] if announced else ""
         try:
-            if line is None or line.strip():
-                yield from _article(json_object(complete(line, limits)), page_id, place, boxes)
+            yield from _article(json_object(complete(line, limits)), page_id, place, boxes)
         except InputError as error:
             yield ReadFailure(place, error.cause, error.cure)
-        page_id = ""
+        announced = None
         yield Mark(number)
+    if announced and not ends:
+        yield Omission(_MISSING)
+    elif announced:
+        yield ReadFailure(
+            f"{name}:{announced[0]}",
+            "The dump ends before the page that this line announces.",
+            "Check whether the file is complete.",
+        )
+
+
+def is_action(line: bytes | None) -> bool:
+    """Whether a line is the one that stands before a page and says where it belongs."""
+    return bool(line and len(line) <= _LONGEST_ACTION and _ACTION.fullmatch(line))
+
+
+def is_page(line: bytes) -> bool:
+    """Whether a line is a page, as far as its fields tell."""
+    with suppress(InputError):
+        return line.startswith(b"{") and {"title", "namespace", "text"} <= json_object(line).keys()
+    return False
 
 
 def cut_cirrus(name: str, lines: Iterable[NumberedLine]) -> Iterator[Piece | Mark]:
@@ -68,15 +98,24 @@ def cut_cirrus(name: str, lines: Iterable[NumberedLine]) -> Iterator[Piece | Mar
     piece: list[NumberedLine] = []
     size = 0
     for number, line in lines:
-        if size >= _PIECE and line is not None and line.startswith(_ACTION):
-            yield Piece(name, tuple(piece))
-            yield Mark(number - 1)
-            piece, size = [], 0
+        if size >= _PIECE:
+            stop = len(piece) - is_action(piece[-1][1])  # It stays with its page.
+            yield from _cut(name, piece[:stop], ends=False)
+            piece = piece[stop:]
+            size = sum(map(_weight, piece))
         piece.append((number, line))
-        size += len(line or b"")
+        size += _weight(piece[-1])
     if piece:
-        yield Piece(name, tuple(piece))
-        yield Mark(piece[-1][0])
+        yield from _cut(name, piece, ends=True)
+
+
+def _cut(name: str, piece: list[NumberedLine], *, ends: bool) -> Iterator[Piece | Mark]:
+    yield Piece(name, tuple(piece), ends)
+    yield Mark(piece[-1][0])
+
+
+def _weight(line: NumberedLine) -> int:
+    return _LINE + len(line[1] or b"")
 
 
 def _article(
@@ -89,17 +128,16 @@ def _article(
     if not text.strip():
         yield Omission("articles without text")
         return
-    date = _DATE.match(string(record, "timestamp"))
-    facts, left_out = boxes.facts(string(record, "source_text"))
+    facts, left_out = boxes.facts(_optional(record, "source_text"))
     if left_out:
         yield Omission("entries of infoboxes that are no short plain text", left_out)
     page = Page(
         title=string(record, "title"),
         text=text,
-        wiki=string(record, "wiki"),
-        page_id=page_id or string(record, "page_id"),
-        date=date[0] if date else "",
-        wikidata=string(record, "wikibase_item"),
+        wiki=_optional(record, "wiki"),
+        page_id=page_id or _optional(record, "page_id"),
+        date=_date(_optional(record, "timestamp")),
+        wikidata=_optional(record, "wikibase_item"),
         disambiguation=any(map(_DISAMBIGUATION.fullmatch, _items(record, "category", str))),
         redirects=tuple(_redirects(record)),
         facts=facts,
@@ -108,8 +146,21 @@ def _article(
 
 
 def _page_id(line: bytes) -> str:
-    match = re.search(rb'"_id":\s*"?(\d+)', line)
+    match = re.search(rb'"_id"\s*:\s*"?(\d+)', line)
     return match[1].decode() if match else ""
+
+
+def _optional(record: dict[str, Any], key: str) -> str:
+    """Return a string field that no article should be lost for; empty where it is none."""
+    with suppress(InputError):
+        return string(record, key)
+    return ""
+
+
+def _date(timestamp: str) -> str:
+    with suppress(ValueError):
+        return date.fromisoformat(timestamp[:10]).isoformat()
+    return ""
 
 
 def _redirects(record: dict[str, Any]) -> list[str]:

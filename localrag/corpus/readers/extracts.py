@@ -8,7 +8,7 @@ from typing import Any
 from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.jsonl import Lines, complete
-from localrag.corpus.readers.model import Limits, Mark, ReadFailure
+from localrag.corpus.readers.model import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.readers.prose import Heading
 from localrag.corpus.readers.records import string
 from localrag.corpus.readers.wikipedia import Page, extract_document, page_document
@@ -16,6 +16,7 @@ from localrag.errors import InputError
 
 # Titles are written as they are, quotation marks and all.
 _HEAD = re.compile(r'<doc id="([^"]*)"(?: revid="[^"]*")? url="([^"]*)" title="(.*)">\s*')
+_BEGIN = b'<doc id="'
 _TAIL = b"</doc>"
 _HEADING = re.compile(r"^(={2,6}) *(\S.*?) *\1 *(?:\n|$)", re.MULTILINE)
 
@@ -35,6 +36,14 @@ def read_extracts(
     for number, line in lines:
         if line is not None and not line.strip() and not article:
             continue
+        if start and line is not None and line.startswith(_BEGIN):
+            yield ReadFailure(
+                f"{name}:{start}",
+                "The next article begins before this one ends.",
+                "Check how the file was made.",
+            )
+            article, size, start = [], 0, 0
+            yield Mark(number - 1)
         start = start or number
         size += limits.line_bytes + 1 if line is None else len(line)
         if line is not None and size <= limits.line_bytes:
@@ -70,7 +79,7 @@ def _article(data: bytes, place: str) -> Document:
     )
 
 
-def read_api(name: str, pages: Any) -> Iterator[Document | ReadFailure]:
+def read_api(name: str, pages: Any) -> Iterator[Document | ReadFailure | Omission]:
     """Read the pages of an answer of MediaWiki's API (``action=query&prop=extracts``).
 
     Args:
@@ -81,7 +90,10 @@ def read_api(name: str, pages: Any) -> Iterator[Document | ReadFailure]:
     for ordinal, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
         try:
             if not isinstance(entry, dict):
-                raise InputError("The page is not a JSON object.")
+                raise InputError("The page is not a JSON object.", "Save the answer as it comes.")
+            if entry.get("missing", False) is not False:  # "" in older answers.
+                yield Omission("pages that the wiki does not have")
+                continue
             marked = string(entry, "extract").strip()
             text, headings = _headings(marked)
             page = Page(title=string(entry, "title"), text=text, page_id=string(entry, "pageid"))

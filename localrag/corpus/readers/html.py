@@ -10,7 +10,7 @@ from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.decoding import decode
 from localrag.corpus.readers.model import Limits
-from localrag.corpus.readers.naming import stem
+from localrag.corpus.readers.naming import brief, stem
 from localrag.corpus.readers.prose import Heading, prose
 from localrag.errors import InputError
 
@@ -47,7 +47,7 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:  # 
     text, headings = _Page().read(root)
     if not text.strip():
         raise InputError("The page holds no text.", "Save it from the browser after it has loaded.")
-    title = _collapsed(root.findtext(".//title") or "") or stem(name)
+    title = brief(_collapsed(root.findtext(".//title") or "")) or stem(name)
     yield prose(id_=name, title=title, kind="html", text=text, source=name, headings=headings)
 
 

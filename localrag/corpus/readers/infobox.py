@@ -37,6 +37,8 @@ _JAPANESE = re.compile("[ぁ-んァ-ヶ一-龠々]")
 _LABEL = re.compile(r"[^\[\]{}<>|&=\n\t]{1,40}")
 """Without markup: what stands before an equals sign is not always a name."""
 _NUMBER = re.compile(r"[0-9０-９]+$")
+_COLOUR = re.compile(r"#[0-9a-f]{3,8}", re.IGNORECASE)
+_YEAR = re.compile(r"\d{3,4}")
 
 
 class Infoboxes:
@@ -116,19 +118,26 @@ def _labelled(parameters: Sequence[Parameter]) -> Iterator[tuple[str, Any]]:
         label = _NUMBER.sub("", name).strip(" _")
         if not _JAPANESE.search(label):
             label = words["labels"].get(known) or words["labels"].get(_NUMBER.sub("", known), "")
-        if _LABEL.fullmatch(label) and not words["layout"].search(label):
+        tells = not words["layout"].search(label) and not _COLOUR.fullmatch(str(value).strip())
+        if _LABEL.fullmatch(label) and tells:
             yield label, value
 
 
 def _dated(facts: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Put one date in the place of year, month and day that have an entry each."""
+    """Put one date in the place of year, month and day that have an entry each.
+
+    A year by itself is written as one.
+    """
     for label, parts in _vocabulary()["dates"].items():
         numbers = ["".join(facts.get(part, ())).rstrip("年月日") for part in parts]
         if all(number.isdecimal() for number in numbers):
             date = "".join(f"{n}{unit}" for n, unit in zip(numbers, "年月日", strict=True))
             facts = {name: values for name, values in facts.items() if name not in parts}
             facts.setdefault(label, (date,))
-    return facts
+    return {
+        label: tuple(f"{v}年" if label.endswith("年") and _YEAR.fullmatch(v) else v for v in values)
+        for label, values in facts.items()
+    }
 
 
 def _is_short(values: tuple[str, ...]) -> bool:

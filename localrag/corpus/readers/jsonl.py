@@ -114,7 +114,9 @@ def json_object(line: bytes) -> dict[str, Any]:
             f"The line is not JSON: {error}.", "Write one complete JSON object a line."
         ) from error
     except RecursionError as error:
-        raise InputError("The line is nested too deeply.") from error
+        raise InputError(
+            "The line is nested too deeply.", "Check where the file came from."
+        ) from error
     if not isinstance(value, dict):
         raise InputError("The line is not a JSON object.", "Write one JSON object a line.")
     return value
@@ -122,7 +124,7 @@ def json_object(line: bytes) -> dict[str, Any]:
 
 def element(line: bytes) -> bytes:
     """Return a line without what makes it a line of an array."""
-    return line.removeprefix(BOM_UTF8).strip(b"[], \t\r\n")
+    return line.strip(b"[], \t\r\n")
 
 
 def complete(line: bytes | None, limits: Limits) -> bytes:
@@ -132,12 +134,17 @@ def complete(line: bytes | None, limits: Limits) -> bytes:
         InputError: it is longer than allowed.
     """
     if line is None:
-        raise InputError(f"The line is longer than {limits.line_bytes:,} bytes.")
+        raise InputError(
+            f"The line is longer than {limits.line_bytes:,} bytes.",
+            "Check whether line breaks are missing, or split what it holds.",
+        )
     return line
 
 
 def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
     """Yield lines with their numbers from 1; None for one that is too long.
+
+    A byte order mark is passed over.
 
     Raises:
         InputError: the stream unpacks to more than allowed.
@@ -158,6 +165,8 @@ def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
                 f"The file unpacks to more than {limits.unpacked_bytes:,} bytes.",
                 "Split it into several files.",
             )
+        if number == 1:
+            line = line.removeprefix(BOM_UTF8)
         yield number, None if too_long else line
 
 

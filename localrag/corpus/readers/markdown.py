@@ -7,7 +7,7 @@ from itertools import pairwise
 from localrag.corpus.model import Document
 from localrag.corpus.readers.decoding import decode
 from localrag.corpus.readers.model import Limits
-from localrag.corpus.readers.naming import stem
+from localrag.corpus.readers.naming import brief, stem
 from localrag.corpus.readers.prose import Heading, prose
 
 _FRONT_MATTER = re.compile(r"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
@@ -26,7 +26,7 @@ def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     front_matter = _FRONT_MATTER.match(text)
     begin = front_matter.end() if front_matter else 0
     headings = list(_headings(text, begin))
-    title = next((h.title for h in headings if h.depth == 1), "") or stem(name)
+    title = brief(next((h.title for h in headings if h.depth == 1), "")) or stem(name)
     yield prose(
         id_=name,
         title=title,

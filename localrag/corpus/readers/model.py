@@ -51,10 +51,12 @@ class Piece:
     Attributes:
         name: of the file, for messages.
         lines: with their numbers; None in the place of one that is longer than allowed.
+        ends: whether the file ends with them.
     """
 
     name: str
     lines: tuple[tuple[int, bytes | None], ...]
+    ends: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from localrag.corpus.model import Document, Triple
 from localrag.corpus.readers.extracts import read_api
-from localrag.corpus.readers.model import Limits, Mark, ReadFailure
+from localrag.corpus.readers.model import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.readers.records import (
     new_contexts,
     paragraph_document,
@@ -27,7 +27,7 @@ def read_json(
     name: str,
     data: bytes,
     limits: Limits,  # noqa: ARG001
-) -> Iterator[Document | ReadFailure]:
+) -> Iterator[Document | ReadFailure | Omission]:
     """Read the documents of a JSON file; what stands with a set's questions only once each.
 
     Of MuSiQue and HotpotQA these are the paragraphs, of JEMHopQA the triples of the derivations:
@@ -102,12 +102,15 @@ def _records(name: str, records: list[dict[str, Any]]) -> Iterator[Document | Re
             yield ReadFailure(place, error.cause, error.cure)
 
 
-def _titled(name: str, corpus: dict[str, Any]) -> Iterator[Document]:
+def _titled(name: str, corpus: dict[str, Any]) -> Iterator[Document | ReadFailure]:
     """Read a corpus written as one object: title to list of sentences."""
     for ordinal, (title, sentences) in enumerate(corpus.items(), start=1):
         if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
             raise _SHAPES
-        yield paragraph_document(f"{name}:{ordinal}", name, title, "".join(sentences))
+        try:
+            yield paragraph_document(f"{name}:{ordinal}", name, title, "".join(sentences))
+        except InputError as error:
+            yield ReadFailure(f"{name}:{ordinal}", error.cause, error.cure)
 
 
 def _squad(name: str, articles: list[Any]) -> Iterator[Document | ReadFailure]:
@@ -120,7 +123,10 @@ def _squad(name: str, articles: list[Any]) -> Iterator[Document | ReadFailure]:
             continue
         for title, context in contexts:
             ordinal += 1
-            yield squad_document(f"{name}:{ordinal}", name, title, context)
+            try:
+                yield squad_document(f"{name}:{ordinal}", name, title, context)
+            except InputError as error:
+                yield ReadFailure(f"{name}:{ordinal}", error.cause, error.cure)
 
 
 def _load(data: bytes) -> Any:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.model import PASSAGES, Document, Locator, Passage, Section
+from localrag.corpus.readers.naming import bounded, brief
 
 # Sizes are in bytes of UTF-8, so that one figure serves both languages: 2,400 bytes are 800
 # Japanese characters or about 400 English words.
@@ -56,7 +57,12 @@ def prose(
         metadata: of the document.
         longest: about the most that a passage holds, in bytes of UTF-8; half as much again stays
             in one piece, for cutting it would leave fragments.
+
+    Raises:
+        InputError: id or title are too long.
     """
+    bounded("id", id_)
+    bounded("title", title)
     passages: list[Passage] = []
     for path, start, end in _stretches(text, headings, pages, begin):
         page = bisect_right(pages, start)
@@ -100,7 +106,7 @@ def _stretches(
             heading = headings[passed]
             passed += 1
             path = {d: name for d, name in path.items() if d < heading.depth}
-            path[heading.depth] = heading.title
+            path[heading.depth] = brief(heading.title)
         stop = stops.get(end, end)
         if text[start:stop].strip():
             has_body = True

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage, Section
+from localrag.corpus.readers.naming import bounded, brief
 from localrag.errors import InputError
 
 _LAYER_ORDER = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
@@ -22,7 +23,7 @@ class Place(NamedTuple):
 
     def step(self, words: str) -> str:
         """Return the words of a place inside this one."""
-        return f"{self.words} {words}" if words else self.words
+        return f"{self.words} {brief(words)}" if words else self.words
 
 
 class _Draft(NamedTuple):
@@ -38,11 +39,14 @@ class StatuteBuilder:
     Args:
         law_id: id of the document.
         title: as printed; the first words of every header.
+
+    Raises:
+        InputError: one of them is too long.
     """
 
     def __init__(self, law_id: str, title: str) -> None:
-        self.law_id = law_id
-        self.title = title
+        self.law_id = bounded("id", law_id)
+        self.title = bounded("title", title)
         self.position = 0
         self._parts: list[str] = []
         self._drafts: list[_Draft] = []

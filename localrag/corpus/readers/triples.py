@@ -7,6 +7,7 @@ from typing import NamedTuple
 from localrag.corpus.model import TRIPLES, Document, Locator, Passage, Triple
 from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.model import Mark, ReadFailure
+from localrag.corpus.readers.naming import bounded
 from localrag.corpus.readers.records import one_line
 from localrag.errors import InputError
 
@@ -31,7 +32,8 @@ def triple(
     """Make a triple of what a file says, without control characters and line breaks.
 
     Raises:
-        InputError: a part is empty, or holds half of a surrogate pair.
+        InputError: a part is empty, or holds half of a surrogate pair; subject or predicate are
+            too long.
     """
     subject, predicate, source, date = map(_clean, (subject, predicate, source, date))
     values = tuple(dict.fromkeys(value for value in map(_clean, objects) if value))
@@ -44,7 +46,9 @@ def triple(
         raise InputError(
             "The text holds half of a surrogate pair.", "Save it as valid Unicode."
         ) from error
-    return Triple(subject, predicate, values, source, date)
+    return Triple(
+        bounded("subject", subject), bounded("predicate", predicate), values, source, date
+    )
 
 
 def sets(placed: Iterable[Placed | ReadFailure]) -> Iterator[Placed | ReadFailure]:
@@ -89,7 +93,12 @@ def triples_document(
     triples: Sequence[Triple],
     metadata: Mapping[str, str] | None = None,
 ) -> Document:
-    """Make a document that says one triple a line."""
+    """Make a document that says one triple a line.
+
+    Raises:
+        InputError: the id is too long.
+    """
+    bounded("id", id_)
     text, passages = triple_passages(id_, triples)
     return Document(id_, title, kind, text, source, passages, metadata=dict(metadata or {}))
 

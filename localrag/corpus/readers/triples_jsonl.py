@@ -72,7 +72,9 @@ def _whole(record: dict[str, Any]) -> Triple:
     if not isinstance(objects, list):
         objects = [string(record, "object")]
     if not all(isinstance(value, str) for value in objects):
-        raise InputError("The field 'object' holds something else than strings.")
+        raise InputError(
+            "The field 'object' holds something else than strings.", "Write values as strings."
+        )
     return triple(
         string(record, "subject"),
         string(record, "predicate"),

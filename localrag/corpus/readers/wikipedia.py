@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from localrag.corpus.model import ALIAS, TRIPLES, Document, Passage, Triple
+from localrag.corpus.readers.naming import bounded
 from localrag.corpus.readers.prose import Heading, prose
 from localrag.corpus.readers.records import one_line, string
 from localrag.errors import InputError
@@ -14,6 +15,7 @@ FACTS = "基本情報"
 """Heading of the section that is made of what box and redirects tell."""
 # In UTF-8: 400 Japanese characters, or 200 English words.
 _PASSAGE_BYTES = 1_200
+_CHECK = "Check how the file was made."
 _WIKI = re.compile(r"https?://([a-z-]+)\.wikipedia\.org/")
 
 
@@ -82,14 +84,13 @@ def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> 
         headings: in the text, in order.
 
     Raises:
-        InputError: it has no title or no text.
+        InputError: it has no title or no text, or its title is too long.
     """
-    title = one_line(page.title)
-    if not title or not page.text.strip():
-        raise InputError(
-            f"The article {title or 'at this place'!r} has no {'text' if title else 'title'}.",
-            "Check how the file was made.",
-        )
+    title = bounded("title", one_line(page.title))
+    if not title:
+        raise InputError("The article at this place has no title.", _CHECK)
+    if not page.text.strip():
+        raise InputError(f"The article {title!r} has no text.", _CHECK)
     triples = tuple(_triples(page, title))
     text = page.text.strip()
     if triples:

@@ -1,7 +1,8 @@
 """Wikitext of single values as plain text, with mwparserfromhell (extra ``wikipedia``)."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from localrag.corpus.readers.characters import drop_controls
@@ -13,11 +14,16 @@ Parameter = tuple[str, Any]
 # Control characters, which no text of a document has, stand around links until lists are found.
 _LINK = "\x02{}\x03"
 _LINKED = re.compile("\x02([^\x02\x03]*)\x03")
-_LIST_OF_LINKS = re.compile("\\s*\x02[^\x03]*\x03(?:\\s*[・、，,／/]\\s*\x02[^\x03]*\x03)+\\s*")
+_ENTRY = re.compile("(?:\x02[^\x03]*\x03)+")
+"""Links without anything between are read as one."""
+_LIST_OF_LINKS = re.compile(f"\\s*{_ENTRY.pattern}(?:\\s*[・、，,／/]\\s*{_ENTRY.pattern})+\\s*")
+_BOLD = re.compile(r"\s*'{3}[^']+'{3}\s*[:：]?\s*")
+_BOLD_LINE = re.compile(r"\n[ \t]*('{3}[^'\n]+'{3})[ \t]*(?=\n)")
+_REMARK = re.compile(r"\s*[(（]")
 _QUOTES = re.compile("'{2,}")
 _MARKUP = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||<[a-z/!]|\[https?:", re.IGNORECASE)
 """What the parser took for text because it is not well formed."""
-_BULLETS = " \t　*#:;・"
+_BULLETS = " \t　*#:;・■●"
 _FILES = re.compile(r"\s*:?\s*(file|image|ファイル|画像|category|カテゴリ)\s*:", re.IGNORECASE)
 _YEAR = re.compile(r"\d{3,4}")
 
@@ -86,8 +92,8 @@ class WikitextParser:
         filled = [node for node in value.nodes if str(node).strip()]
         if len(filled) == 1 and type(filled[0]).__name__ == "ExternalLink":
             return [str(filled[0].url)]  # What it is called ("公式") tells nothing.
-        for line in self._plain(value).split("\n"):
-            parts = _LINKED.findall(line) if _LIST_OF_LINKS.fullmatch(line) else [line]
+        for line in _without_headings(self._plain(value).split("\n")):
+            parts = _ENTRY.findall(line) if _LIST_OF_LINKS.fullmatch(line) else [line]
             for part in parts:
                 plain = drop_controls(_QUOTES.sub("", _LINKED.sub(r"\1", part)))
                 text = " ".join(plain.split()).strip(_BULLETS)
@@ -105,7 +111,8 @@ class WikitextParser:
     def _node(self, node: Any) -> str:
         match type(node).__name__:
             case "Text":
-                return str(node).replace("\n", " ")
+                parts = _BOLD_LINE.split(str(node))
+                return "\n".join(part.replace("\n", " ") for part in parts)
             case "HTMLEntity":
                 return str(node.normalize())
             case "Comment":
@@ -146,6 +153,15 @@ class WikitextParser:
             return ""
         values = [self._plain(p.value).strip() for p in node.params if not p.showkey]
         return self._prints[kind]([argument, *values] if colon else values)
+
+
+def _without_headings(lines: Sequence[str]) -> Iterator[str]:
+    """Leave out the lines in bold that head those after them (映画, テレビドラマ …)."""
+    filled = [line for line in lines if line.strip()]
+    for line, following in pairwise([*filled, ""]):
+        heads = following and not _BOLD.fullmatch(following) and not _REMARK.match(following)
+        if not (heads and _BOLD.fullmatch(line)):
+            yield line
 
 
 def _date(values: list[str], start: int) -> str:

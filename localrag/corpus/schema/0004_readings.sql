@@ -2,8 +2,6 @@
 
 ALTER TABLE files ADD COLUMN reading INTEGER NOT NULL DEFAULT 0;  -- how often it was begun
 ALTER TABLE files ADD COLUMN line INTEGER NOT NULL DEFAULT 0;     -- all up to it is stored; 0: none
-ALTER TABLE files ADD COLUMN failures INTEGER NOT NULL DEFAULT 0; -- in the lines up to it
-ALTER TABLE files ADD COLUMN duplicates INTEGER NOT NULL DEFAULT 0;
 
 -- The reading of its file that met the document last: those of an earlier one have vanished.
 ALTER TABLE documents ADD COLUMN reading INTEGER;

@@ -70,6 +70,35 @@ def test_a_corpus_in_use_is_busy(cli: Cli, sample: Path) -> None:
         assert cli("search", "渡し守").code == 0
 
 
+def test_add_counts_duplicates_and_names_a_few(cli: Cli, tmp_path: Path) -> None:
+    cli("init")
+    lines = "".join(f'{{"id": "d{n}", "text": "舟が出る。"}}\n' for n in range(9))
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text(lines + "\n" * (name == "b.jsonl"), encoding="utf-8")
+    outcome = cli("add", str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
+    assert outcome.err.count("holds the same as") == 3
+    assert "duplicate: 6 further documents of b.jsonl" in outcome.err
+    assert "left out, the corpus has the same: 9" in outcome.out
+
+
+def test_add_tells_documents_that_stay_though_their_file_lost_them(
+    cli: Cli, tmp_path: Path
+) -> None:
+    cli("init")
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "a", "text": "舟。"}\n{"id": "b", "text": "橋。"}\n', encoding="utf-8")
+    cli("add", str(path))
+    path.write_text('{"id": "a", "text": "舟。"}\n{broken\n', encoding="utf-8")
+    outcome = cli("add", str(path))
+    assert outcome.code == 4
+    assert (
+        "1 document that is no longer in a.jsonl stays in the corpus: not everything" in outcome.err
+    )
+    assert "1 document kept" in outcome.out
+    (kept,) = cli("add", str(path), "--json").json["kept"]
+    assert (kept["source"], kept["documents"]) == ("a.jsonl", 1)
+
+
 def test_add_prune_drops_what_is_gone(cli: Cli, tmp_path: Path) -> None:
     cli("init")
     page = tmp_path / "texts" / "page.md"
@@ -101,6 +130,20 @@ def test_list_documents(cli: Cli, sample: Path) -> None:
     assert [row["id"] for row in rows] == [ACT, ORDER, "599M60000800003"]
     assert rows[0]["metadata"]["law_type"] == "Act"
     assert "渡し舟の安全及び活用に関する法律" in cli("list", "main").out
+
+
+def test_list_is_complete_beyond_what_is_held_at_once(cli: Cli, tmp_path: Path) -> None:
+    cli("init")
+    ids = [f"舟{n}" for n in range(2_500)]
+    rows = "".join(f'{{"id": "{one}", "title": "渡\\n[b]", "text": "舟。"}}\n' for one in ids)
+    (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
+    cli("add", str(tmp_path / "a.jsonl"))
+    assert [row["id"] for row in cli("list", "main", "--json").json] == ids
+    heading, *lines = cli("list", "main").out.splitlines()
+    assert heading.split() == ["id", "kind", "date", "passages", "title"]
+    assert [line.split()[0] for line in lines] == ids
+    assert cli("list", "main", "--kind", "law", "--json").json == []
+    assert cli("list", "--json").json[0]["documents"] == 2_500
 
 
 def test_an_unknown_corpus_names_the_known_ones(cli: Cli, sample: Path) -> None:
@@ -312,6 +355,17 @@ def test_doctor_finds_nothing_wrong(cli: Cli, sample: Path) -> None:
         assert checks[name]["health"] == "good"
     assert checks["store main"]["health"] == checks["index main"]["health"] == "good"
     assert "store main" in cli("doctor").out
+
+
+def test_doctor_tells_a_corpus_that_was_never_indexed(cli: Cli, tmp_path: Path) -> None:
+    cli("init")
+    (tmp_path / "a.txt").write_text("舟が出る。", encoding="utf-8")
+    cli("add", str(tmp_path / "a.txt"))
+    outcome = cli("doctor", "--json")
+    assert outcome.code == 0
+    (finding,) = [one for one in outcome.json if one["check"] == "index main"]
+    assert (finding["health"], finding["detail"]) == ("warning", "not indexed yet")
+    assert finding["cure"] == "localrag index --corpus main"
 
 
 def test_doctor_names_the_cure(cli: Cli, sample: Path) -> None:

@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from localrag.corpus.model import Triple
 from localrag.corpus.naming import FoldedText, bare, fold
+from localrag.corpus.readers.triples import triples_document
+from localrag.corpus.store import CorpusStore
 
 SAME = [
     ("ＡＢＣホール", "abcホール"),
@@ -26,6 +29,7 @@ SAME = [
     ("舟〜旅立ち〜", "舟 旅立ち"),
     ("杏（女優）", "杏 (女優)"),
     ("葛\U000e0100城", "葛城"),
+    ("Ｃ♯", "C#"),
 ]
 
 
@@ -36,7 +40,16 @@ def test_spellings_of_a_name_are_the_same(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("三菱舟", "四菱舟"), ("舟の歌", "船の歌"), ("アン", "アーン"), ("十", "百"), ("万", "千")],
+    [
+        ("三菱舟", "四菱舟"),
+        ("舟の歌", "船の歌"),
+        ("アン", "アーン"),
+        ("十", "百"),
+        ("万", "千"),
+        ("C", "C#"),
+        ("C", "C++"),
+        ("R&B", "RB"),
+    ],
 )
 def test_other_names_stay_apart(one: str, other: str) -> None:
     assert fold(one) != fold(other)
@@ -74,3 +87,35 @@ def test_a_span_of_the_folded_text_leads_back_to_what_it_was_made_of(
     first, last = folded.span(start, end)
     assert 0 <= first < last <= len(text)
     assert folded.folded[start:end] in FoldedText(text[first:last]).folded
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Cの開発者は誰？", ["C"]),
+        ("C#の開発者は誰？", []),
+        ("Ｃ＃とＣ♯", []),
+        ("C++とC", ["C"]),
+        ("+Cや#C", []),
+        ("Objective-CやC-3", []),
+        ("C&Aのある町", []),
+        ("C.NET", []),
+        ("C'estの意味", []),
+        ("C's author", ["C"]),
+        ("『C』", ["C"]),
+        ("C-", ["C"]),
+        ("C & D", ["C"]),
+        ("#" * 5_000 + "+C", []),
+    ],
+)
+def test_signs_are_part_of_a_latin_name(text: str, named: list[str], store: CorpusStore) -> None:
+    triples = [Triple("C", "種類", ("言語",))]
+    store.add(triples_document("k", "覚書", "triples", "k", triples))
+    assert [text[of.start : of.end] for of in store.knowledge.mentions(text)] == named
+
+
+def test_a_name_with_signs_is_found(store: CorpusStore) -> None:
+    triples = [Triple(name, "種類", ("言語",)) for name in ("C", "C#", "C++", "F-15")]
+    store.add(triples_document("k", "覚書", "triples", "k", triples))
+    found = store.knowledge.mentions("C♯とＣ＋＋とF‑15E、F15")
+    assert [of.subjects for of in found] == [("C#",), ("C++",), ("F-15",)]

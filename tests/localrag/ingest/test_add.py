@@ -339,7 +339,7 @@ def test_large_files_are_stored_bit_by_bit(
     assert ids(workspace) == told == [f"d{n}" for n in range(10)]
     assert sum(isinstance(event, Progress) for event in seen) >= 5
     report = run(workspace, laws, on_event=seen.append)
-    assert FileResumed((laws / "pages.jsonl").as_posix(), 10, 0) in seen
+    assert FileResumed((laws / "pages.jsonl").as_posix(), 10) in seen
     assert (report.added, report.unchanged) == (10, 0)
     assert len(ids(workspace)) == 20
     assert counts(run(workspace, laws)) == (0, 0, 0, 1)

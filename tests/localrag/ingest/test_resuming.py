@@ -91,7 +91,7 @@ def test_what_is_stored_is_not_parsed_again(
     seen: list[Event] = []
     report = run(workspace, dump, on_event=seen.append)
     assert len([line for line in parsed if "title" in line]) == 30 - before == report.added
-    assert FileResumed(dump.as_posix(), before * 2, 0) in seen
+    assert FileResumed(dump.as_posix(), before * 2) in seen
     assert stored(workspace) == titles(30)
 
 
@@ -140,12 +140,30 @@ def test_what_failed_before_is_not_forgotten(workspace: Workspace, dump: Path) -
     assert sum(isinstance(event, FileFailed) for event in first) == 1
     seen: list[Event] = []
     report = run(workspace, dump, on_event=seen.append)
-    assert [event.failures for event in seen if isinstance(event, FileResumed)] == [1]
-    assert report.removed == 0, "it may be what could not be read"
+    assert not any(isinstance(event, FileResumed) for event in seen), "it is told once more"
+    assert (report.failures, report.removed) == (1, 0), "it may be what could not be read"
+    assert [(kept.source, kept.documents) for kept in report.kept] == [(dump.name, 1)]
     again = run(workspace, dump, on_event=lambda event: None)
     assert (len(again.failed), again.unchanged) == (1, 30), (
         "the file is read again until it is good"
     )
+
+
+def test_what_another_file_had_is_not_passed_over_when_reading_goes_on(
+    workspace: Workspace, dump: Path
+) -> None:
+    other = dump.with_name("z.json.gz")
+    write(other, ["灯台12"])
+    run(workspace, other, on_event=lambda event: None)
+    write(dump, titles(30))
+    interrupted(workspace, dump, after=3)
+    write(other, ["岬"])
+    run(workspace, other, on_event=lambda event: None)
+    seen: list[Event] = []
+    report = run(workspace, dump, on_event=seen.append)
+    assert not any(isinstance(event, FileResumed) for event in seen)
+    assert (report.failed, report.duplicated) == ([], 0)
+    assert sorted(stored(workspace)) == sorted([*titles(30), "岬"])
 
 
 def test_a_document_removed_meanwhile_comes_back(workspace: Workspace, dump: Path) -> None:

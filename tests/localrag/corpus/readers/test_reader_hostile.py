@@ -1,5 +1,6 @@
 """Bad and hostile input: a failure that names cause and cure, and the rest goes on."""
 
+import json
 import os
 import tempfile
 import zipfile
@@ -219,3 +220,50 @@ def test_no_damage_to_a_law_raises(law_xml, data):
         assert all(outcome.text[p.start : p.end] == p.text for p in outcome.passages)
     else:
         assert "not foreseen" not in outcome.cause
+
+
+LONG = "長" * 2_000_000
+RECORD = {"id": "a", "title": "t", "text": "文。" * 5_000}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "what"),
+    [
+        ("x.jsonl", json.dumps(RECORD | {"title": LONG}), "title"),
+        ("x.jsonl", json.dumps(RECORD | {"id": LONG}), "id"),
+        ("x.json", json.dumps([RECORD | {"title": LONG}]), "title"),
+        ("x.json", json.dumps({LONG: ["文。" * 5_000]}), "title"),
+        (
+            "x.json",
+            json.dumps({"data": [{"title": LONG, "paragraphs": [{"context": "文。"}]}]}),
+            "title",
+        ),
+        ("x.tsv", f"{LONG}\t述語\t値\n", "subject"),
+        ("x.tsv", f"主語\t{LONG}\t値\n", "predicate"),
+        ("x.txt", f'<doc id="1" url="" title="{LONG}">\n文。\n</doc>\n', "title"),
+    ],
+)
+def test_a_name_of_megabytes_is_refused(name, data, what, read_failure):
+    failure = read_failure(name, data)
+    assert failure.cause == f"The {what} has 2,000,000 characters, more than 1,000."
+    assert failure.cure
+
+
+def test_a_law_with_a_title_of_megabytes_is_refused(law_xml, law_id, read_failure):
+    data = law_xml.replace("灯台の保全に関する法律</LawTitle>", f"{LONG}</LawTitle>")
+    assert "title has 2,000,000 characters" in read_failure(f"{law_id}.xml", data).cause
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("x.md", f"# {LONG}\n\n" + "文。" * 5_000),
+        ("x.html", f"<title>{LONG}</title><h1>{LONG}</h1><p>" + "文。" * 5_000),
+    ],
+)
+def test_a_heading_of_megabytes_is_cut_in_headers_alone(name, data, read_one):
+    document = read_one(name, data)
+    assert document.title == "長" * 300 + "…"
+    assert LONG in document.text
+    assert len(document.passages) > 5
+    assert all(len(passage.header) < 1_000 for passage in document.passages)

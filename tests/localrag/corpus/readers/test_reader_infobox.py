@@ -26,6 +26,16 @@ def values(value: str) -> tuple[str, ...]:
         ("[[白岬町|白岬]]の[[丘]]", ["白岬の丘"]),
         ("[[石工]]・[[大工]]、[[左官]]", ["石工", "大工", "左官"]),
         ("[[海辺県]][[白岬町]]", ["海辺県白岬町"]),
+        ("[[東町]]、[[西町|西]]、[[南郡]][[奥町]]", ["東町", "西", "南郡奥町"]),
+        ("\n'''映画'''\n* [[甲]]\n* 乙\n'''劇'''\n* 丙", ["甲", "乙", "丙"]),
+        ("'''映画'''<br />甲", ["甲"]),
+        ("'''甲'''<br />（初代）<br />'''乙'''", ["甲（初代）", "乙"]),
+        ("'''甲'''", ["甲"]),
+        ("浜市1番地<br /><small>{{ウィキ座標2段度分秒|34|53}}</small>", ["浜市1番地"]),
+        ("浜市1番地 {{Coord|34|53|display=inline}}", ["浜市1番地"]),
+        ("#00a", []),
+        ("{{color|#00a|■}}[[本線]]", ["本線"]),
+        ("#00AAff", []),
         ("甲<br>[[乙]]<br />丙", ["甲", "乙", "丙"]),
         ("[[甲]]<br />（初代）<br />乙", ["甲（初代）", "乙"]),
         ("33m<ref name=a>『灯台史』</ref><ref name=b />", ["33m"]),
@@ -68,6 +78,8 @@ def test_labels_are_those_that_readers_see():
         "画像 = a.jpg",
         "背景色 = #fff",
         "緯度度 = 35",
+        "社色 = 00a",
+        "ウィキポータル = 文学",
         "image_size = 200px",
         "備考 = 注記",
         "空 =",
@@ -77,7 +89,7 @@ def test_labels_are_those_that_readers_see():
 
 def test_a_date_in_three_entries_is_one():
     told = facts("生年 = 1964", "生月 = 6", "生日 = 22", "没年 = 2001", "没月 =", "没日 =")
-    assert told == {"生年月日": ("1964年6月22日",), "没年": ("2001",)}
+    assert told == {"生年月日": ("1964年6月22日",), "没年": ("2001年",)}
 
 
 @pytest.mark.parametrize(
@@ -147,3 +159,8 @@ def test_hostile_wikitext_is_passed_over(inside):
     told, _ = BOXES.facts(before + "{{Infobox 乙\n| 名称 = " + inside + "\n}}")
     assert dict(told).get("高さ") == ("1m",)
     assert all(len(value) <= 300 for _, values in told for value in values)
+
+
+def test_a_year_alone_is_written_as_one():
+    told = facts("設立年 = 1935", "完成年 = 1890年", "年 = 12")
+    assert told == {"設立年": ("1935年",), "完成年": ("1890年",), "年": ("12",)}

@@ -3,11 +3,13 @@
 import bz2
 import gzip
 import json
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import ALIAS, PASSAGES, TRIPLES, Triple
+from localrag.corpus.model import ALIAS, PASSAGES, TRIPLES, Document, Triple
 from localrag.corpus.readers import (
     Limits,
     Mark,
@@ -157,6 +159,7 @@ BAD_PAGES = [
     (json.dumps(page("a") | {"title": ["b"]}).encode(), "not a string"),
     (json.dumps(page("a") | {"text": 3.5}).encode(), "not a string"),
     (json.dumps(page("a", "x" * 10_000)).encode(), "longer than"),
+    (json.dumps(page("x" * 1_001)).encode(), "title has 1,001 characters"),
     (b'{"title": "\xff"}', "UTF-8"),
     (b'{"title": "a", "text": "\\ud800"}', "surrogate"),
 ]
@@ -170,6 +173,7 @@ def test_a_bad_page_is_named_and_the_rest_goes_on(line, cause, read_bytes):
     assert isinstance(failure, ReadFailure)
     assert cause in failure.cause
     assert failure.source == "x.json:4"
+    assert failure.cure
 
 
 @pytest.mark.parametrize(
@@ -179,8 +183,11 @@ def test_a_bad_page_is_named_and_the_rest_goes_on(line, cause, read_bytes):
         {"redirect": [3, {"namespace": 0, "title": ""}]},
         {"category": None},
         {"timestamp": "yesterday"},
+        {"timestamp": "9999-99-99T"},
         {"source_text": "{{" * 100_000},
         {"wikibase_item": None},
+        {"timestamp": []},
+        {"wikibase_item": {}, "wiki": 3.5, "source_text": ["a"], "page_id": []},
     ],
 )
 def test_odd_fields_cost_no_article(odd, read_one):
@@ -287,3 +294,99 @@ def test_an_answer_of_the_api(as_list, read_bytes):
     ]
     assert failure.source == "api.json:2"
     assert "no text" in failure.cause
+
+
+@pytest.mark.parametrize("missing", [True, ""])
+def test_a_page_that_the_api_does_not_find_is_left_out(missing, tmp_path):
+    path = tmp_path / "api.json"
+    pages = [{"title": "無", "missing": missing}, {"title": "甲", "extract": SENTENCE}]
+    path.write_text(json.dumps({"query": {"pages": pages}}), encoding="utf-8")
+    omission, document = stream(path)
+    assert omission == Omission("pages that the wiki does not have")
+    assert document.title == "甲"
+
+
+def test_a_record_of_an_index_is_no_action(read_one):
+    line = json.dumps({"index": 0, "id": "a", "title": "t", "text": SENTENCE})
+    assert read_one("x.jsonl", line).id == "a"
+    line = json.dumps({"index": {"n": 0}, "id": "b", "title": "t", "text": SENTENCE})
+    assert read_one("x.jsonl", line).id == "b"
+    spaced = b'{ "index" : { "_id" : "7" } }\n' + bulk(page("甲")).split(b"\n")[1]
+    assert read_one("x.json", spaced).metadata["page_id"] == "7"
+
+
+def test_announced_pages_that_are_missing_are_counted(tmp_path):
+    path = tmp_path / "x.json"
+    action = b'{"index":{"_id":"9"}}\n'
+    path.write_bytes(action * 3 + bulk(page("甲")) + action * 2)
+    outcomes = [o for o in stream(path) if not isinstance(o, Mark)]
+    omissions = [o for o in outcomes if isinstance(o, Omission)]
+    assert omissions == [Omission("announced pages that are missing")] * 4
+    (document,) = [o for o in outcomes if isinstance(o, Document)]
+    assert document.metadata["page_id"] == "1"
+    assert outcomes[-1] == ReadFailure(
+        "x.json:7",
+        "The dump ends before the page that this line announces.",
+        "Check whether the file is complete.",
+    )
+
+
+def test_a_blank_line_parts_no_page_from_its_action(read_one):
+    data = bulk(page("甲")).replace(b"\n", b"\n\n")
+    assert read_one("x.json", data).metadata["page_id"] == "1"
+
+
+@pytest.mark.parametrize("action", [b"", b'{"index":{"_id":"9"}}\n'])
+@pytest.mark.parametrize("line", [json.dumps(page("甲")).encode() + b"\n", b"\n"])
+def test_pieces_stay_small_whatever_the_order_of_lines(action, line, tmp_path, monkeypatch):
+    monkeypatch.setattr("localrag.corpus.readers.cirrus._PIECE", 2_000)
+    path = tmp_path / "x.json"
+    path.write_bytes(bulk(page("乙")) + line * 100 + action * 100 + bulk(page("丙")))
+    cut = list(stream(path, in_pieces=True))
+    pieces = [piece for piece in cut if isinstance(piece, Piece)]
+    assert max(sum(len(line) for _, line in piece.lines) for piece in pieces) < 3_000
+    assert max(len(piece.lines) for piece in pieces) < 30
+    numbers = [number for piece in pieces for number, _ in piece.lines]
+    assert numbers == list(range(1, len(numbers) + 1))
+    read = [o for piece in pieces for o in read_piece(piece, Limits())]
+    assert read == [o for o in stream(path) if not isinstance(o, Mark)]
+
+
+def test_a_dump_without_actions_is_named_for_what_it_is(read_failure):
+    lines = b"".join(bulk(page("甲"), page("乙")).splitlines(keepends=True)[1::2])
+    for name, data in (("x.json", lines), ("x.json.gz", gzip.compress(lines))):
+        failure = read_failure(name, data)
+        assert "looks like a dump" in failure.cause
+        assert "no action" in failure.cause
+        assert "npack" not in failure.cure
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.json.gz"])
+def test_a_byte_order_mark_is_passed_over(name, read_bytes):
+    data = b"\xef\xbb\xbf" + bulk(page("甲"), page("乙"))
+    first, _ = read_bytes(name, gzip.compress(data) if name.endswith("gz") else data)
+    assert (first.title, first.metadata["page_id"]) == ("甲", "1")
+
+
+def test_dumps_inside_a_zip_are_read_as_outside(read_bytes):
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a/wiki.txt", extract("甲", SENTENCE) + extract("乙", SENTENCE, 6))
+        archive.writestr("dump.json", bulk(page("丙")))
+        archive.writestr("plain.txt", SENTENCE)
+    *articles, text = read_bytes("x.zip", packed.getvalue())
+    assert [o.title for o in articles] == ["甲", "乙", "丙"]
+    assert {o.kind for o in articles} == {"wikipedia"}
+    assert text.kind == "text"
+
+
+def test_an_article_without_its_end_does_not_swallow_the_next(tmp_path):
+    path = tmp_path / "wiki_00"
+    cut = extract("甲", SENTENCE).removesuffix("</doc>\n")
+    path.write_text(cut + extract("乙", SENTENCE) + cut, encoding="utf-8")
+    failure, mark, document, _, last = stream(path)
+    assert failure.source == "wiki_00:1"
+    assert failure.cause == "The next article begins before this one ends."
+    assert mark.line == cut.count("\n")
+    assert document.title == "乙"
+    assert "cut off" in last.cause
