@@ -45,8 +45,8 @@ measured by others, on other questions, corpora and settings: they stand beside 
 them. No question is answered by weights that were fitted on it; a prompt that was optimised on it
 is named under conditions. Where answers are in free text, the score is exact match; published
 figures of staged count answer and derivation both right. The signs of statute-lexical were chosen
-with the training questions in view, so its figure on these is one of development: expect less on
-others."""
+with the training questions in view, the wordings of staged-symbolic with half of them and all
+predicates, so their figures on these are those of development: expect less on others."""
 
 
 @dataclass(frozen=True, slots=True)
