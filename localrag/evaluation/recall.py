@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from localrag.evaluation.model import Gold
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import without_blanks
 
 LAW_ID = re.compile(r"\d{3}[A-Z][A-Z0-9]\d{10}", re.ASCII)
 JOINT = "|"
@@ -68,4 +68,4 @@ def _name(document: str) -> str:
     if LAW_ID.fullmatch(document):
         return document
     law = _REVISION.fullmatch(document)
-    return law[1] if law else "".join(normalize(document).split())
+    return law[1] if law else without_blanks(document)

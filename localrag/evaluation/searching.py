@@ -19,10 +19,11 @@ from localrag.evaluation.measures.answers import folded
 from localrag.evaluation.model import Question, Reading, Result, Search
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.rows import Answered
+from localrag.methods.staging.model import label_of
 from localrag.methods.toolkit import EVIDENCE
 from localrag.reading.model import Stage, Step
 from localrag.retrieval.predicates import likeness
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import without_blanks
 
 Said = tuple[Passage, str]
 """A passage, and the title of its document."""
@@ -60,7 +61,7 @@ def searches(
 
     Args:
         answer: with its derivation and its trace, whose stages name the step that they are for as
-            `subject_of` does.
+            `label_of` does.
         question: with its gold triples.
         said: gives passages by id.
 
@@ -74,7 +75,7 @@ def searches(
         if gold is None or not step.tried:
             continue
         sought.add(gold)
-        records = [stage for stage in answer.stages if stage.subject == subject_of(number)]
+        records = [stage for stage in answer.stages if stage.subject == label_of(number)]
         if not records:
             continue
         hits = [one for id_ in _read(records) if (one := said(id_))]
@@ -84,11 +85,6 @@ def searches(
             if stage is not Stage.MODEL
         ]
     return tuple(found), len(set(question.derivation) - sought)
-
-
-def subject_of(number: int) -> str:
-    """What stages of a trace say they are for, where it is a query; numbers begin with 1."""
-    return f"query {number}"
 
 
 def _gold(step: Step, derivation: Sequence[Triple]) -> Triple | None:
@@ -121,11 +117,7 @@ def _says(passage: Passage, title: str, gold: Triple) -> bool:
 
 def _names(text: str, name: str) -> bool:
     # Articles have dates of birth in brackets, which `folded` takes for notes.
-    return folded(name) in folded(text) or _plain(name) in _plain(text)
-
-
-def _plain(text: str) -> str:
-    return "".join(normalize(text).split())
+    return folded(name) in folded(text) or without_blanks(name) in without_blanks(text)
 
 
 def _reading(step: Step, gold: Triple, stage: Stage) -> Reading:

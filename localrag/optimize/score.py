@@ -10,7 +10,7 @@ from functools import cached_property
 
 from localrag.statutes.names import LawNames
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import normalize, without_blanks
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
 
 PIECE = 20
@@ -80,11 +80,11 @@ class Coverage:
 
     @cached_property
     def _plain(self) -> str:
-        return _without_blanks(self._text)
+        return without_blanks(self._text)
 
     @cached_property
     def _pieces(self) -> tuple[str, ...]:
-        lines = map(_without_blanks, _HEADING.sub("", self._text).splitlines())
+        lines = map(without_blanks, _HEADING.sub("", self._text).splitlines())
         return tuple(piece for line in lines if line for piece in _cut(line))
 
 
@@ -100,10 +100,6 @@ def _cut(line: str) -> list[str]:
     """Pieces of full length that cover the line; the last may overlap the one before it."""
     last = max(len(line) - PIECE, 0)
     return [line[start : start + PIECE] for start in (*range(0, last, PIECE), last)]
-
-
-def _without_blanks(text: str) -> str:
-    return "".join(normalize(text).split())
 
 
 def _dice(one: frozenset[str], other: frozenset[str]) -> float:

@@ -42,6 +42,7 @@ def triples_of(
         left = len(subjects) - _SUBJECTS
         events.append(f"{name!r} names {left:,} more subjects, which were not looked at")
     scores: dict[str, float] = {}
+    wanted = fold(predicate)
     for position, subject in enumerate(subjects[:_SUBJECTS]):
         known = store.knowledge.about(subject, MOST_TRIPLES + 1)
         if len(known) > MOST_TRIPLES:
@@ -49,7 +50,7 @@ def triples_of(
         for passage_id, triple in known[:MOST_TRIPLES]:
             if admission.admits(passage_id.rpartition("#")[0]):
                 fit = likeness(predicate, triple.predicate) + _OF_THE_SUBJECT
-                fit += _SAME * (fold(predicate) == fold(triple.predicate))
+                fit += _SAME * (wanted == fold(triple.predicate))
                 scores[passage_id] = fit / (1 + _LESS_LIKELY * position)
     return scores, events
 

@@ -15,6 +15,11 @@ def normalize(text: str) -> str:
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
+def without_blanks(text: str) -> str:
+    """Return `text` as `normalize` does, with nothing between its words."""
+    return "".join(normalize(text).split())
+
+
 def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
     """Normalise, and say which original character each normalised one stems from.
 

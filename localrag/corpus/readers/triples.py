@@ -104,7 +104,7 @@ def triples_document(
 
 
 def triple_passages(
-    document_id: str, triples: Sequence[Triple], *, start: int = 0, number: int = 1
+    document_id: str, triples: Sequence[Triple], *, start: int = 0, section: str = ""
 ) -> tuple[str, tuple[Passage, ...]]:
     """Write triples as the lines of a document.
 
@@ -112,23 +112,23 @@ def triple_passages(
         document_id: of the document they are part of.
         triples: in reading order.
         start: where their text begins in the document, in characters.
-        number: of the first passage, for its id.
+        section: of the document that they are; it stands in the ids of the passages too.
 
     Returns:
         The text, each line with its line break, and a passage for each line.
     """
     lines: list[str] = []
     passages = []
-    for ordinal, said in enumerate(triples, start=number):
+    for ordinal, said in enumerate(triples, start=1):
         line = said.text
         passages.append(
             Passage(
-                id=f"{document_id}#{ordinal}",
+                id=f"{document_id}#{section}{'.' if section else ''}{ordinal}",
                 document_id=document_id,
                 layer=TRIPLES,
                 text=line,
                 header=said.subject,
-                locator=Locator(),
+                locator=Locator(section=section),
                 start=start,
                 end=start + len(line),
                 triple=said,

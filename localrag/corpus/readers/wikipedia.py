@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from localrag.corpus.model import ALIAS, TRIPLES, Document, Passage, Triple
+from localrag.corpus.model import ALIAS, Document, Passage, Triple
 from localrag.corpus.readers.naming import bounded
 from localrag.corpus.readers.prose import Heading, prose
 from localrag.corpus.readers.records import one_line, string
+from localrag.corpus.readers.triples import triple_passages
 from localrag.errors import InputError
 
 FACTS = "基本情報"
@@ -91,12 +92,13 @@ def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> 
         raise InputError("The article at this place has no title.", _CHECK)
     if not page.text.strip():
         raise InputError(f"The article {title!r} has no text.", _CHECK)
-    triples = tuple(_triples(page, title))
     text = page.text.strip()
-    if triples:
+    known: tuple[Passage, ...] = ()
+    if triples := tuple(_triples(page, title)):
         head = Heading(1, FACTS, len(text) + 2, len(text) + 3 + len(FACTS))
         headings = (*headings, head)
-        text = f"{text}\n\n{FACTS}\n" + "".join(f"{triple.text}\n" for triple in triples)
+        lines, known = triple_passages(title, triples, start=head.end, section=FACTS)
+        text = f"{text}\n\n{FACTS}\n{lines}"
     metadata = {
         "wiki": page.wiki,
         "page_id": page.page_id,
@@ -114,9 +116,6 @@ def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> 
         metadata={name: value for name, value in metadata.items() if value},
         longest=_PASSAGE_BYTES,
     )
-    if not triples:
-        return document
-    known = _passages(document, triples, headings[-1].end)
     return replace(document, passages=(*document.passages, *known))
 
 
@@ -126,21 +125,3 @@ def _triples(page: Page, title: str) -> Iterator[Triple]:
         yield Triple(title, ALIAS, page.redirects, source, page.date)
     for label, values in page.facts:
         yield Triple(title, label, values, source, page.date)
-
-
-def _passages(document: Document, triples: Sequence[Triple], start: int) -> Iterator[Passage]:
-    last = document.passages[-1]
-    for ordinal, triple in enumerate(triples, start=1):
-        text = triple.text
-        yield Passage(
-            id=f"{document.id}#{FACTS}.{ordinal}",
-            document_id=document.id,
-            layer=TRIPLES,
-            text=text,
-            header=document.title,
-            locator=last.locator,
-            start=start,
-            end=start + len(text),
-            triple=triple,
-        )
-        start += len(text) + 1

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import normalize, without_blanks
 
 _BLANK = re.compile(r"\s+")
 # Where no bracket closes the line, the whole rest of it is matched, and kept: no later bracket of
@@ -34,7 +34,7 @@ def folded(text: str) -> str:
 
     A text that stands in brackets as a whole is not emptied.
     """
-    return "".join(normalize(normalised(text) or text).split())
+    return without_blanks(normalised(text) or text)
 
 
 def exact(answer: str, gold: str) -> float:

@@ -1,12 +1,7 @@
 """Stage 2, documents: the model reads a triple from the passages found, or none."""
 
-from functools import cache
-from typing import Annotated, Any
-
-from pydantic import BaseModel, Field, create_model
-
 from localrag.corpus.model import Passage, Triple
-from localrag.methods.staging.hits import FOUND, read_hits
+from localrag.methods.staging.hits import FOUND, HitChosen, read_hits
 from localrag.methods.staging.model import Reading, SubQuery
 from localrag.methods.staging.wording import WrittenTriple, holds, is_same, names
 from localrag.methods.toolkit import Toolkit
@@ -17,8 +12,7 @@ from localrag.retrieval.model import Query
 _NOT_HELD = "the passage does not hold the object"
 
 
-class _Reply(BaseModel):
-    hit: int
+class _Reply(HitChosen):
     triple: WrittenTriple | None
 
 
@@ -37,7 +31,7 @@ def read(toolkit: Toolkit, asked: Query, query: SubQuery) -> Reading | None:
         query,
         Stage.DOCUMENTS,
         lambda wanted: toolkit.search(wanted, FOUND, words=True, meaning=True, subject=query.label),
-        _shape,
+        _Reply,
     )
     if found is None:
         return None
@@ -71,10 +65,3 @@ def _cited(toolkit: Toolkit, passage: Passage, answer: str) -> Citation:
     # An object that runs over the end of a sentence is quoted by itself.
     quote = next((piece.text for piece in pieces if holds(piece.text, answer)), answer)
     return toolkit.citation(passage, quote)
-
-
-@cache
-def _shape(hits: int) -> type[_Reply]:
-    """The shape of a reply that can name only the passages there are; 0 is NOTFOUND."""
-    hit: Any = Annotated[int, Field(ge=0, le=hits)]
-    return create_model("Read", __base__=_Reply, hit=hit)

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, Field, create_model
 
 from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES
 from localrag.methods.staging.model import SubQuery
 from localrag.methods.toolkit import EVIDENCE, Toolkit
-from localrag.reading.asking import Shape
 from localrag.reading.evidence import Source, element
 from localrag.reading.model import Stage
 from localrag.retrieval.model import Hit, Query
@@ -24,14 +27,23 @@ _NAMES = {Stage.KNOWLEDGE: "triples", Stage.DOCUMENTS: "documents"}
 Search = Callable[[Query], Sequence[Hit]]
 
 
+class HitChosen(BaseModel):
+    """A reply that names one of the hits shown by its number; 0 is NOTFOUND."""
+
+    hit: int
+
+
+Chosen = TypeVar("Chosen", bound=HitChosen)
+
+
 def read_hits(
     toolkit: Toolkit,
     asked: Query,
     query: SubQuery,
     stage: Stage,
     search: Search,
-    shape: Callable[[int], type[Shape]],
-) -> tuple[Shape, Sequence[Source]] | None:
+    shape: type[Chosen],
+) -> tuple[Chosen, Sequence[Source]] | None:
     """Search, re-rank, and have the model choose from as many hits as its context holds.
 
     Args:
@@ -40,7 +52,7 @@ def read_hits(
         query: that is to be answered.
         stage: what is searched.
         search: gives the hits of a query, best first.
-        shape: of the reply, by the number of hits shown.
+        shape: of the reply, which is bound to the numbers of the hits shown.
 
     Returns:
         The reply and what it speaks of; None where the model had nothing to read, which the trace
@@ -75,7 +87,7 @@ def read_hits(
     if not shown:
         toolkit.note(EVIDENCE, [_NOTHING_FITS.format(name)], subject=subject)
         return None
-    return toolkit.ask(messages(shown), shape(len(shown)), f"{stage} {query.number}"), shown
+    return toolkit.ask(messages(shown), _bound(shape, len(shown)), f"{stage} {query.number}"), shown
 
 
 def _admitted(asked: Query, stage: Stage) -> tuple[str, ...]:
@@ -84,3 +96,10 @@ def _admitted(asked: Query, stage: Stage) -> tuple[str, ...]:
     if not wanted:
         return _LAYERS[stage]
     return tuple(layer for layer in wanted if (layer == TRIPLES) is (stage is Stage.KNOWLEDGE))
+
+
+@cache
+def _bound(shape: type[Chosen], hits: int) -> type[Chosen]:
+    """The shape of a reply that can name no hit but those there are."""
+    hit: Any = Annotated[int, Field(ge=0, le=hits)]
+    return create_model(shape.__name__, __base__=shape, hit=hit)

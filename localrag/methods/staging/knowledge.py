@@ -1,12 +1,11 @@
 """Stage 1, structured knowledge: the model chooses one of the triples found, or none."""
 
-from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import Field
 
 from localrag.corpus.model import Triple
-from localrag.methods.staging.hits import FOUND, read_hits
+from localrag.methods.staging.hits import FOUND, HitChosen, read_hits
 from localrag.methods.staging.model import LONGEST_OBJECT, Reading, SubQuery
 from localrag.methods.staging.wording import holds, is_not_found, names
 from localrag.methods.toolkit import Toolkit
@@ -18,8 +17,7 @@ STAGE = "triple"
 _NOT_ITS_OWN = "the model named the object {!r}, which the triple lacks: its own are used"
 
 
-class _Reply(BaseModel):
-    hit: int
+class _Reply(HitChosen):
     object: Annotated[str, Field(max_length=LONGEST_OBJECT)]
 
 
@@ -39,7 +37,7 @@ def read(toolkit: Toolkit, asked: Query, query: SubQuery) -> Reading | None:
         lambda wanted: toolkit.known(
             query.subject, query.predicate, wanted, FOUND, subject=query.label
         ),
-        _shape,
+        _Reply,
     )
     if found is None:
         return None
@@ -73,10 +71,3 @@ def _meant(triple: Triple, named: str) -> str:
     holding = [one for one in triple.objects if holds(one, named)]
     same = [one for one in holding if holds(named, one)]
     return (same or [named.strip()])[0] if holding else ""
-
-
-@cache
-def _shape(hits: int) -> type[_Reply]:
-    """The shape of a reply that can choose only the triples there are; 0 is NOTFOUND."""
-    hit: Any = Annotated[int, Field(ge=0, le=hits)]
-    return create_model("Chosen", __base__=_Reply, hit=hit)

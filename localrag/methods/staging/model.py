@@ -31,7 +31,7 @@ class SubQuery:
     @property
     def label(self) -> str:
         """What the trace calls it: "query 1"."""
-        return f"query {self.number}"
+        return label_of(self.number)
 
     @property
     def references(self) -> tuple[int, ...]:
@@ -47,6 +47,11 @@ class SubQuery:
         """
         parts = (self.text, self.subject, self.predicate)
         return SubQuery(self.number, *(filled(part, answers) for part in parts))
+
+
+def label_of(number: int) -> str:
+    """What the trace calls the query of this number, from 1."""
+    return f"query {number}"
 
 
 def filled(text: str, answers: Mapping[int, str]) -> str:

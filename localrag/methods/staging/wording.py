@@ -9,7 +9,7 @@ from localrag.corpus.boundaries import stands_alone, words_of
 from localrag.corpus.model import Triple
 from localrag.corpus.naming import FoldedText, bare, fold
 from localrag.methods.staging.model import LONGEST_OBJECT, SubQuery
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import normalize, without_blanks
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
 
 _NOT_FOUND = re.compile(r"\s*not[ _]?found\s*", re.IGNORECASE)
@@ -89,7 +89,7 @@ def holds(text: str, part: str) -> bool:
     "12日" stands in "５月 12日", but not in "112日"; "5" does not stand in "3.5", nor "京都" in
     "東京都".
     """
-    letters = "".join(normalize(part).split())
+    letters = without_blanks(part)
     if not letters:
         return False
     pattern = r"\s*".join(map(re.escape, letters))

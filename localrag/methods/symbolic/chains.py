@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, Mention
 from localrag.methods.symbolic.doubts import of_meanings, of_values
-from localrag.methods.symbolic.model import Found, Lookups
+from localrag.methods.symbolic.model import Found, Lookups, predicate_of
 from localrag.methods.symbolic.naming import Asked, masked
 from localrag.methods.symbolic.wording import (
     Form,
@@ -101,7 +101,7 @@ def _paths(lookups: Lookups, question: _Question) -> Iterator[_Path]:
             passed = {fact.triple.subject for fact in path}
             for subject in subjects:
                 for fact in lookups.about(subject) if subject not in passed else ():
-                    share = heard(_predicate(fact), question.words)
+                    share = heard(predicate_of(fact), question.words)
                     if share >= _LEAST_HEARD:
                         longer.append((share, (*path, fact)))
         longer.sort(key=lambda one: -one[0])
@@ -122,7 +122,7 @@ def _judged(lookups: Lookups, question: _Question, path: _Path) -> Found:
     """
     words, told, shares = question.words, [0.0] * len(question.words), []
     for fact in path:
-        predicate = _predicate(fact)
+        predicate = predicate_of(fact)
         shares.append(heard(predicate, words, [_AGAIN if t > _TOLD else 1.0 for t in told]))
         told = [max(t, best(word, predicate)) for t, word in zip(told, words, strict=True)]
     for fact in path[:-1]:
@@ -130,7 +130,7 @@ def _judged(lookups: Lookups, question: _Question, path: _Path) -> Found:
     told = [max(t, _PASSED * _is_one(w, path)) for t, w in zip(told, words, strict=True)]
     conditions = []
     for fact in _conditions_met(lookups, question, path):
-        predicate = _predicate(fact)
+        predicate = predicate_of(fact)
         more = [1.0 if _is_in(word, fact) else best(word, predicate) for word in words]
         if any(
             m > t + _ADDED and len(word.text) > 1
@@ -144,7 +144,7 @@ def _judged(lookups: Lookups, question: _Question, path: _Path) -> Found:
     ]
     covered = sum(w * t for w, t in zip(weights, told, strict=True)) / (sum(weights) or 1)
     spoken = 0.5 + 0.25 * min(shares) + 0.25 * sum(shares) / len(shares)
-    head = 0.8 + 0.2 * best(words[-1], _predicate(path[-1]))
+    head = 0.8 + 0.2 * best(words[-1], predicate_of(path[-1]))
     last = path[-1].triple
     unsaid, besides = _unsaid(question, path, conditions, told)
     doubts = [_BESIDES.format(word) for word in besides]
@@ -210,7 +210,7 @@ def _out_of_order(question: _Question, path: _Path) -> list[Term]:
 
     「Aが築いた城」 is not the castle of A that somebody else built.
     """
-    first, *later = map(_predicate, path)
+    first, *later = map(predicate_of, path)
     behind = [w for w in question.words if w.start >= question.name.end and not w.light][:1]
     return [
         word
@@ -226,7 +226,7 @@ def _without_step(question: _Question, path: _Path) -> Iterator[Term]:
     """
     step = 0
     last: Term | None = None
-    predicates = [_predicate(fact) for fact in path]
+    predicates = [predicate_of(fact) for fact in path]
     for word in question.words:
         if word.start < question.name.end or not _is_link(question, word):
             continue
@@ -281,10 +281,6 @@ def _conditions_met(
         for fact in lookups.about(subject):
             if fact not in path and any(w in o or o in w for w in words for o in _objects(fact)):
                 yield fact
-
-
-def _predicate(fact: KnownTriple) -> tuple[Term, ...]:
-    return terms(normalize(fact.triple.predicate))
 
 
 def _objects(fact: KnownTriple) -> list[str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from localrag.corpus.knowledge import KnownTriple, Mention
 from localrag.methods.symbolic.conditions import CONDITIONAL, decided, held
 from localrag.methods.symbolic.doubts import of_meanings, of_sharing, of_values
-from localrag.methods.symbolic.model import Found, Lookups
+from localrag.methods.symbolic.model import Found, Lookups, predicate_of
 from localrag.methods.symbolic.naming import MASK, Asked, masked
 from localrag.methods.symbolic.wording import (
     ORDERS,
@@ -226,7 +226,7 @@ def _link(wording: _Wording) -> Term | None:
 
 def _follow(lookups: Lookups, one: _Compared, link: Term) -> Iterator[_Compared]:
     for fact in lookups.about(one.subject):
-        if len(fact.triple.objects) == 1 and heard(_predicate(fact), [link]) >= SAID:
+        if len(fact.triple.objects) == 1 and heard(predicate_of(fact), [link]) >= SAID:
             name = fact.triple.objects[0]
             for subject in lookups.subjects(name):
                 yield _Compared(name, subject, (*one.meant, (name, subject)), (fact,))
@@ -267,7 +267,7 @@ def _found(
     ]
     if _NO_DATE.search(wording.rest) and any(map(is_date, facts[0].triple.objects)):
         return None
-    predicates = [_predicate(fact) for fact in facts]
+    predicates = [predicate_of(fact) for fact in facts]
     # 「同じ県にある」 is told by addresses.
     words = tuple(
         word
@@ -337,7 +337,7 @@ def _unsaid(
 def _differing(facts: Sequence[KnownTriple]) -> Iterator[str]:
     """Two predicates that are alike in some of what they can mean: 起工 and 建造."""
     one, other = facts[0].triple.predicate, facts[1].triple.predicate
-    things = [[term.things for term in _predicate(fact) if not term.light] for fact in facts]
+    things = [[term.things for term in predicate_of(fact) if not term.light] for fact in facts]
     if normalize(one) != normalize(other) and (things[0] != things[1] or not all(things[0])):
         yield _DIFFERING.format(one, other)
 
@@ -358,7 +358,7 @@ def _text(outcome: Outcome, wording: _Wording, sides: Sequence[Side]) -> str:
 
 def _covered(words: Sequence[Term], facts: Sequence[KnownTriple], *, objects: bool) -> float:
     """The share of the words that the predicates tell, and the objects where they count."""
-    predicates = [_predicate(fact) for fact in facts]
+    predicates = [predicate_of(fact) for fact in facts]
     texts = [normalize("、".join(fact.triple.objects)) for fact in facts] if objects else []
     told = sum(
         word.weight
@@ -366,7 +366,3 @@ def _covered(words: Sequence[Term], facts: Sequence[KnownTriple], *, objects: bo
         for word in words
     )
     return told / (sum(word.weight for word in words) or 1)
-
-
-def _predicate(fact: KnownTriple) -> tuple[Term, ...]:
-    return terms(normalize(fact.triple.predicate))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, Mention
+from localrag.retrieval.predicates import Term, terms
+from localrag_indexes.analysis.normalize import normalize
 
 # A name with more meanings than this says little; they come the likeliest first.
 _MOST_MEANINGS = 8
@@ -29,6 +31,11 @@ class Found:
     computed: str = ""
     doubt: str = ""
     unsaid: tuple[str, ...] = ()
+
+
+def predicate_of(fact: KnownTriple) -> tuple[Term, ...]:
+    """The words of the predicate of a triple."""
+    return terms(normalize(fact.triple.predicate))
 
 
 class Lookups:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from localrag.reading.comparison import dates
 from localrag.reading.comparison.folding import LONGEST, NOTE, fold
 from localrag.reading.comparison.interval import Interval
-from localrag.reading.comparison.units import AGES, BASES, COUNT, ORDINAL, UNITS, Unit
+from localrag.reading.comparison.units import BASES, COUNT, ORDINAL, UNITS, Unit
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
 
 _DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,6}|[0-9]{1,18})(?:\.[0-9]{1,12})?"
@@ -50,11 +50,6 @@ class Quantity:
     dimension: str
     unit: str
     text: str
-
-    @property
-    def is_age(self) -> bool:
-        """Whether it is an age in years."""
-        return self.unit in AGES
 
     def shown(self, *, converted: bool) -> str:
         """As written; with its size in full where 万 stands in it or another unit is compared.

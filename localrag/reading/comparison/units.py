@@ -19,8 +19,6 @@ class Unit(NamedTuple):
 COUNT, ORDINAL = "数", "順番"
 """The dimensions of what is counted, by any counter, and of places in a series."""
 
-AGES = ("歳", "才")
-
 # Japanese measures after the 度量衡法 of 1891: 1 尺 = 10/33 m, 1 坪 = 400/121 m², 1 貫 = 3.75 kg.
 # A year is the mean one of the Gregorian calendar.
 _SIZES = {
