@@ -1,6 +1,6 @@
 """The values of a batch: rows of questions, what became of them, and what answers them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,6 +9,7 @@ from localrag.batch.failures import error_type
 from localrag.config import Config
 from localrag.errors import LocalragError
 from localrag.reading.model import Answer, Unanswered
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
 
@@ -82,14 +83,12 @@ class Answers(Protocol):
         """How many threads may call `answer` at the same time and gain by it."""
         ...
 
-    def answer(
-        self, query: Query, on_draft: Callable[[Sequence[str]], None] | None = None
-    ) -> Answer:
+    def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
         """Answer one question.
 
         Args:
             query: the question.
-            on_draft: called while a model writes; what it raises ends the call and passes through.
+            watch: follows it; where it says so, the call ends with `Cancelled`.
         """
         ...
 

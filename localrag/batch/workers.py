@@ -1,11 +1,12 @@
 """Asking questions one after the other, or several at once where a server gains by it."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from queue import SimpleQueue
 from threading import Event, Thread
 from time import perf_counter
 
 from localrag.batch.model import Answers, Outcome, Question, Row
+from localrag.reading.watching import UNWATCHED, Watch
 
 _Outcomes = Generator[Outcome, None, None]
 
@@ -13,8 +14,14 @@ _Outcomes = Generator[Outcome, None, None]
 _FAREWELL = 2.0
 
 
-class _NotWantedError(Exception):
-    """The batch ends; the answer being made is given up."""
+class _UntilStopped(Watch):
+    """Gives an answer up as soon as the batch ends."""
+
+    def __init__(self, stopping: Event) -> None:
+        self._stopping = stopping
+
+    def cancelled(self) -> bool:
+        return self._stopping.is_set()
 
 
 def at_once(answers: Answers, concurrency: int) -> int:
@@ -30,7 +37,7 @@ def outcomes(rows: Iterable[Row], answers: Answers, concurrency: int) -> _Outcom
     """
     if concurrency == 1:
         for row in rows:
-            yield _outcome(row, answers, None)
+            yield _outcome(row, answers, UNWATCHED)
     else:
         yield from _at_once(rows, answers, concurrency)
 
@@ -40,13 +47,11 @@ def _at_once(rows: Iterable[Row], answers: Answers, concurrency: int) -> _Outcom
     results: SimpleQueue[Outcome] = SimpleQueue()
     stopping = Event()
 
-    def give_up(_: Sequence[str]) -> None:
-        if stopping.is_set():
-            raise _NotWantedError
+    watch = _UntilStopped(stopping)
 
     def work() -> None:
         while (row := tasks.get()) is not None and not stopping.is_set():
-            results.put(_outcome(row, answers, give_up))
+            results.put(_outcome(row, answers, watch))
 
     # Daemons: a server that hangs must not keep a batch from ending.
     threads = [Thread(target=work, daemon=True) for _ in range(concurrency)]
@@ -72,15 +77,13 @@ def _at_once(rows: Iterable[Row], answers: Answers, concurrency: int) -> _Outcom
             thread.join(max(0.0, patience - perf_counter()))
 
 
-def _outcome(
-    row: Row, answers: Answers, on_draft: Callable[[Sequence[str]], None] | None
-) -> Outcome:
+def _outcome(row: Row, answers: Answers, watch: Watch) -> Outcome:
     """Ask one row; whatever it fails with is its outcome."""
     if not isinstance(row, Question):
         return Outcome(row, 0.0, error=row.problem)
     started = perf_counter()
     try:
-        answer = answers.answer(row.query, on_draft)
+        answer = answers.answer(row.query, watch)
     except Exception as error:  # noqa: BLE001 - one question must not end a night's work
         return Outcome(row, perf_counter() - started, error=error)
     return Outcome(row, perf_counter() - started, answer=answer)

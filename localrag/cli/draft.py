@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from localrag.cli.terminal import console_for_progress, harmless, on_terminal
 
 if TYPE_CHECKING:
-    from localrag.reading.generative import DraftListener
+    from localrag.reading.watching import Watch
 
 
 @contextmanager
-def shown_draft(model: str) -> "Iterator[DraftListener | None]":
+def shown_draft(model: str) -> "Iterator[Watch]":
     """Show that a model reads, then its claims as it writes them; nothing where nobody watches.
 
     A draft is unchecked, so it stays on the screen only until the checked answer is printed.
@@ -19,8 +19,10 @@ def shown_draft(model: str) -> "Iterator[DraftListener | None]":
     Args:
         model: its id; "" where none takes part.
     """
+    from localrag.reading.watching import UNWATCHED, Watch
+
     if not model or not on_terminal():
-        yield None
+        yield UNWATCHED
         return
     from rich.live import Live
     from rich.spinner import Spinner
@@ -29,7 +31,8 @@ def shown_draft(model: str) -> "Iterator[DraftListener | None]":
     reading = Spinner("dots", Text(f"{harmless(model)} reads the passages", style="dim"))
     with Live(reading, console=console_for_progress(), transient=True) as live:
 
-        def show(claims: Sequence[str]) -> None:
-            live.update(Text("\n".join(map(harmless, claims)), style="dim"))
+        class Shown(Watch):
+            def draft(self, claims: Sequence[str]) -> None:
+                live.update(Text("\n".join(map(harmless, claims)), style="dim"))
 
-        yield show
+        yield Shown()

@@ -59,6 +59,11 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
     return IndexState.FRESH if built_from == (store.stamp, store.generation) else IndexState.BEHIND
 
 
+def generations(place: CorpusPaths) -> tuple[Path | None, Path | None]:
+    """The generations of words and vectors that are in use; others after the next indexing."""
+    return current(place.bm25), current(place.vectors)
+
+
 def vector_state(
     place: CorpusPaths, store: CorpusStore, model: str | None = None, *, deep: bool = False
 ) -> IndexState:

@@ -1,6 +1,6 @@
 """Answering with a published method, for `ask`, `batch` and `eval` alike."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cached_property
 from threading import RLock
@@ -18,18 +18,17 @@ from localrag.methods.toolkit import Toolkit
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.reading.answering import Answerer
 from localrag.reading.model import Answer, Stage, Unanswered
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check
 from localrag.workspace import Workspace
-from localrag_models.chat import ChatModel, ignore
+from localrag_models.chat import ChatModel
 
 _SEEN = (
     "the query prompt was made with this very question: the answer says little of how others are "
     "answered"
 )
-
-DraftListener = Callable[[Sequence[str]], None]
 
 
 class MethodResources:
@@ -69,6 +68,11 @@ class MethodResources:
         """
         with self._opening:
             return self._model
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the chat model is open."""
+        return "_model" in self.__dict__
 
     @cached_property
     def query_prompt(self) -> OptimisedPrompt | None:
@@ -157,20 +161,21 @@ class MethodAnswerer:
         """Finds passages; to be used by one thread at a time."""
         return self._resources.retriever
 
-    def answer(self, query: Query, on_draft: DraftListener | None = None) -> Answer:
+    def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
         """Answer one question; may be called from several threads.
 
         Args:
             query: the question.
-            on_draft: called while a model writes, with nothing to show.
+            watch: follows the stages, and what a model writes, of which there is no draft.
 
         Raises:
+            Cancelled: the answer is no longer wanted.
             UsageError: the method cannot answer such a question.
             Unanswered: a model failed, or its reply stayed malformed after the retry.
             IndexUnusable: the index turned out to be damaged.
         """
         case = self._case(query)
-        toolkit = Toolkit(self._resources, ignore if on_draft is None else lambda _: on_draft(()))
+        toolkit = Toolkit(self._resources, watch)
         if mark(query.text, query.options) in self._seen:
             toolkit.note("query-prompt", [_SEEN])
         try:
@@ -203,16 +208,28 @@ def open_answers(workspace: Workspace, corpus: str, config: Config) -> Answerer 
         NotFoundError: there is no such corpus.
         StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
     """
-    if not config.method.name:
+    chosen = answering_method(config)
+    if chosen is None:
         return Answerer.open(workspace, corpus, config)
+    resources = MethodResources(workspace, corpus, config)
+    return OwningAnswerer(chosen, resources, settings=config.method)
+
+
+def answering_method(config: Config) -> Method | None:
+    """The method that the settings name for questions of a user; None where they name none.
+
+    Raises:
+        UsageError: there is no such method, or it is for evaluations only.
+    """
+    if not config.method.name:
+        return None
     chosen = method(config.method.name)
     if chosen.reads_context:
         raise UsageError(
             f"{chosen.name} is given the texts that answer a question, which only a dataset has.",
             "Use it in an evaluation: localrag eval",
         )
-    resources = MethodResources(workspace, corpus, config)
-    return OwningAnswerer(chosen, resources, settings=config.method)
+    return chosen
 
 
 class OwningAnswerer(MethodAnswerer):

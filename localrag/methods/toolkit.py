@@ -18,6 +18,7 @@ from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, Source, fitting, sources_of
 from localrag.reading.model import Answer, Citation, Claim, Status
 from localrag.reading.verifier import located, verify
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Hit, ModelCall, Query, Retrieval, StageRecord, Trace
 from localrag.retrieval.pipeline import Retriever
 from localrag_models.chat import ChatModel, Message
@@ -66,14 +67,17 @@ class Resources(Protocol):
 class Toolkit:
     """What a method answers one question with.
 
+    Every stage and call raises `localrag.reading.watching.Cancelled` where the answer is no longer
+    wanted.
+
     Attributes:
         trace: every stage and every call of a model so far.
     """
 
-    def __init__(self, resources: Resources, on_text: Callable[[str], None]) -> None:
+    def __init__(self, resources: Resources, watch: Watch = UNWATCHED) -> None:
         self.trace = Trace()
         self._resources = resources
-        self._on_text = on_text
+        self._watch = watch
 
     @property
     def query_prompt(self) -> OptimisedPrompt | None:
@@ -193,8 +197,7 @@ class Toolkit:
         query: str = "",
     ) -> None:
         """Put a stage into the trace that is not one of the retriever's."""
-        record = StageRecord(stage, tuple(hits), seconds, tuple(events), subject, query)
-        self.trace = replace(self.trace, stages=(*self.trace.stages, record))
+        self._add(StageRecord(stage, tuple(hits), seconds, tuple(events), subject, query))
 
     def laws_named(self, text: str) -> list[str]:
         """The ids of the laws of the corpus that a text names, in the order of their names."""
@@ -225,7 +228,7 @@ class Toolkit:
             shape,
             self._count,
             purpose,
-            self._on_text,
+            self._watch,
         )
 
     def citation(self, passage: Passage, quote: str) -> Citation:
@@ -262,11 +265,14 @@ class Toolkit:
         )
 
     def _record(self, retrieval: Retrieval, asked: Query, subject: str) -> Retrieval:
-        stages = tuple(
-            replace(stage, subject=subject, query=asked.text) for stage in retrieval.trace.stages
-        )
-        self.trace = replace(self.trace, stages=(*self.trace.stages, *stages))
+        for stage in retrieval.trace.stages:
+            self._add(replace(stage, subject=subject, query=asked.text))
         return retrieval
+
+    def _add(self, record: StageRecord) -> None:
+        self.trace = replace(self.trace, stages=(*self.trace.stages, record))
+        self._watch.stage(record)
+        self._watch.require()
 
     def _count(self, call: ModelCall) -> None:
         self.trace = replace(self.trace, calls=(*self.trace.calls, call))

@@ -16,7 +16,7 @@ from localrag.optimize.model import Proposal, Rollout
 from localrag.optimize.resources import Shared
 from localrag.optimize.task import FOUND
 from localrag.prompts import Language, prompt
-from localrag_models.chat import Message, ignore
+from localrag_models.chat import Message
 
 LONGEST_INSTRUCTION = 1_200
 """Characters of an instruction, at most."""
@@ -120,7 +120,7 @@ class Reflection:
                 "max_tokens": self._tokens,
             }
         )
-        toolkit = Toolkit(replace(self.resources, settings=settings), ignore)
+        toolkit = Toolkit(replace(self.resources, settings=settings))
         text, problem = "", ""
         try:
             text = toolkit.ask(messages, Instruction, f"proposal {number}").instruction.strip()

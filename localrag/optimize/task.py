@@ -15,7 +15,6 @@ from localrag.optimize.score import Coverage, Overlap
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.retrieval.model import Hit
 from localrag.statutes.names import LawNames
-from localrag_models.chat import ignore
 
 FOUND = 5
 """Hits of a query that count."""
@@ -45,7 +44,7 @@ class Task:
         """
         since = perf_counter()
         prompt = OptimisedPrompt("candidate", instruction)
-        toolkit = Toolkit(replace(self.resources, query_prompt=prompt), ignore)
+        toolkit = Toolkit(replace(self.resources, query_prompt=prompt))
         made = self._tried(toolkit, question)
         return replace(
             made,

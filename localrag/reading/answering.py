@@ -6,8 +6,9 @@ from typing import Self
 from localrag.config import ChatConfig, Config
 from localrag.inference.opening import open_chat
 from localrag.reading import extractive, generative
-from localrag.reading.generative import DraftListener, Task
+from localrag.reading.generative import Task
 from localrag.reading.model import Answer, Status
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
@@ -64,25 +65,26 @@ class Answerer:
         """How many threads may call `answer` at the same time and gain by it."""
         return self._model.parallel if self._model is not None else 1
 
-    def answer(self, query: Query, on_draft: DraftListener | None = None) -> Answer:
+    def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
         """Answer one question; may be called from several threads.
 
         Args:
             query: the question.
-            on_draft: called with the claims as a model writes them, unchecked.
+            watch: follows the stages, and the claims as a model writes them.
 
         Raises:
+            Cancelled: the answer is no longer wanted.
             UsageError: the question holds no word or is too long.
             IndexUnusable: the index turned out to be damaged.
             ModelUnusable: a model failed; no answer was made.
         """
         if self._model is None:
             with self._reading:
-                return extractive.answer(self.retriever, query)
-        retrieval, task = self._prepared(query, self._model)
+                return extractive.answer(self.retriever, query, watch=watch)
+        retrieval, task = self._prepared(query, self._model, watch)
         if task is None:
             return Answer("", (), Status.NOT_FOUND, retrieval.trace)
-        reply, call = generative.write(self._model, task, on_draft)
+        reply, call = generative.write(self._model, task, watch)
         with self._reading:
             return generative.check(self.retriever.store, task, reply, call)
 
@@ -93,7 +95,14 @@ class Answerer:
         _, task = self._prepared(query, self._model)
         return self._model.count(task.request.messages) if task is not None else 0
 
-    def _prepared(self, query: Query, model: ChatModel) -> tuple[Retrieval, Task | None]:
+    def _prepared(
+        self, query: Query, model: ChatModel, watch: Watch = UNWATCHED
+    ) -> tuple[Retrieval, Task | None]:
         with self._reading:
-            found = self.retriever.search(query)
-            return found, generative.prepare(self.retriever, query, found, model, self._settings)
+            found = self.retriever.search(query, on_stage=watch.stage)
+            watch.require()
+            task = generative.prepare(self.retriever, query, found, model, self._settings)
+        if task is not None:
+            # The last stage is the choice of what the model is shown.
+            watch.stage(task.trace.stages[-1])
+        return found, task

@@ -8,8 +8,9 @@ from pydantic import BaseModel
 
 from localrag.config import ChatConfig
 from localrag.inference.failures import named
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import ModelCall
-from localrag_models.chat import ChatModel, ChatRequest, Message, Reply, ignore
+from localrag_models.chat import ChatModel, ChatRequest, Message, Reply
 from localrag_models.errors import ReplyInvalid
 from localrag_models.structured import generate
 
@@ -25,7 +26,7 @@ def ask(
     shape: type[Shape],
     on_call: Callable[[ModelCall], None],
     purpose: str = "",
-    on_text: Callable[[str], None] = ignore,
+    watch: Watch = UNWATCHED,
 ) -> Shape:
     """Have a model fill in an object; a malformed reply is asked for once more.
 
@@ -36,9 +37,10 @@ def ask(
         shape: bounds every string and list it holds.
         on_call: told what each call cost, those with a malformed reply included.
         purpose: what the call is for ("verdict b").
-        on_text: called with each piece of a reply as it comes.
+        watch: follows what is written.
 
     Raises:
+        Cancelled: the reply is no longer wanted.
         ModelUnusable: the model failed, or its reply is malformed for the second time.
     """
 
@@ -55,15 +57,17 @@ def ask(
     )
     with named():
         try:
-            filled, reply = generate(model, request, shape, on_text)
+            filled, reply = generate(model, request, shape, watch.wrote, watch.cancelled)
         except ReplyInvalid as error:
             on_call(call(error.reply, error.cause))
+            watch.require()
             # The same request with the same seed would get the same malformed reply.
             other = replace(request, temperature=_SECOND_TEMPERATURE, seed=request.seed + 1)
             try:
-                filled, reply = generate(model, other, shape, on_text)
+                filled, reply = generate(model, other, shape, watch.wrote, watch.cancelled)
             except ReplyInvalid as again:
                 on_call(call(again.reply, again.cause))
+                watch.require()
                 raise
     on_call(call(reply))
     return filled

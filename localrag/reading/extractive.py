@@ -7,6 +7,7 @@ from localrag.reading.model import Answer, Citation, Status
 from localrag.reading.pieces import Piece, pieces_of
 from localrag.reading.support import Support, SupportScorer
 from localrag.reading.verifier import verify
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import full_text
@@ -29,7 +30,12 @@ class _Candidate(NamedTuple):
 
 
 def answer(
-    retriever: Retriever, query: Query, *, k: int | None = None, quotes: int = QUOTES
+    retriever: Retriever,
+    query: Query,
+    *,
+    k: int | None = None,
+    quotes: int = QUOTES,
+    watch: Watch = UNWATCHED,
 ) -> Answer:
     """Answer with the provisions or sentences that support an answer best.
 
@@ -38,12 +44,17 @@ def answer(
         query: the question.
         k: how many passages to read; the corpus's setting by default.
         quotes: how many quotations at most.
+        watch: follows the stages of the retrieval.
 
     Returns:
         Quotations in the order of their support, every one verified; `not_found`, without any
         quotation, where the best evidence covers too little of the question.
+
+    Raises:
+        Cancelled: the answer is no longer wanted.
     """
-    retrieval = retriever.search(query, k)
+    retrieval = retriever.search(query, k, on_stage=watch.stage)
+    watch.require()
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     chosen = [] if missing else _choose(_candidates(retriever, query, retrieval), quotes)

@@ -15,11 +15,13 @@ from pydantic_core import from_json
 
 from localrag.config import ChatConfig
 from localrag.corpus.store import CorpusStore
+from localrag.errors import ModelUnusable
 from localrag.inference.failures import named
 from localrag.prompts import language_of, prompt
 from localrag.reading.evidence import Source, element, fitting, sources_of
 from localrag.reading.model import Answer, Citation, Claim, Status
 from localrag.reading.verifier import located, verify
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import ModelCall, Query, Retrieval, StageRecord, Trace
 from localrag.retrieval.pipeline import Retriever
 from localrag_models.chat import ChatModel, ChatRequest, Message, ignore
@@ -33,9 +35,6 @@ EVIDENCE = "evidence"
 _SHORTEST_QUOTE, _LONGEST_QUOTE = 6, 500
 _LONGEST_CLAIM = 500
 _MOST_CLAIMS, _MOST_CITATIONS = 6, 3
-
-DraftListener = Callable[[Sequence[str]], None]
-"""Called with the claims as far as they are written; nothing in them is checked yet."""
 
 
 class Reply(BaseModel):
@@ -108,19 +107,20 @@ def prepare(
     )
 
 
-def write(
-    model: ChatModel, task: Task, on_draft: DraftListener | None = None
-) -> tuple[Reply, ModelCall]:
+def write(model: ChatModel, task: Task, watch: Watch = UNWATCHED) -> tuple[Reply, ModelCall]:
     """Have the model answer; the only step that takes long.
 
     Raises:
+        Cancelled: the answer is no longer wanted.
         ModelUnusable: the model failed, or its reply was cut short or is not of the shape asked.
     """
     shape = _reply_shape(len(task.sources))
-    with named():
-        written, reply = generate(
-            model, task.request, shape, on_text=_drafting(on_draft) if on_draft else ignore
-        )
+    try:
+        with named():
+            written, reply = generate(model, task.request, shape, _drafting(watch), watch.cancelled)
+    except ModelUnusable:
+        watch.require()
+        raise
     usage = reply.usage
     return written, ModelCall(model.id, usage.prompt, usage.cached, usage.completion, reply.seconds)
 
@@ -192,18 +192,21 @@ def _messages(sources: Sequence[Source], query: Query) -> tuple[Message, ...]:
     )
 
 
-def _drafting(on_draft: DraftListener) -> Callable[[str], None]:
+def _drafting(watch: Watch) -> Callable[[str], None]:
     """A listener to the pieces of a reply that tells the claims as far as they can be read."""
+    if watch is UNWATCHED:
+        return ignore
     text = ""
     told: list[str] = []
 
     def listen(piece: str) -> None:
         nonlocal text, told
+        watch.wrote(piece)
         text += piece
         reply = from_json(text, allow_partial="trailing-strings")
         claims = [claim["text"] for claim in reply.get("claims", []) if "text" in claim]
         if claims != told:
             told = claims
-            on_draft(claims)
+            watch.draft(claims)
 
     return listen

@@ -1,9 +1,12 @@
 """The values of retrieval: filters, hits, and the record every stage leaves."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from localrag.corpus.model import Passage
-from localrag.statutes.resolver import Target
+
+if TYPE_CHECKING:
+    from localrag.statutes.resolver import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,5 +127,5 @@ class Retrieval:
 
     hits: tuple[Hit, ...]
     trace: Trace
-    named: tuple[Target, ...] = ()
+    named: "tuple[Target, ...]" = ()
     missing: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from localrag.retrieval.expand import Seed
 from localrag.retrieval.model import Hit, Query, Retrieval
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
-from localrag.retrieval.trail import Reason, Trail
+from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import Resolver
@@ -106,7 +106,11 @@ class Retriever:
         )
 
     def search(
-        self, asked: Query, k: int | None = None, settings: RetrievalConfig | None = None
+        self,
+        asked: Query,
+        k: int | None = None,
+        settings: RetrievalConfig | None = None,
+        on_stage: StageListener = ignore,
     ) -> Retrieval:
         """Run all stages for one question.
 
@@ -115,6 +119,8 @@ class Retriever:
             k: how many hits to give back; the setting ``retrieval.k`` by default.
             settings: others than those the corpus was opened with; a stage without a model stays
                 without.
+            on_stage: told what each stage did, as soon as it has ended; what it raises ends the
+                search.
 
         Returns:
             At most `k` hits, best first, and the record of every stage.
@@ -125,7 +131,7 @@ class Retriever:
         """
         query.check(asked)
         settings = settings or self._settings
-        trail = Trail(self.store, k or settings.k)
+        trail = Trail(self.store, k or settings.k, on_stage)
         laws_apply = not asked.filters.layers or ARTICLES in asked.filters.layers
         admission = Admission(self.store, asked.filters)
 

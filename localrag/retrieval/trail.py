@@ -1,6 +1,6 @@
 """The record of one search: what each stage found, why, and how long it took."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -9,6 +9,13 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Passage
 from localrag.retrieval.model import Hit, StageRecord, Trace
 from localrag.retrieval.units import Scores
+
+StageListener = Callable[[StageRecord], None]
+
+
+def ignore(record: StageRecord) -> None:
+    """Be the listener that does not listen."""
+    del record
 
 
 class Reason(NamedTuple):
@@ -19,11 +26,18 @@ class Reason(NamedTuple):
 
 
 class Trail:
-    """Records the stages of one search as they end."""
+    """Records the stages of one search as they end.
 
-    def __init__(self, store: Lookups, k: int) -> None:
+    Args:
+        store: where the passages are.
+        k: how many hits to record of a stage.
+        on_stage: told of each stage; what it raises ends the search.
+    """
+
+    def __init__(self, store: Lookups, k: int, on_stage: StageListener = ignore) -> None:
         self._store = store
         self._k = k
+        self._tell = on_stage
         self._passages: dict[str, Passage | None] = {}
         self._stages: list[StageRecord] = []
         self._since = perf_counter()
@@ -52,7 +66,8 @@ class Trail:
                 break
         now = perf_counter()
         self._stages.append(StageRecord(stage, tuple(hits), now - self._since, tuple(events)))
-        self._since = now
+        self._tell(self._stages[-1])
+        self._since = perf_counter()
         return tuple(hits)
 
     def _words(self, reason: Reason) -> str:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.reading.answering import Answerer
 from localrag.reading.model import Answer
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 
@@ -62,12 +63,10 @@ class Counted:
         self._log = log
         self.parallel = answerer.parallel
 
-    def answer(
-        self, query: Query, on_draft: Callable[[Sequence[str]], None] | None = None
-    ) -> Answer:
+    def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
         """Answer, once the question stands in the log."""
         os.write(self._log, f"{query.text}\n".encode())
-        return self._answerer.answer(query, on_draft)
+        return self._answerer.answer(query, watch)
 
 
 def main() -> None:

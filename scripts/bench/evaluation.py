@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from localrag.methods.answering import MethodAnswerer
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.choices import LABELS
 from localrag.reading.model import Answer
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
@@ -77,12 +78,10 @@ def child(asked: Plan, log: Path) -> None:
     class Counted(MethodAnswerer):
         """Answers as ever, once the question stands in a log that survives a kill."""
 
-        def answer(
-            self, query: Query, on_draft: Callable[[Sequence[str]], None] | None = None
-        ) -> Answer:
+        def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
             line = json.dumps([self._method.name, query.text, query.options])
             os.write(noted, f"{line}\n".encode())
-            return super().answer(query, on_draft)
+            return super().answer(query, watch)
 
     runner.MethodAnswerer = Counted  # type: ignore[misc]
     runner.evaluate(asked, run="bench")

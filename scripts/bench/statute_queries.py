@@ -86,7 +86,7 @@ def report(
     found: dict[str, list[tuple[tuple[int, ...], list[list[str]]]]] = defaultdict(list)
     events: Counter[str] = Counter()
     for question in questions:
-        toolkit = Toolkit(resources, lambda _: None)
+        toolkit = Toolkit(resources)
         search(toolkit, question.query)
         for stage, rankings in rankings_of(toolkit).items():
             best = [ranks(question.gold, ranking) for ranking in rankings]

@@ -1,7 +1,7 @@
 """Batches over the sample corpus, answered by something that can be told how to behave."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from localrag.batch import BatchReport, run
 from localrag.batch.events import Event
 from localrag.config import load
 from localrag.reading.model import Answer, Citation, Status
+from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import ModelCall, Query, StageRecord, Trace
 from localrag.workspace import Workspace
 
@@ -40,14 +41,11 @@ class Scripted:
         self.opened += 1
         yield self
 
-    def answer(
-        self, query: Query, on_draft: Callable[[Sequence[str]], None] | None = None
-    ) -> Answer:
+    def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
         with self._lock:
             self.asked.append(query.text)
         self.behave(query.text)
-        if on_draft:
-            on_draft([])
+        watch.require()
         quote = Citation("page#1", query.text, 0, len(query.text), "頁", verified=True)
         stage = StageRecord("lexical", (), 0.001, ("left out",) if "note" in query.text else ())
         call = ModelCall("tiny", prompt=100, cached=80, completion=7, seconds=0.5)

@@ -1,7 +1,7 @@
 """A model's answer is worth what code finds of its quotations."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.reading.answering import Answerer
 from localrag.reading.model import Answer, Status
+from localrag.reading.watching import Watch
 from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
@@ -186,8 +187,13 @@ def test_claims_are_told_as_they_are_written(retriever: Retriever) -> None:
         ("はじめの主張。", [(1, "これは引用である")]), ("つぎの主張。", [(1, "これは引用である")])
     )
     drafts: list[list[str]] = []
+
+    class Reader(Watch):
+        def draft(self, claims: Sequence[str]) -> None:
+            drafts.append(list(claims))
+
     answerer = Answerer(retriever, ScriptedChat(text), ChatConfig(max_tokens=100))
-    answerer.answer(QUESTION, lambda claims: drafts.append(list(claims)))
+    answerer.answer(QUESTION, Reader())
     assert drafts[-1] == ["はじめの主張。", "つぎの主張。"]
     assert len(drafts) > 4
     for earlier, later in pairwise(drafts):

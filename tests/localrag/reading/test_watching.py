@@ -1,0 +1,83 @@
+"""Whoever asked can follow the answer while it is made, and end it at any moment."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tiny_models.scripted import ScriptedChat
+
+from localrag.config import ChatConfig, Config, MethodConfig
+from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.catalogue import method
+from localrag.reading.answering import Answerer
+from localrag.reading.watching import Cancelled, Watch
+from localrag.retrieval.model import Query, StageRecord
+from localrag.retrieval.pipeline import Retriever
+from localrag.workspace import Workspace
+
+QUESTION = Query("渡し舟を運航してはならない水位の基準は何か。")
+CHOICE = Query(
+    "渡し守になれるのはどれか。", ("三年以上操縦に従事した者", "十年以上操縦に従事した者")
+)
+NOT_FOUND = json.dumps({"status": "not_found", "claims": []})
+
+
+class Follower(Watch):
+    """Notes what is told, and has enough of it after so many things."""
+
+    def __init__(self, patience: int = 1_000) -> None:
+        self.stages: list[str] = []
+        self.pieces = 0
+        self._patience = patience
+
+    def stage(self, record: StageRecord) -> None:
+        self.stages.append(record.stage)
+        self._patience -= 1
+
+    def wrote(self, piece: str) -> None:
+        self.pieces += 1
+        self._patience -= 1
+
+    def cancelled(self) -> bool:
+        return self._patience <= 0
+
+
+def test_the_stages_are_told_as_the_trace_has_them(retriever: Retriever) -> None:
+    for model in (None, ScriptedChat(NOT_FOUND)):
+        follower = Follower()
+        answer = Answerer(retriever, model, ChatConfig(max_tokens=100)).answer(QUESTION, follower)
+        assert follower.stages == [stage.stage for stage in answer.trace.stages]
+        assert (follower.pieces > 0) == (model is not None)
+
+
+def test_an_answer_of_quotations_is_given_up_after_a_stage(retriever: Retriever) -> None:
+    with pytest.raises(Cancelled):
+        Answerer(retriever, None, ChatConfig()).answer(QUESTION, Follower(patience=1))
+
+
+@pytest.mark.parametrize("more", [1, 3])
+def test_a_reply_is_given_up_in_the_middle_and_not_asked_for_again(
+    retriever: Retriever, more: int
+) -> None:
+    stages = Follower()
+    Answerer(retriever, ScriptedChat(NOT_FOUND), ChatConfig(max_tokens=100)).answer(
+        QUESTION, stages
+    )
+    model = ScriptedChat(NOT_FOUND)
+    follower = Follower(patience=len(stages.stages) + more)
+    with pytest.raises(Cancelled):
+        Answerer(retriever, model, ChatConfig(max_tokens=100)).answer(QUESTION, follower)
+    assert follower.pieces == more
+    assert len(model.requests) == 1
+
+
+def test_a_method_is_given_up_between_its_searches_too(sample_home: Path) -> None:
+    workspace = Workspace.locate(sample_home)
+    chosen = method("statute-lexical")
+    with MethodResources(workspace, "main", Config()) as resources:
+        answerer = MethodAnswerer(chosen, resources, settings=MethodConfig(name=chosen.name))
+        follower = Follower()
+        answer = answerer.answer(CHOICE, follower)
+        assert follower.stages == [stage.stage for stage in answer.trace.stages]
+        with pytest.raises(Cancelled):
+            answerer.answer(CHOICE, Follower(patience=1))
