@@ -91,8 +91,10 @@ check: $(VENV)/dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+# Three workers on two cores, for the tests of the workbench wait half of their time; those of a file
+# stay together, for they share what is slow to make.
 test: check
-	@$(BIN)/pytest
+	@$(BIN)/pytest --numprocesses 3 --dist loadfile
 
 bench: $(VENV)/bench
 	@for script in $$(grep -l '__main__' scripts/bench/*.py); do \

@@ -27,6 +27,8 @@ _OTHER_VARIABLES = {
     "LOCALRAG_TEST_VOCABULARY",
 }
 
+_TABLES = {"tui.keys"}
+"""Settings whose value is a table."""
 
 Switch = Literal["auto", "on", "off"]
 """Whether something takes part; auto: wherever it can."""
@@ -110,6 +112,20 @@ class RuntimeConfig(_Section):
     gpu_layers: int = Field(-1, ge=-1, description="layers on a GPU, if there is one; -1: all")
 
 
+class TuiConfig(_Section):
+    """The terminal workbench."""
+
+    language: Literal["auto", "en", "ja"] = Field(
+        "auto", description="of the interface; auto: as chosen there, else as the environment says"
+    )
+    theme: Literal["auto", "dark", "light"] = Field(
+        "auto", description="colours; auto: as chosen there, else dark"
+    )
+    keys: dict[str, str] = Field(
+        default_factory=dict, description="other keys, by the name of the action (docs/tui.md)"
+    )
+
+
 class Config(_Section):
     """Every setting of localrag."""
 
@@ -121,6 +137,7 @@ class Config(_Section):
     embedding: EmbeddingConfig = EmbeddingConfig()
     reranking: RerankingConfig = RerankingConfig()
     runtime: RuntimeConfig = RuntimeConfig()
+    tui: TuiConfig = TuiConfig()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +286,7 @@ def _value(config: BaseModel, key: str) -> object:
 
 def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     for name, value in tree.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and f"{prefix}{name}" not in _TABLES:
             yield from _flatten(cast("dict[str, object]", value), f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value

@@ -158,7 +158,7 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(
             f"model {model.name}", Health.GOOD, f"{model.kind}, {model.size / 1e9:.1f} GB"
         )
-    for problem in store.problems():
+    for problem in store.problems().values():
         yield Finding("model", Health.BROKEN, problem.cause, problem.cure)
 
 

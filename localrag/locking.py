@@ -35,3 +35,19 @@ def locked(path: Path, busy: BusyError) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process, this one included, holds a lock file; makes none.
+
+    It is held for a moment to find out: ask only where somebody looks at the answer.
+    """
+    if not path.exists():
+        return False
+    try:
+        with locked(path, BusyError("")):
+            return False
+    except BusyError:
+        return True
+    except OSError:
+        return False

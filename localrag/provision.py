@@ -19,6 +19,8 @@ from localrag.statutes.stored import StoredProvisions
 # Candidates of an ambiguous citation that are named.
 _LISTED = 10
 _HERE = re.compile("この([編章節款目条項号])")
+# 別表第二　補償表（第七十七条関係）: its title and what it belongs to are no part of the label.
+_ABOUT = re.compile("　.*|（[^（）]*関係）$")
 # 前項第一号の「支配株主等」とは
 _NEAR = re.compile("[前次同][条項号]|第[〇一二三四五六七八九十百]+[項号]")
 
@@ -81,18 +83,23 @@ def show(store: CorpusStore, target: str) -> Provision:
     return describe(store, find(store, target))
 
 
-def find(store: CorpusStore, target: str) -> Passage:
+def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Passage:
     """Find what a person wrote: a citation in any spelling, or the id of a passage.
 
     The id of a document that is no statute (the title of an article of Wikipedia) finds its first
     passage. What is none of these but names a subject finds the first triple about it.
+
+    Args:
+        store: the corpus.
+        target: what was written.
+        names: the laws of the corpus, where they are at hand.
 
     Raises:
         NotFoundError: the corpus has no such law, provision or subject.
         UsageError: the target can mean several of them; the message lists them.
     """
     try:
-        return store.by_id(target) or _opening(store, target) or _cited(store, target)
+        return store.by_id(target) or _opening(store, target) or _cited(store, target, names)
     except NotFoundError:
         if subject := _subject(store, target):
             return subject
@@ -103,14 +110,14 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
     """Gather what is tied to a passage."""
     document, locator = passage.document_id, _as_cited(store, passage)
     if not locator.path:
-        place, known = _place(store, passage), _known(store, passage)
+        place, known = headings(store, passage), _known(store, passage)
         return Provision(passage, store.document(document), place, (), (), (), (), known)
     outgoing = store.references_from(document, locator)
     incoming = store.references_to(document, locator)
     return Provision(
         passage=passage,
         document=store.document(document),
-        place=_place(store, passage),
+        place=headings(store, passage),
         refers_to=_distinct(
             _target(store, reference)
             for reference in outgoing
@@ -127,6 +134,30 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         ),
         terms=tuple(_terms(store, passage, outgoing)),
     )
+
+
+def citation_of(store: CorpusStore, passage: Passage) -> str:
+    """Cite a passage as lawyers do: 金融商品取引法第27条の36第1項第2号.
+
+    A supplementary provision or an appendix goes by its printed label, an article of one paragraph
+    by its number alone; a passage of another document is told by its headings, and by its page.
+    """
+    title, place = store.document(passage.document_id).title, _as_cited(store, passage)
+    if place.path:
+        division = _division(passage.header.removeprefix(title), place)
+        return cite(title, place, arabic=True, division=division)
+    where = passage.header if passage.header.startswith(title) else f"{title} {passage.header}"
+    return f"{where}, p. {place.page}" if place.page else where.strip()
+
+
+def _division(header: str, place: Locator) -> str:
+    """The label of a division at the head of what a header says of it: 別表第一, 附則別表."""
+    outer, *inner = header.strip(" ").split(" ")
+    if not place.division.startswith("appendix"):
+        return outer if place.division else ""
+    if inner and outer.startswith("附則"):
+        return outer + _ABOUT.sub("", inner[0])
+    return _ABOUT.sub("", outer)
 
 
 def _opening(store: CorpusStore, document_id: str) -> Passage | None:
@@ -154,8 +185,8 @@ def _known(store: CorpusStore, passage: Passage) -> tuple[KnownTriple, ...]:
     return tuple(known for known in about if known.passage_id != passage.id)
 
 
-def _cited(store: CorpusStore, written: str) -> Passage:
-    names = LawNames.from_rows(store.laws())
+def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
+    names = names or LawNames.from_rows(store.laws())
     resolutions = parse_target(written, names, StoredProvisions(store, names))
     if not resolutions:
         raise NotFoundError(
@@ -192,27 +223,27 @@ def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> tupl
     dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
     if any(dates):
         cause += f" in its state of {' or '.join(sorted(filter(None, dates)))}"
-    return f"{cause}.", f"There is: {_listed(store, _around(store, resolution))}."
+    return f"{cause}.", f"There is: {_listed(store, around(store, resolution))}."
 
 
-def _around(store: CorpusStore, resolution: Resolution) -> list[Target]:
-    """Give the nearest provisions; where an article is missing, the articles on both sides."""
-    around: list[Target] = []
+def around(store: CorpusStore, resolution: Resolution) -> list[Target]:
+    """The provisions nearest to a missing one; where it is an article, those on both sides."""
+    found: list[Target] = []
     for cited, nearest in zip(resolution.cited, resolution.nearest, strict=False):
         division, number = cited.locator.division, cited.locator.article
         articles = store.articles(cited.law_id, division) if number else []
         if nearest.locator.path or not articles:
-            around.append(nearest)
+            found.append(nearest)
             continue
         at = bisect_left(articles, _order(number), key=_order)
-        around += [
+        found += [
             Target(cited.law_id, Locator(division, a)) for a in articles[max(0, at - 1) : at + 1]
         ]
-    return around or list(resolution.nearest)
+    return found or list(resolution.nearest)
 
 
 def _order(article: str) -> list[int]:
-    return [int(part) for part in article.partition(":")[0].split("_")]
+    return [int(part) for part in re.findall("[0-9]+", article.partition(":")[0])]
 
 
 def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:
@@ -242,7 +273,8 @@ def _as_cited(store: CorpusStore, passage: Passage) -> Locator:
     return place
 
 
-def _place(store: CorpusStore, passage: Passage) -> tuple[str, ...]:
+def headings(store: CorpusStore, passage: Passage) -> tuple[str, ...]:
+    """List the headings that a passage stands under, from the outermost (編・章・節)."""
     return tuple(
         section.title
         for section in store.sections(passage.document_id)

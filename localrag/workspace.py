@@ -9,7 +9,8 @@
     indexes/<name>/             derived from the corpus, disposable
     prompts/                    optimised prompts
     datasets/                   questions to evaluate with
-    runs/                       evaluations and optimisations
+    runs/                       evaluations, optimisations, notes of batches
+    conversations.sqlite        questions and answers of the workbench
 
 Nothing that is needed to work in it refers to a place outside, so the folder can be copied to
 another machine. (A corpus notes the paths its files were read from, to recognise them when they
@@ -125,6 +126,11 @@ class Workspace:
     def datasets(self) -> Path:
         """Folder of the datasets."""
         return self.home / "datasets"
+
+    @property
+    def conversations(self) -> Path:
+        """File of the conversations, which need not exist."""
+        return self.home / "conversations.sqlite"
 
     def init(self) -> bool:
         """Make the folder and a commented settings file; what is there already stays.

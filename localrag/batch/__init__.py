@@ -1,10 +1,12 @@
 """Offline batches: a file of questions in, a file of answers out, resumable after any kill.
 
-``run`` is the Python twin of ``localrag batch``, ``estimate`` that of its ``--dry-run``.
+``run`` is the Python twin of ``localrag batch``, ``estimate`` that of its ``--dry-run``; ``known``
+lists the batches that were begun in a workspace, ``forget`` removes one from that list.
 """
 
 from localrag.batch.estimating import Estimate, estimate
+from localrag.batch.registry import KnownBatch, forget, known
 from localrag.batch.report import BatchReport
 from localrag.batch.running import run
 
-__all__ = ["BatchReport", "Estimate", "estimate", "run"]
+__all__ = ["BatchReport", "Estimate", "KnownBatch", "estimate", "forget", "known", "run"]

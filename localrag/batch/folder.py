@@ -14,7 +14,7 @@ from localrag.batch import origin as origins
 from localrag.batch.journal import sync_folder
 from localrag.batch.origin import Origin
 from localrag.errors import BusyError, StorageError, UsageError
-from localrag.locking import locked
+from localrag.locking import is_locked, locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,11 @@ class RunFolder:
         """Whether there are answers already, or the beginning of one."""
         return self.out.exists() and self.out.stat().st_size > 0
 
+    @property
+    def busy(self) -> bool:
+        """Whether a process writes the answers now."""
+        return is_locked(self._lock)
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the right to write the answers; the system frees it when the process ends.
@@ -87,7 +92,7 @@ class RunFolder:
         busy = BusyError(f"Another process is writing {self.out}.", "Wait until it has finished.")
         with ExitStack() as held:
             try:
-                held.enter_context(locked(self.path / "lock", busy))
+                held.enter_context(locked(self._lock, busy))
             except OSError as error:
                 raise StorageError(
                     f"The folder {self.path} cannot be written ({error.strerror}).",
@@ -119,6 +124,10 @@ class RunFolder:
             UsageError: they were not, or it cannot be told.
         """
         origins.require_same(self._known_origin(), origin, self.out)
+
+    @property
+    def _lock(self) -> Path:
+        return self.path / "lock"
 
     def _drop(self) -> None:
         if not self.begun:

@@ -59,6 +59,19 @@ def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
     return origin | _method(workspace, config)
 
 
+def settings_of(origin: Origin) -> dict[str, object]:
+    """The settings that answers were made with, by dotted key, so that more are made alike.
+
+    Those that change no answer are not among them. Without a chat model none took part: what is
+    chosen now must not take its place.
+    """
+    settings = {"method.name": origin.get("method", ""), "chat.model": ""}
+    for section in ("method", "chat", *_OF_SEARCH):
+        fields = type(getattr(Config(), section)).model_fields
+        settings |= {key: origin[key] for name in fields if (key := f"{section}.{name}") in origin}
+    return settings
+
+
 def searches(config: Config) -> bool:
     """Whether the corpus takes part in answers under these settings."""
     return not config.method.name or method(config.method.name).searches

@@ -1,7 +1,7 @@
 """Running a batch: every row that has no answer yet is asked, and its answer written down."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import IO
@@ -23,6 +23,7 @@ from localrag.batch.folder import RunFolder
 from localrag.batch.journal import Journal
 from localrag.batch.model import Answers, Opener, Outcome, Row
 from localrag.batch.origin import origin_of, searches
+from localrag.batch.registry import KnownBatch, noted, now
 from localrag.batch.report import BatchReport, Spent
 from localrag.batch.rows import as_line
 from localrag.batch.streak import settled
@@ -47,6 +48,7 @@ def run(
     restart: bool = False,
     on_event: Listener = ignore,
     opener: Opener = open_answers,
+    note: bool = True,
 ) -> BatchReport:
     """Answer every question of a table, and write the answers to a file.
 
@@ -66,6 +68,7 @@ def run(
         restart: drop the answers of an earlier run.
         on_event: called in this thread.
         opener: opens what answers, in the place of what `localrag ask` uses.
+        note: whether `known` is to tell of this batch.
 
     Raises:
         InputError: the table cannot be read as one, or an id occurs twice.
@@ -82,17 +85,23 @@ def run(
         tell_if_behind(workspace, corpus, config, on_event)
         origin = origin_of(workspace, corpus, config)
         with folder.held():
+            anew = restart or not folder.begun
             folder.begin(origin, restart=restart)
-            journal = Journal.read(folder.out, checked)
-            work = _Work(table, checked, journal, limit, retry_failed, on_event)
-            try:
-                if work.left:
-                    with opener(workspace, corpus, config) as answers, journal:
-                        work.ask(answers, concurrency)
-                journal.put_in_order(folder.aside)
-            except BaseException:
-                on_event(work.stopped())
-                raise
+            batch = _described(folder, questions, corpus, concurrency, checked)
+            kept: AbstractContextManager[None] = (
+                noted(workspace, batch, anew=anew) if note else nullcontext()
+            )
+            with kept:
+                journal = Journal.read(folder.out, checked)
+                work = _Work(table, checked, journal, limit, retry_failed, on_event)
+                try:
+                    if work.left:
+                        with opener(workspace, corpus, config) as answers, journal:
+                            work.ask(answers, concurrency)
+                    journal.put_in_order(folder.aside)
+                except BaseException:
+                    on_event(work.stopped())
+                    raise
     return work.report(perf_counter() - started)
 
 
@@ -115,6 +124,19 @@ def with_concurrency(config: Config, concurrency: int) -> Config:
         return config
     chat = config.chat.model_copy(update={"parallel": concurrency})
     return config.model_copy(update={"chat": chat})
+
+
+def _described(
+    folder: RunFolder, questions: Path | IO[bytes], corpus: str, concurrency: int, checked: Checked
+) -> KnownBatch:
+    return KnownBatch(
+        out=folder.out,
+        questions=questions.expanduser().resolve() if isinstance(questions, Path) else None,
+        corpus=corpus,
+        concurrency=concurrency,
+        rows=checked.rows,
+        started=now(),
+    )
 
 
 class _Work:

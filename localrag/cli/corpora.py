@@ -8,9 +8,10 @@ import typer
 
 from localrag.cli.questions import unicode
 from localrag.cli.session import Corpus, Json, Session, complete_corpus
-from localrag.cli.terminal import columns, emit, emit_all, harmless, say, table, tell
+from localrag.cli.terminal import columns, emit, emit_all, say, table, tell
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
+from localrag.harmless import harmless
 
 
 def register(app: typer.Typer) -> None:

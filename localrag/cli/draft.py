@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from localrag.cli.terminal import console_for_progress, harmless, on_terminal
+from localrag.cli.terminal import console_for_progress, on_terminal
+from localrag.harmless import harmless
 
 if TYPE_CHECKING:
     from localrag.reading.watching import Watch

@@ -8,42 +8,38 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from localrag.cli import (
-    add,
-    ask,
-    batch,
-    config,
-    corpora,
-    data,
-    doctor,
-    evaluate,
-    index,
-    init,
-    methods,
-    models,
-    optimize,
-    search,
-    show,
-    tune_retrieval,
-)
 from localrag.cli.session import Session, parse_overrides
 from localrag.cli.terminal import failure, tell, tell_warnings
 from localrag.cli.verbs import codes_in_words
 from localrag.errors import LocalragError
 
-app = typer.Typer(
-    name="localrag",
-    pretty_exceptions_enable=False,
-    # Plain help is drawn four times faster than the one with frames.
-    rich_markup_mode=None,
-    epilog=codes_in_words(),
-    context_settings={"help_option_names": ["-h", "--help"]},
+_VERBS = (
+    "init",
+    "add",
+    "corpora",
+    "index",
+    "search",
+    "show",
+    "ask",
+    "tui",
+    "batch",
+    "tune_retrieval",
+    "methods",
+    "data",
+    "evaluate",
+    "optimize",
+    "models",
+    "config",
+    "doctor",
 )
+"""The modules of the verbs, in the order of the help."""
 
 
 def _version(wanted: bool) -> None:
@@ -54,7 +50,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _front_door(
     context: typer.Context,
     home: Annotated[
@@ -90,25 +85,31 @@ def _front_door(
     context.obj = Session(home=home, overrides=parse_overrides(assignments or []))
 
 
-for _verbs in (
-    init,
-    add,
-    corpora,
-    index,
-    search,
-    show,
-    ask,
-    batch,
-    tune_retrieval,
-    methods,
-    data,
-    evaluate,
-    optimize,
-    models,
-    config,
-    doctor,
-):
-    _verbs.register(app)
+@cache
+def _command_line(verbs: tuple[str, ...]) -> typer.Typer:
+    app = typer.Typer(
+        name="localrag",
+        pretty_exceptions_enable=False,
+        # Plain help is drawn four times faster than the one with frames.
+        rich_markup_mode=None,
+        epilog=codes_in_words(),
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_front_door)
+    for name in verbs:
+        import_module(f"localrag.cli.{name}").register(app)
+    return app
+
+
+def _needed(arguments: Sequence[str]) -> tuple[str, ...]:
+    """The workbench opens without the other verbs, whose import the first paint would wait for."""
+    words = iter(arguments)
+    for word in words:
+        if word in ("--home", "--set"):
+            next(words, None)
+        elif not word.startswith(("--home=", "--set=")):
+            return ("tui",) if word == "tui" else _VERBS
+    return _VERBS
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -126,7 +127,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)
     tell_warnings()
+    # Looking for plugins in every installed package takes as long as reading the settings.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
+        app = _command_line(_needed(sys.argv[1:] if arguments is None else arguments))
         return _outcome(app(args=arguments, prog_name="localrag", standalone_mode=False))
     except SystemExit as leaving:
         return _outcome(leaving.code)

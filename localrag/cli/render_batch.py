@@ -18,8 +18,9 @@ from localrag.batch.events import (
 )
 from localrag.batch.report import BatchReport
 from localrag.cli.pace import Pace, a_minute, duration
-from localrag.cli.terminal import one_line, say, tell
+from localrag.cli.terminal import say, tell
 from localrag.cli.wording import counted
+from localrag.harmless import one_line
 from localrag.methods.choices import LABELS
 
 _FAILURES = 20

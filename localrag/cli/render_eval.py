@@ -8,7 +8,7 @@ from typing import Any
 
 from localrag.batch.events import IndexBehind, Progress, RowFailed, Stopped
 from localrag.cli.pace import Pace, duration
-from localrag.cli.terminal import one_line, say, table, tell
+from localrag.cli.terminal import say, table, tell
 from localrag.cli.wording import counted
 from localrag.evaluation.events import Asking, Event, Halted, Judging, Listener, Unjudged
 from localrag.evaluation.forecast import Forecast
@@ -22,6 +22,7 @@ from localrag.evaluation.report.costs import costs
 from localrag.evaluation.report.measured import measured
 from localrag.evaluation.runner import Finished
 from localrag.evaluation.statistics import Estimate, score
+from localrag.harmless import one_line
 
 _MAIN = ("char_f1", "similarity", "full_f1")
 """Figures of a measure that are shown here; the score is the first of them anyway."""

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from localrag.cli.meter import Meter
-from localrag.cli.terminal import one_line, say, tell
+from localrag.cli.terminal import say, tell
 from localrag.cli.wording import counted
+from localrag.harmless import one_line
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import (
     DocumentsKept,

@@ -38,7 +38,7 @@ class Overview:
         return cls(
             installed,
             tuple(entry for entry in catalogue().values() if entry.name not in names),
-            tuple(store.problems()),
+            tuple(store.problems().values()),
             store.unfinished(),
             _used(config),
         )

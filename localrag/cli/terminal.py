@@ -17,6 +17,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from localrag.errors import StorageError
+from localrag.harmless import harmless, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 PIPE_CLOSED = 141
 """Exit code when the reader of standard output went away (128 + SIGPIPE), as a shell expects."""
 
-# C0 (but not tab and line feed), DEL and C1 move the cursor or speak to the terminal; line
-# and paragraph separators may begin a line, the bidirectional controls reorder what a reader sees;
-# a lone surrogate cannot be encoded.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # json.dumps escapes C0 itself.
 _CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # Without a terminal there is no edge to wrap at: a line of a file stays one line.
@@ -43,21 +40,6 @@ _FURTHER = " " * 4
 _LONG_WORD = 10
 
 type_part = str | tuple[str, str]
-
-
-def harmless(text: str) -> str:
-    """Make control characters visible (ESC becomes ␛) instead of letting them act."""
-    return _CONTROLS.sub(_picture, text)
-
-
-def one_line(text: str) -> str:
-    """Make line breaks visible too, in what is shown inside a line."""
-    return harmless(text).replace("\n", "␊")
-
-
-def _picture(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return chr(0x2400 + code) if code < 0x20 else "\N{REPLACEMENT CHARACTER}"
 
 
 def say(*parts: type_part, indent: int = 0) -> None:

@@ -1,6 +1,6 @@
 """Is a corpus store sound? For `localrag doctor`."""
 
-from localrag.corpus.database import Database
+from localrag.database import Database
 from localrag.errors import StoreError
 
 _ORPHANS = {

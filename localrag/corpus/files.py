@@ -3,7 +3,7 @@
 from dataclasses import astuple, dataclass, fields, replace
 from typing import NamedTuple
 
-from localrag.corpus.database import Database
+from localrag.database import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from itertools import islice
 from os.path import commonprefix
 from typing import NamedTuple
 
-from localrag.corpus.database import Database
 from localrag.corpus.model import Passage, Triple
 from localrag.corpus.naming import FoldedText, bare, fold
 from localrag.corpus.triples import Rank
+from localrag.database import Database
 
 # Of a name in a text, in folded characters: bounds the cost of looking for one.
 _LONGEST = 60

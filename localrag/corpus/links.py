@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from localrag.corpus.database import Database, Row
 from localrag.corpus.model import Locator
+from localrag.database import Database, Row
 
 
 @dataclass(frozen=True, slots=True)

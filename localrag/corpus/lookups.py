@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from localrag.corpus import links
-from localrag.corpus.database import Database, Row
+from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Connection, StoredDefinition, StoredReference
 from localrag.corpus.model import ARTICLES, Document, Locator, Passage, Section
 from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
-from localrag.errors import NotFoundError
+from localrag.database import Database, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class LawRow(NamedTuple):
     abbreviations: str
 
 
-class Lookups:
+class Lookups(Browsing):
     """The reading half of `CorpusStore`; a look-up never waits for a writer.
 
     Attributes:
@@ -53,7 +53,7 @@ class Lookups:
     """
 
     def __init__(self, database: Database) -> None:
-        self._db = database
+        super().__init__(database)
         self.knowledge = Knowledge(database, self.by_keys)
 
     @property
@@ -338,18 +338,6 @@ class Lookups:
     def _meta(self, name: str) -> int:
         row = self._db.row("SELECT value FROM meta WHERE name = ?", (name,))
         return int(row[0]) if row else 0
-
-    def _key(self, document_id: str) -> int | None:
-        row = self._db.row("SELECT key FROM documents WHERE id = ?", (document_id,))
-        return int(row[0]) if row else None
-
-    def _require(self, document_id: str) -> int:
-        key = self._key(document_id)
-        if key is None:
-            raise NotFoundError(
-                f"The corpus has no document {document_id!r}.", "See what it has: localrag list"
-            )
-        return key
 
     def _rows_by_key(self, select: str, column: str, keys: Collection[int]) -> Iterator[Row]:
         # Old builds of SQLite take no more than 999 values in one statement.

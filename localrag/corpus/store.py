@@ -7,12 +7,13 @@ from typing import Self
 
 from localrag.corpus import links
 from localrag.corpus.check import check
-from localrag.corpus.database import Database
 from localrag.corpus.files import FileRecord, Files
 from localrag.corpus.links import StoredDefinition, StoredReference
 from localrag.corpus.lookups import DocumentInfo, LawRow, Lookups
 from localrag.corpus.model import Document
 from localrag.corpus.rows import DocumentRows, block_range, prepare, text_blocks
+from localrag.corpus.schema import CORPUS
+from localrag.database import Database
 from localrag.errors import UsageError
 
 __all__ = [
@@ -46,7 +47,7 @@ class CorpusStore(Lookups):
     @classmethod
     def open(cls, path: Path, *, create: bool = False, read_only: bool = False) -> Self:
         """Open a store; see `Database` for the arguments and errors."""
-        return cls(Database(path, create=create, read_only=read_only))
+        return cls(Database(path, CORPUS, create=create, read_only=read_only))
 
     def __enter__(self) -> Self:
         return self

@@ -255,6 +255,7 @@ class _Asking:
                 retry_failed=self._retry_failed,
                 on_event=self._tell,
                 opener=opener,
+                note=False,
             )
         except (ModelUnusable, BusyError) as error:
             self.stopped[setup.name] = error

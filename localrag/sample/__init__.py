@@ -7,3 +7,6 @@ FOLDER = Path(__file__).parent / "corpus"
 
 QUESTION = "渡し舟を運航してはならない水位の基準は何か。"
 """A question that needs the act (第八条) and the cabinet order that fills it in (第四条)."""
+
+ANSWERED_BY = "599CO0000000002#4"
+"""The passage that holds the answer: who has it has the sample."""

@@ -90,6 +90,11 @@ class LawNames:
         number = _LAW_NUMBER.fullmatch(name)
         return self._numbers.get(_number_key(number), ()) if number else ()
 
+    @property
+    def names(self) -> Mapping[str, tuple[str, ...]]:
+        """Ids of the laws by each of their titles and abbreviations, those of orders included."""
+        return self._ids
+
     def title(self, law_id: str) -> str:
         """Return the title as printed; empty for an unknown law."""
         row = self.rows.get(law_id)

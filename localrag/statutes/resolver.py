@@ -222,6 +222,8 @@ def _in_law(
     locator = Locator.parse(path)
     if not path or provisions.exists(law_id, locator):
         return (_found(text, (Target(law_id, locator),)),)
+    if divisions := tuple(_of_division((law_id,), path, provisions)):
+        return (_found(text, divisions),)
     resolved = Resolver(names, provisions).resolve(path, law_id=law_id)
     if resolved:
         return tuple(resolved)

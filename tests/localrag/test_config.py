@@ -130,3 +130,14 @@ def test_a_corpus_cannot_name_another_model(workspace: Workspace) -> None:
     corpus.settings.write_text("[chat]\nmodel = 'x'\n")
     with pytest.raises(ConfigError, match=r"main/settings\.toml.*'chat\.model'"):
         config.load(workspace, corpus=corpus)
+
+
+def test_keys_of_the_workbench_are_a_table(workspace: Workspace) -> None:
+    text = '[tui.keys]\n"app.help" = "ctrl+h"\n'
+    workspace.settings.write_text(text, encoding="utf-8")
+    assert config.load(workspace).tui.keys == {"app.help": "ctrl+h"}
+    (keys,) = [one for one in config.explain(workspace) if one.key == "tui.keys"]
+    assert (keys.value, keys.source) == ({"app.help": "ctrl+h"}, "localrag.toml")
+    workspace.settings.write_text('[tui]\nkeys = "ctrl+h"\n', encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"tui\.keys = 'ctrl\+h' is not valid"):
+        config.load(workspace)

@@ -8,7 +8,7 @@ import pytest
 
 from localrag.corpus.store import CorpusStore
 from localrag.errors import NotFoundError, UsageError
-from localrag.provision import Provision, show
+from localrag.provision import Provision, citation_of, show
 from localrag.workspace import Workspace
 
 LAW = "598AC0000000007"
@@ -36,7 +36,12 @@ XML = f"""<?xml version="1.0" encoding="UTF-8"?>
 <SupplProvision AmendLawNum="令和九八年五月一日法律第九号">
 <SupplProvisionLabel>附　則</SupplProvisionLabel>
 {_article(1, "改正前の帳簿（以下「記録」という。）は、なお従前の例による。")}
-</SupplProvision></LawBody></Law>
+<SupplProvisionAppdxTable>
+<SupplProvisionAppdxTableTitle>別表第一　帳簿</SupplProvisionAppdxTableTitle>
+<RelatedArticleNum>（附則第一条関係）</RelatedArticleNum></SupplProvisionAppdxTable>
+</SupplProvision>
+<AppdxTable Num="1"><AppdxTableTitle>別表第二　羽根（第三条関係）</AppdxTableTitle></AppdxTable>
+</LawBody></Law>
 """
 
 
@@ -72,11 +77,25 @@ def test_place_and_passage(store: CorpusStore) -> None:
     assert view.passage.text.startswith("第三条")
 
 
+def test_a_provision_is_cited_as_lawyers_do(store: CorpusStore) -> None:
+    def cited(place: str) -> str:
+        passage = store.by_id(f"{LAW}#{place}")
+        assert passage
+        return citation_of(store, passage)
+
+    assert cited("3") == cited("3.1") == "風車組合法第3条"
+    assert cited("suppl1/1") == "風車組合法附則（令和九八年五月一日法律第九号）第1条"
+    assert cited("appendix1/") == "風車組合法附則（令和九八年五月一日法律第九号）別表第一"
+    assert cited("appendix2/") == "風車組合法別表第二"
+
+
 def test_what_is_there_instead(store: CorpusStore) -> None:
     with pytest.raises(NotFoundError, match="state of 2117-04-01") as missing:
         show(store, "風車組合法2条の3")
     assert f"({LAW}#2)" in missing.value.cure
     assert f"({LAW}#3)" in missing.value.cure
+    with pytest.raises(NotFoundError, match="no such provision"):
+        show(store, f"{LAW} あ")
     with pytest.raises(NotFoundError, match="'7' in it belongs to no provision"):
         show(store, "風車組合法2条7")
     with pytest.raises(NotFoundError, match="風車組合法88条"):
@@ -84,7 +103,7 @@ def test_what_is_there_instead(store: CorpusStore) -> None:
 
 
 def test_candidates_are_told_apart(store: CorpusStore) -> None:
-    view = show(store, "風車組合法 附則")
+    view = show(store, "風車組合法 附則1条")
     assert view.passage.id == f"{LAW}#suppl1/1"
     with pytest.raises(UsageError) as several:
         show(store, "風車組合法1条から3条まで")

@@ -47,11 +47,12 @@ class ModelStore:
 
     def installed(self) -> list[InstalledModel]:
         """List the models that can be used, by name."""
-        return [found for found in self._scan() if isinstance(found, InstalledModel)]
+        return [found for found in self._scan().values() if isinstance(found, InstalledModel)]
 
-    def problems(self) -> list[ModelError]:
-        """Tell what in the folder cannot be used as a model, and what to do about it."""
-        return [found for found in self._scan() if isinstance(found, ModelError)]
+    def problems(self) -> dict[str, ModelError]:
+        """Tell by name what cannot be used as a model, and what to do about it."""
+        scanned = self._scan().items()
+        return {name: found for name, found in scanned if isinstance(found, ModelError)}
 
     def unfinished(self) -> dict[str, int]:
         """Bytes that interrupted pulls have left, by the name of the model."""
@@ -213,14 +214,15 @@ class ModelStore:
                 land(files, self.folder, manifest)
         return self.find(manifest.name)
 
-    def _scan(self) -> list[InstalledModel | ModelError]:
-        found: list[InstalledModel | ModelError] = []
+    def _scan(self) -> dict[str, InstalledModel | ModelError]:
+        found: dict[str, InstalledModel | ModelError] = {}
         for name in self._manifested():
             try:
-                found.append(self._load(self.folder / name))
+                found[name] = self._load(self.folder / name)
             except ModelError as error:
-                found.append(error)
-        return found + [_no_model(path) for path in self._standing() if not has_manifest(path)]
+                found[name] = error
+        others = (path for path in self._standing() if not has_manifest(path))
+        return found | {path.name: _no_model(path) for path in others}
 
     def _manifested(self) -> list[str]:
         return [path.name for path in self._standing() if has_manifest(path)]

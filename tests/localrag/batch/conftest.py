@@ -91,11 +91,9 @@ class Bench:
 
 
 @pytest.fixture
-def bench(sample_home: Path, tmp_path: Path) -> Bench:
+def bench(sample: Path, tmp_path: Path) -> Bench:
     """A batch over the sample corpus, with no question yet."""
-    return Bench(
-        Workspace.locate(sample_home), tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
-    )
+    return Bench(Workspace.locate(sample), tmp_path / "questions.jsonl", tmp_path / "answers.jsonl")
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ VERBS = [
     "search",
     "show",
     "ask",
+    "tui",
     "batch",
     "tune-retrieval",
     "methods",
@@ -48,8 +49,10 @@ def test_without_a_verb_the_help_is_printed(cli: Callable[..., Any]) -> None:
 def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
     outcome = cli(verb, "--help")
     assert outcome.code == 0
-    for heading in ("Examples:", "Exit codes:", "--json"):
+    for heading in ("Examples:", "Exit codes:"):
         assert heading in outcome.out
+    # The workbench alone prints nothing that another program could read.
+    assert ("--json" in outcome.out) == (verb != "tui")
     assert outcome.out.count(f"localrag {verb}") + outcome.out.count(f" {verb}\n") >= 2
 
 

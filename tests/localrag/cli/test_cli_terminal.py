@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from localrag.cli.meter import Meter
-from localrag.cli.terminal import emit, failure, harmless, say, table
+from localrag.cli.terminal import emit, failure, say, table
 from localrag.errors import InputError
+from localrag.harmless import harmless
 
 HOSTILE = "\x1b[31m赤\x1b[0m \x9b2J [bold red]太字[/] [/] \x07\x08 \u202eabc \udcff"
 

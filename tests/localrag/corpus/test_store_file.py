@@ -2,12 +2,14 @@
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from localrag.corpus import database, schema
+from localrag import database
 from localrag.corpus.model import Document, Locator
+from localrag.corpus.schema import CORPUS
 from localrag.corpus.store import CorpusStore
 from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 
@@ -23,12 +25,12 @@ def test_a_missing_store_is_not_made_by_accident(tmp_path: Path) -> None:
 def test_an_older_store_is_lifted_with_everything_in_it(tmp_path: Path, make_law: MakeLaw) -> None:
     path = tmp_path / "old.sqlite"
     old = sqlite3.connect(path, isolation_level=None)
-    schema.upgrade(old, until=1)
+    CORPUS.upgrade(old, until=1)
     old.execute(
         "INSERT INTO documents VALUES (7, 'L1', '渡し舟法', 'law', 'L1.xml', NULL, 4, 0, '', '{}')"
     )
     old.execute("INSERT INTO blocks VALUES (7 << 20, '渡し舟法')")
-    assert schema.version(old) == 1
+    assert database.version(old) == 1
     old.close()
     with pytest.raises(StoreError, match=r"older version 1.*localrag index"):
         CorpusStore.open(path, read_only=True)
@@ -46,24 +48,22 @@ def test_upgrades_end_with_the_tables_of_a_new_store(tmp_path: Path) -> None:
     def tables(*stops: int) -> list[str]:
         connection = sqlite3.connect(":memory:", isolation_level=None)
         for stop in stops:
-            schema.upgrade(connection, until=stop)
+            CORPUS.upgrade(connection, until=stop)
         found = connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
         connection.close()
         return [sql for (sql,) in found]
 
-    assert tables(*range(1, schema.VERSION + 1)) == tables(schema.VERSION)
+    assert tables(*range(1, CORPUS.version + 1)) == tables(CORPUS.version)
 
 
-def test_a_failing_upgrade_leaves_the_old_version(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_upgrade_leaves_the_old_version(tmp_path: Path) -> None:
     bad = tmp_path / "9999_bad.sql"
     bad.write_text("CREATE TABLE fine (x); CREATE TABLE documents (x);")
-    monkeypatch.setattr(schema, "UPGRADES", (*schema.UPGRADES, bad))
+    newer = replace(CORPUS, upgrades=(*CORPUS.upgrades, bad))
     connection = sqlite3.connect(":memory:", isolation_level=None)
     with pytest.raises(sqlite3.OperationalError, match="already exists"):
-        schema.upgrade(connection, until=schema.VERSION + 1)
-    assert schema.version(connection) == schema.VERSION
+        newer.upgrade(connection)
+    assert database.version(connection) == CORPUS.version
     names = connection.execute("SELECT name FROM sqlite_master WHERE name = 'fine'").fetchall()
     connection.close()
     assert names == []
@@ -72,9 +72,9 @@ def test_a_failing_upgrade_leaves_the_old_version(
 def test_a_newer_store_is_refused(store: CorpusStore) -> None:
     store.close()
     connection = sqlite3.connect(store.path)
-    connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    connection.execute(f"PRAGMA user_version = {CORPUS.version + 1}")
     connection.close()
-    with pytest.raises(StoreError, match=f"version {schema.VERSION + 1}.*newer localrag"):
+    with pytest.raises(StoreError, match=f"version {CORPUS.version + 1}.*newer localrag"):
         CorpusStore.open(store.path)
 
 

@@ -412,10 +412,10 @@ def test_a_full_disk_keeps_what_events_told(
     for number in range(1, 40):
         write_law(number, articles=50)
     monkeypatch.setattr(
-        "localrag.corpus.database._READING", ("temp_store = MEMORY", "max_page_count = 150")
+        "localrag.database._READING", ("temp_store = MEMORY", "max_page_count = 150")
     )
     monkeypatch.setattr(
-        "localrag.corpus.database._WRITING", ("journal_mode = WAL", "max_page_count = 150")
+        "localrag.database._WRITING", ("journal_mode = WAL", "max_page_count = 150")
     )
     told: list[str] = []
     whole = 0

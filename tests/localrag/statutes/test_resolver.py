@@ -140,6 +140,8 @@ def test_definitions_of_the_text_come_first(resolver: Resolver) -> None:
         ("灯管法2条2項1号及び2号", ["法2.2.1", "法2.2.2"]),
         ("灯管法別表", ["法appendix1/"]),
         ("灯管法 附則", ["法suppl1/1|法suppl1/2|法suppl2/1"]),
+        (f"{ACT} 附則", ["法suppl1/1|法suppl1/2|法suppl2/1"]),
+        (f"{ACT} あ", ["?法"]),
         ("何か", []),
     ],
 )

@@ -27,7 +27,7 @@ from localrag_models.store import ModelStore
 
 def test_an_empty_store(store: ModelStore) -> None:
     assert store.installed() == []
-    assert store.problems() == []
+    assert store.problems() == {}
     assert store.unfinished() == {}
     assert not store.folder.exists()
 
@@ -295,7 +295,7 @@ def test_damage_that_is_seen_at_once(store: ModelStore, tiny_chat: Path) -> None
     (store.folder / "moved").rename(store.folder / "renamed")
     shutil.copy(tiny_chat, store.folder / "loose.gguf")
     assert [model.name for model in store.installed()] == ["whole"]
-    told = "\n".join(map(str, store.problems()))
+    told = "\n".join(map(str, store.problems().values()))
     for part in ("not of the size", "is missing", "cannot be read", "holds the model 'moved'"):
         assert part in told
     assert "localrag models add" in told
@@ -364,7 +364,7 @@ def test_what_is_in_the_way_is_named_and_can_be_removed(
     obstruct(store.folder / "mine")
     with pytest.raises(TransferFailed, match=f"is {told}.* in the way") as caught:
         store.add(tiny_chat, name="mine")
-    (problem,) = store.problems()
+    (problem,) = store.problems().values()
     assert f"is {told} without" in problem.cause
     for cure in (caught.value.cure, problem.cure):
         assert "localrag models remove mine" in cure

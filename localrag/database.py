@@ -1,22 +1,78 @@
-"""One SQLite file: how it is opened, how it is written, and what its errors mean to a user."""
+"""SQLite files: how they are opened, how they are written, and what their errors mean to a user."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from localrag.corpus import schema
 from localrag.errors import BusyError, LocalragError, NotFoundError, StorageError, StoreError
 
 Row = tuple[Any, ...]
 
-# Seconds to wait for a writer that does not hold the lock of the corpus (`localrag.ingest.lock`).
+# Seconds to wait for a writer that holds no lock of ours (`localrag.locking`).
 _PATIENCE = 5.0
 
 _READING = ("temp_store = MEMORY", "cache_size = -32768")
 _WRITING = (*_READING, "journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON")
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A kind of file: its tables, and the upgrades that lead from one version to the next.
+
+    Each ``NNNN_name.sql`` lifts a file from version N-1 to N. A new file runs them all, an older
+    one those it lacks, so both end with the same tables. A released script is never edited: a
+    change of the tables is a new one.
+
+    Attributes:
+        name: of the kind, in messages ("corpus store").
+        upgrades: the scripts, in order.
+        first: what to do where there is no such file.
+        again: what to do in place of one that is lost, as the end of a sentence.
+        lift: what to do to lift an older one.
+    """
+
+    name: str
+    upgrades: tuple[Path, ...]
+    first: str
+    again: str
+    lift: str
+
+    @property
+    def version(self) -> int:
+        """The newest version."""
+        return len(self.upgrades)
+
+    def upgrade(self, connection: sqlite3.Connection, *, until: int | None = None) -> None:
+        """Run the upgrades a file lacks, each in one transaction: applied whole or not at all.
+
+        Args:
+            connection: an open file, outside any transaction.
+            until: stop at this version.
+        """
+        for number, file in enumerate(self.upgrades[:until], start=1):
+            if version(connection) < number:
+                script = file.read_text(encoding="utf-8")
+                # Another process may have upgraded meanwhile; then the script fails on its first
+                # CREATE, the transaction is rolled back, and the loop finds the version reached.
+                try:
+                    connection.executescript(
+                        f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;"
+                    )
+                except sqlite3.OperationalError:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    if version(connection) < number:
+                        raise
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """Return the version a file was left in; 0 for an empty one."""
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return found
 
 
 class Database:
@@ -29,26 +85,27 @@ class Database:
 
     Args:
         path: the SQLite file.
+        schema: what kind of file it is.
         create: make the file and its folder where they are missing.
         read_only: refuse every write; other processes may write meanwhile.
 
     Raises:
         NotFoundError: there is no such file.
-        StoreError: it is damaged, empty, of a newer version, or no store at all.
+        StoreError: it is damaged, empty, of a newer version, or of another kind.
         StorageError: the folder cannot be read or written.
     """
 
-    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self, path: Path, schema: Schema, *, create: bool = False, read_only: bool = False
+    ) -> None:
         self.path = path
+        self._schema = schema
         self._connection: sqlite3.Connection | None = None
         if not path.exists() and not create:
-            raise NotFoundError(
-                f"There is no corpus store at {path}.", "Add documents first: localrag add PATH"
-            )
+            raise NotFoundError(f"There is no {schema.name} at {path}.", schema.first)
         if path.is_dir():
             raise StoreError(
-                f"{path} is a folder, not a corpus store.",
-                "Move it away, then add the documents again: localrag add PATH",
+                f"{path} is a folder, not a {schema.name}.", f"Move it away, then {schema.again}"
             )
         try:
             with self._errors():
@@ -117,29 +174,24 @@ class Database:
     @property
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            raise StoreError(f"The corpus store {self.path} is closed.")
+            raise StoreError(f"The {self._schema.name} {self.path} is closed.")
         return self._connection
 
     def _check_version(self, *, create: bool, read_only: bool) -> None:
-        found = schema.version(self._open)
-        if found > schema.VERSION:
+        schema, found = self._schema, version(self._open)
+        named = f"The {schema.name} {self.path}"
+        if found > schema.version:
             raise StoreError(
-                f"The corpus store {self.path} has version {found}; "
-                f"this localrag knows versions up to {schema.VERSION}.",
+                f"{named} has version {found}; "
+                f"this localrag knows versions up to {schema.version}.",
                 "Use the newer localrag that wrote it.",
             )
         if found == 0 and self._open.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-            raise StoreError(f"{self.path} is an SQLite file, but not a corpus store.")
+            raise StoreError(f"{self.path} is an SQLite file, but not a {schema.name}.")
         if found == 0 and not create:
-            raise StoreError(
-                f"The corpus store {self.path} is empty.",
-                "Put back a copy of it, or add the documents again: localrag add PATH",
-            )
-        if found < schema.VERSION and read_only:
-            raise StoreError(
-                f"The corpus store {self.path} has the older version {found}.",
-                "Upgrade it by indexing again: localrag index",
-            )
+            raise StoreError(f"{named} is empty.", f"Put back a copy of it, or {schema.again}")
+        if found < schema.version and read_only:
+            raise StoreError(f"{named} has the older version {found}.", schema.lift)
         schema.upgrade(self._open)
 
     @contextmanager
@@ -149,7 +201,7 @@ class Database:
         except LocalragError:
             raise
         except (sqlite3.Error, OSError) as error:
-            raise _translated(error, self.path) from error
+            raise _translated(error, self.path, self._schema) from error
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -178,7 +230,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _translated(error: sqlite3.Error | OSError, path: Path) -> LocalragError:
+def _translated(error: sqlite3.Error | OSError, path: Path, schema: Schema) -> LocalragError:
     # The primary result code is the low byte of the extended one.
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
@@ -187,8 +239,8 @@ def _translated(error: sqlite3.Error | OSError, path: Path) -> LocalragError:
         )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreError(
-            f"The corpus store {path} is damaged ({error}).",
-            "Put back a copy of it, or delete it and add the documents again.",
+            f"The {schema.name} {path} is damaged ({error}).",
+            f"Put back a copy of it, or move it away and {schema.again}",
         )
     if code == sqlite3.SQLITE_FULL:
         return StorageError(
@@ -205,4 +257,4 @@ def _translated(error: sqlite3.Error | OSError, path: Path) -> LocalragError:
             f"{path} cannot be opened or written ({error}).",
             "Check the permissions of the folder and the disk, or choose another one with --home.",
         )
-    return StoreError(f"The corpus store {path} cannot be used ({error}).", "localrag doctor")
+    return StoreError(f"The {schema.name} {path} cannot be used ({error}).", "localrag doctor")

@@ -1,0 +1,1 @@
+"""Conversations: questions and their answers, kept in the workspace."""

@@ -1,0 +1,99 @@
+"""The form in which questions and answers are kept: JSON that a newer localrag can still read.
+
+Fields with their default values are left out. What stands in it never changes its meaning; what
+does gets a new version.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from localrag.errors import StoreError
+from localrag.reading.model import Answer
+from localrag.retrieval.model import Query, Trace
+
+_VERSION = 1
+_DRAFT = TypeAdapter(tuple[str, ...])
+_QUERY = TypeAdapter(Query)
+
+
+class _Version(BaseModel):
+    version: int
+
+
+class _Kept(_Version):
+    model_config = ConfigDict(ser_json_inf_nan="constants")
+
+    answer: Answer
+
+
+def answer_as_kept(answer: Answer) -> str:
+    """Write an answer; the passages of its trace without their text, which the corpus has."""
+    kept = _Kept(version=_VERSION, answer=replace(answer, trace=_without_texts(answer.trace)))
+    return kept.model_dump_json(exclude_defaults=True)
+
+
+def kept_answer(text: str) -> Answer:
+    """Read an answer.
+
+    Raises:
+        StoreError: it is damaged, or was written by a newer localrag.
+    """
+    with _damage("answer"):
+        if _Version.model_validate_json(text).version > _VERSION:
+            raise StoreError("A newer localrag wrote this answer.", "Read it with that one.")
+        return _Kept.model_validate_json(text).answer
+
+
+def query_as_kept(query: Query) -> str:
+    """Write a question."""
+    return _QUERY.dump_json(query, exclude_defaults=True).decode()
+
+
+def kept_query(text: str) -> Query:
+    """Read a question.
+
+    Raises:
+        StoreError: it is damaged.
+    """
+    with _damage("question"):
+        return _QUERY.validate_json(text)
+
+
+def draft_as_kept(claims: Sequence[str]) -> str:
+    """Write the claims of an unfinished answer."""
+    return _DRAFT.dump_json(tuple(claims)).decode()
+
+
+def kept_draft(text: str) -> tuple[str, ...]:
+    """Read the claims of an unfinished answer.
+
+    Raises:
+        StoreError: they are damaged.
+    """
+    with _damage("draft"):
+        return _DRAFT.validate_json(text)
+
+
+@contextmanager
+def _damage(what: str) -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        raise StoreError(f"This {what} is damaged.", "Ask the question again.") from error
+
+
+def _without_texts(trace: Trace) -> Trace:
+    stages = tuple(
+        replace(
+            stage,
+            hits=tuple(
+                replace(hit, passage=replace(hit.passage, text="", triple=None))
+                for hit in stage.hits
+            ),
+        )
+        for stage in trace.stages
+    )
+    return replace(trace, stages=stages)

@@ -1,0 +1,303 @@
+"""The conversations of a workspace: one SQLite file that several workbenches share."""
+
+import builtins
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Self
+
+from localrag.conversations.kept import (
+    answer_as_kept,
+    draft_as_kept,
+    kept_answer,
+    kept_draft,
+    kept_query,
+    query_as_kept,
+)
+from localrag.conversations.model import Conversation, Turn, TurnState
+from localrag.conversations.owner import Owner
+from localrag.conversations.schema import CONVERSATIONS
+from localrag.database import Database, Row
+from localrag.errors import NotFoundError, StoreError
+from localrag.reading.model import Answer
+from localrag.retrieval.model import Query
+from localrag.workspace import Workspace
+
+# Cells of a title that is taken from a question.
+_TITLE = 60
+
+_CONVERSATION = (
+    "SELECT id, title, created, changed,"
+    " (SELECT count(*) FROM turns WHERE conversation = conversations.id),"
+    " (SELECT state || ' ' || owner FROM turns WHERE conversation = conversations.id"
+    "  ORDER BY id DESC LIMIT 1)"
+    " FROM conversations"
+)
+# No word is missing from both the title and the turns.
+_HOLDS_WORDS = (
+    "WHERE NOT EXISTS (SELECT 1 FROM json_each(?) AS word"
+    " WHERE NOT instr(conversations.words, word.value)"
+    " AND NOT EXISTS (SELECT 1 FROM turns AS other WHERE other.conversation = conversations.id"
+    " AND instr(other.words, word.value)))"
+)
+_TURN = (
+    "SELECT id, conversation, corpus, method, model, asked, state, owner, seconds, cause, cure,"
+    " query, draft, (SELECT body FROM answers WHERE turn = id) FROM turns"
+)
+
+
+class Conversations:
+    """Reads and writes conversations; what a call has written outlives the process.
+
+    Used by one thread. The errors are those of `Database`.
+    """
+
+    def __init__(self, database: Database, owner: Owner) -> None:
+        self._db = database
+        self._owner = owner
+
+    @classmethod
+    def open(cls, workspace: Workspace) -> Self:
+        """Open the conversations of a workspace; the file is made where there is none."""
+        path = workspace.conversations
+        database = Database(path, CONVERSATIONS, create=True)
+        return cls(database, Owner(path.with_suffix(".locks")))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; what is still being answered counts as interrupted from now on."""
+        self._owner.release()
+        self._db.close()
+
+    # Conversations
+
+    def list(
+        self, search: str = "", most: int | None = None, skip: int = 0
+    ) -> builtins.list[Conversation]:
+        """List the conversations, the one changed last first.
+
+        Args:
+            search: words that all stand in its title, its questions or its answers; case and
+                width do not matter.
+            most: so many at most; None for all.
+            skip: pass over so many.
+        """
+        words = json.dumps([*dict.fromkeys(_folded(search).split())])
+        rows = self._db.rows(
+            f"{_CONVERSATION} {_HOLDS_WORDS} ORDER BY changed DESC, id DESC LIMIT ? OFFSET ?",
+            (words, -1 if most is None else most, skip),
+        )
+        return [self._conversation(row) for row in rows]
+
+    def get(self, conversation_id: int) -> Conversation:
+        """Find a conversation.
+
+        Raises:
+            NotFoundError: there is none with this id, as for every method that takes one.
+        """
+        row = self._db.row(f"{_CONVERSATION} WHERE id = ?", (conversation_id,))
+        if row is None:
+            raise _no_conversation(conversation_id)
+        return self._conversation(row)
+
+    def new(self, title: str = "") -> Conversation:
+        """Begin a conversation; without a title it is called after its first question."""
+        now, title = _now(), _encodable(title)
+        return Conversation(
+            self._db.write(
+                "INSERT INTO conversations (title, created, changed, words) VALUES (?, ?, ?, ?)",
+                (title, now, now, _folded(title)),
+            ),
+            title,
+            now,
+            now,
+        )
+
+    def rename(self, conversation_id: int, title: str) -> None:
+        """Give a conversation another title; it keeps its place among the others."""
+        title = _encodable(title)
+        with self._db.transaction():
+            self.get(conversation_id)
+            self._title(conversation_id, title)
+
+    def delete(self, conversation_id: int) -> None:
+        """Remove a conversation with all its turns."""
+        with self._changing(conversation_id):
+            self._db.write("DELETE FROM conversations WHERE id = ?", (conversation_id,))
+
+    # Turns
+
+    def turns(self, conversation_id: int) -> builtins.list[Turn]:
+        """Give the turns of a conversation, in order."""
+        self.get(conversation_id)
+        rows = self._db.rows(f"{_TURN} WHERE conversation = ? ORDER BY id", (conversation_id,))
+        return [self._turn(row) for row in rows]
+
+    def questions(self, limit: int) -> builtins.list[str]:
+        """Give the questions that were asked last, whatever the conversation, oldest first."""
+        rows = self._db.rows("SELECT query FROM turns ORDER BY id DESC LIMIT ?", (limit,))
+        found = []
+        for (query,) in reversed(rows):
+            # One that is damaged does not hide the others.
+            with suppress(StoreError):
+                found.append(kept_query(query).text)
+        return found
+
+    def begin(
+        self, conversation_id: int, query: Query, corpus: str, method: str, model: str
+    ) -> Turn:
+        """Write down a question that is going to be answered by this process.
+
+        Args:
+            conversation_id: where it is asked.
+            query: the question; characters that no file can hold are replaced.
+            corpus: what it is put to; as for `Turn`, like the next two.
+            method: how it is answered.
+            model: with which one.
+        """
+        text = _encodable(query.text)
+        query = replace(query, text=text, options=tuple(map(_encodable, query.options)))
+        now, words = _now(), _folded("\n".join((text, *query.options)))
+        owner = self._owner.mark()
+        with self._changing(conversation_id):
+            turn = self._db.write(
+                "INSERT INTO turns (conversation, state, owner, corpus, method, model, asked,"
+                " query, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(conversation_id, TurnState.ANSWERING, owner, corpus, method, model, now),
+                    *(query_as_kept(query), words),
+                ),
+            )
+            if not self.get(conversation_id).title:
+                self._title(conversation_id, title_of(query))
+        return Turn(turn, conversation_id, query, corpus, method, model, now)
+
+    def draft(self, turn_id: int, claims: Sequence[str]) -> None:
+        """Write down what has been written of an answer so far.
+
+        Raises:
+            NotFoundError: the turn was deleted, as for every method that takes one.
+        """
+        self._write(turn_id, "UPDATE turns SET draft = ? WHERE id = ?", draft_as_kept(claims))
+
+    def finish(self, turn_id: int, answer: Answer, seconds: float) -> None:
+        """Write down the answer."""
+        said = "\n".join((answer.text, *(claim.text for claim in answer.claims)))
+        with self._db.transaction():
+            self._write(
+                turn_id,
+                "UPDATE turns SET state = ?, seconds = ?, draft = '[]',"
+                " words = words || char(10) || ? WHERE id = ?",
+                TurnState.ANSWERED,
+                seconds,
+                _folded(said),
+            )
+            self._db.write(
+                "INSERT OR REPLACE INTO answers (turn, body) VALUES (?, ?)",
+                (turn_id, answer_as_kept(answer)),
+            )
+
+    def cancel(self, turn_id: int, claims: Sequence[str] = ()) -> None:
+        """Write down that no answer is wanted any longer, and what there was of it."""
+        self._write(
+            turn_id,
+            "UPDATE turns SET state = ?, draft = ? WHERE id = ?",
+            TurnState.CANCELLED,
+            draft_as_kept(claims),
+        )
+
+    def fail(self, turn_id: int, cause: str, cure: str = "") -> None:
+        """Write down the error that came in the place of an answer; its draft is kept."""
+        self._write(
+            turn_id,
+            "UPDATE turns SET state = ?, cause = ?, cure = ? WHERE id = ?",
+            TurnState.FAILED,
+            _encodable(cause),
+            _encodable(cure),
+        )
+
+    def _write(self, turn_id: int, update: str, *values: str | float) -> None:
+        row = self._db.row("SELECT conversation FROM turns WHERE id = ?", (turn_id,))
+        if row is None:
+            raise NotFoundError("This question was deleted.", "Ask it again.")
+        with self._changing(row[0]):
+            self._db.write(update, (*values, turn_id))
+
+    def _title(self, conversation_id: int, title: str) -> None:
+        self._db.write(
+            "UPDATE conversations SET title = ?, words = ? WHERE id = ?",
+            (title, _folded(title), conversation_id),
+        )
+
+    @contextmanager
+    def _changing(self, conversation_id: int) -> Iterator[None]:
+        with self._db.transaction():
+            changed = self._db.rows(
+                "UPDATE conversations SET changed = ? WHERE id = ? RETURNING id",
+                (_now(), conversation_id),
+            )
+            if not changed:
+                raise _no_conversation(conversation_id)
+            yield
+
+    def _conversation(self, row: Row) -> Conversation:
+        number, title, created, changed, turns, last = row
+        state = self._state(*last.split(" ")) if last else None
+        return Conversation(number, title, created, changed, turns, state)
+
+    def _turn(self, row: Row) -> Turn:
+        turn, conversation, corpus, method, model, asked, *further = row
+        state, owner, seconds, cause, cure, query, draft, answer = further
+        state = self._state(state, owner)
+        base = Turn(
+            *(turn, conversation, Query(""), corpus, method, model, asked, state, None),
+            *(seconds, (), cause, cure),
+        )
+        try:
+            base = replace(base, query=kept_query(query), draft=kept_draft(draft))
+            if base.state is not TurnState.ANSWERED:
+                return base
+            return replace(base, answer=kept_answer(answer or ""))
+        except StoreError as error:
+            return replace(base, cause=error.cause, cure=error.cure)
+
+    def _state(self, state: str, owner: str) -> TurnState:
+        if state == TurnState.ANSWERING and not self._owner.lives(owner):
+            return TurnState.INTERRUPTED
+        return TurnState(state)
+
+
+def _no_conversation(conversation_id: int) -> NotFoundError:
+    return NotFoundError(
+        f"There is no conversation {conversation_id}; it was deleted.", "Choose another one."
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _encodable(text: str) -> str:
+    return text.encode(errors="replace").decode()
+
+
+def _folded(text: str) -> str:
+    # With the analysis of texts comes much that only those who write or search need.
+    from localrag_indexes.analysis.normalize import normalize
+
+    return normalize(text)
+
+
+def title_of(query: Query) -> str:
+    """The title of a conversation that begins with a question and is not named."""
+    from rich.cells import cell_len, set_cell_size
+
+    line = " ".join(query.text.split())
+    return line if cell_len(line) <= _TITLE else f"{set_cell_size(line, _TITLE - 1).rstrip()}…"

@@ -1,0 +1,118 @@
+"""What is asked of a corpus by somebody who leafs through it."""
+
+from typing import NamedTuple
+
+from localrag.corpus.model import Locator
+from localrag.corpus.rows import passage_id
+from localrag.database import Database
+from localrag.errors import NotFoundError
+from localrag_indexes.analysis.normalize import without_blanks
+
+# Titles that are looked at while somebody types: a tenth of a second.
+_TITLES = 50_000
+
+
+class Titled(NamedTuple):
+    """Documents with some words in their titles.
+
+    Attributes:
+        found: their ids and titles.
+        complete: whether the titles of all documents were looked at.
+    """
+
+    found: list[tuple[str, str]]
+    complete: bool
+
+
+class Stand(NamedTuple):
+    """Where a passage stands in its document, without its text."""
+
+    passage_id: str
+    header: str
+    locator: Locator
+    start: int
+    end: int
+
+
+class Browsing:
+    """Lists of documents, and of the passages of one, without their texts."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def kinds(self) -> dict[str, int]:
+        """Count the documents of each kind."""
+        return dict(
+            self._db.rows("SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY min(key)")
+        )
+
+    def listed(self, kind: str, after: str = "", limit: int = 100) -> list[tuple[str, str]]:
+        """List ids and titles of documents of one kind, in the order they were entered.
+
+        Args:
+            kind: see `Document`.
+            after: id of the document that the list goes on from; "" for the first.
+            limit: how many at most.
+        """
+        last = self._require(after) if after else 0
+        return self._db.rows(
+            "SELECT id, title FROM documents WHERE kind = ? AND key > ? ORDER BY key LIMIT ?",
+            (kind, last, limit),
+        )
+
+    def titled(self, words: str, limit: int) -> Titled:
+        """Find documents besides laws by a part of their titles, in any case and width.
+
+        A large corpus is not read at every key that is pressed: beyond 50,000 documents only
+        ids that begin with the words, exactly so, are found.
+        """
+        wanted = without_blanks(words)
+        if not wanted:
+            return Titled([], True)
+        found: dict[str, str] = dict(
+            self._db.rows(
+                "SELECT id, title FROM documents WHERE id >= ? AND id < ? AND kind <> 'law'"
+                " ORDER BY id LIMIT ?",
+                (words, f"{words}\U0010ffff", limit),
+            )
+        )
+        rows = self._db.rows(
+            "SELECT id, title FROM documents WHERE kind <> 'law' ORDER BY key LIMIT ?",
+            (_TITLES + 1,),
+        )
+        for id_, title in rows[:_TITLES]:
+            if len(found) == limit:
+                break
+            if wanted in without_blanks(title):
+                found[id_] = title
+        return Titled(list(found.items()), len(rows) <= _TITLES)
+
+    def standing(self, document_id: str, layer: str) -> list[Stand]:
+        """List where the passages of a layer stand, in reading order."""
+        rows = self._db.rows(
+            'SELECT locator, place, section, page, header, start, "end" FROM passages'
+            " WHERE document = ? AND layer = (SELECT key FROM layers WHERE name = ?) ORDER BY key",
+            (self._require(document_id), layer),
+        )
+        return [
+            Stand(
+                passage_id(document_id, path, place),
+                header,
+                Locator(section=section, page=page) if section or page else Locator.parse(path),
+                start,
+                end,
+            )
+            for path, place, section, page, header, start, end in rows
+        ]
+
+    def _key(self, document_id: str) -> int | None:
+        row = self._db.row("SELECT key FROM documents WHERE id = ?", (document_id,))
+        return int(row[0]) if row else None
+
+    def _require(self, document_id: str) -> int:
+        key = self._key(document_id)
+        if key is None:
+            raise NotFoundError(
+                f"The corpus has no document {document_id!r}.", "See what it has: localrag list"
+            )
+        return key

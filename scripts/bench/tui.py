@@ -1,0 +1,263 @@
+"""The workbench as it is used: first paint, results as one types, a long law, a busy machine.
+
+Drives the real program, on a workspace given with ``--home`` whose corpus holds the real laws:
+
+first   from starting ``localrag tui`` to the bar of screens and the field of the question; once in
+        tmux, looked at with capture-pane, and once in a terminal of our own
+search  typing on the Search screen: from a key to its character, and to the list of its hits
+law     from Enter in the dialogue of Ctrl+G to the text of 金融商品取引法 (3.5 MB of XML)
+scroll  scrolling through it: from PageDown or Down to the rows it brings
+busy    typing a question while a tiny model streams an answer and an index is built
+
+What is measured from a key is measured in a pseudo-terminal of our own, when the bytes arrive:
+looking at tmux costs milliseconds by itself, which the row ``floor`` tells. A character counts as
+painted when the bytes that show it have been read; what a terminal needs to draw them is left out.
+The workspace is not written to: its folders are linked into one of the script's, and copied for
+``busy``.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rates import latency
+from streaming import WITHOUT_END
+from terminal import Terminal, own_environment
+from tiny_models.chat import write_chat_gguf
+
+ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+BAR, FIELD = "Ask  Read  Search  Runs  Models", "Ask a question"
+SEARCHES = (
+    "公開買付けの義務",
+    "高速取引行為者の登録",
+    "損害賠償の責任",
+    "金商法27条の36",
+    "保険契約",
+)
+LAW, OTHER = "金融商品取引法", "民法"
+# What stands at the beginning of each of the two.
+LAW_BEGINS, OTHER_BEGINS = "国民経済の健全な発展", "公共の福祉に適合"
+# Characters that no text on the screen holds.
+RARE = "鑾鸞鬱驫麤龘靐齉爨鑿鼇黌鷽鱠鰾饕騙韲霹闢釁轤"
+FIRST_HIT = "  1 "
+"""The rank of the first hit; a list is painted as a whole."""
+STREAMED = " written"
+"""Stands behind the number of tokens while an answer is written."""
+F3, F4, CTRL_G, PAGE_DOWN, DOWN = "\x1bOR", "\x1bOS", "\x07", "\x1b[6~", "\x1b[B"
+COLUMNS, ROWS = 140, 40
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--home", type=Path, required=True, metavar="FOLDER", help="workspace")
+    parser.add_argument("--runs", type=int, default=20, metavar="N", help="starts (20)")
+    parser.add_argument("--keys", type=int, default=200, metavar="N", help="keys of a kind (200)")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all without one"
+    )
+    arguments = parser.parse_args()
+    if unknown := set(arguments.parts) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+    print(f"{COLUMNS} x {ROWS}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        home.mkdir()
+        for name in ("corpora", "indexes", "models", "localrag.toml"):
+            (home / name).symlink_to((arguments.home / name).resolve())
+        for part in arguments.parts or PARTS:
+            PARTS[part](home, arguments)
+
+
+def first(home: Path, arguments: argparse.Namespace) -> None:
+    """From the shell to the first paint."""
+    if shutil.which("tmux"):
+        with tmux() as server:
+            echo = ["sh", "-c", "echo ready; sleep 60"]
+            floor = [in_tmux(server, echo, "ready") for _ in range(arguments.runs)]
+            painted = [in_tmux(server, command(home), BAR, FIELD) for _ in range(arguments.runs)]
+        report("floor: echo in tmux", floor)
+        report("first paint in tmux", painted, bar=600)
+    else:
+        print("tmux is not installed: first paint is measured in our own terminal alone")
+    times = []
+    for _ in range(arguments.runs):
+        with Terminal(command(home), ENVIRONMENT, COLUMNS, ROWS) as terminal:
+            times.append(terminal.until("Models", FIELD) - terminal.started)
+    report("first paint", times, bar=600)
+
+
+def search(home: Path, arguments: argparse.Namespace) -> None:
+    """Typing on the Search screen."""
+    echoes, results = [], []
+    with workbench(home) as terminal:
+        terminal.press(F4)
+        terminal.until("Type to search")
+        # The first search opens the index and the analyzer.
+        terminal.press("法")
+        terminal.until(FIRST_HIT)
+        while len(results) < arguments.keys:
+            terminal.settle(0.2)
+            terminal.press("\x1b")
+            terminal.settle(0.2)
+            for character in SEARCHES[len(results) % len(SEARCHES)]:
+                pressed = terminal.press(character)
+                echo, hits = terminal.when(character, FIRST_HIT)
+                echoes.append(echo - pressed)
+                results.append(hits - pressed)
+                terminal.settle(0.2)
+    report("key to its character", echoes, bar=50)
+    report("key to its hits", results, bar=100)
+
+
+def law(home: Path, arguments: argparse.Namespace) -> None:
+    """Opening the longest law, in turn with another."""
+    times = []
+    with workbench(home) as terminal:
+        terminal.press(F3)
+        terminal.settle(0.3)
+        for _ in range(max(2, arguments.runs)):
+            times.append(go_to(terminal, LAW, LAW_BEGINS))
+            go_to(terminal, OTHER, OTHER_BEGINS)
+    report(f"{LAW}, the first time", times[:1], bar=300)
+    report(f"{LAW}, again", times[1:], bar=300)
+
+
+def scroll(home: Path, arguments: argparse.Namespace) -> None:
+    """Each key waits for the rows of the one before, as fast as they come."""
+    with workbench(home) as terminal:
+        terminal.press(F3)
+        terminal.settle(0.3)
+        go_to(terminal, LAW, LAW_BEGINS)
+        terminal.settle(0.4)
+        for name, key in (("PageDown", PAGE_DOWN), ("Down", DOWN)):
+            frames = []
+            for _ in range(arguments.keys):
+                pressed = terminal.press(key)
+                frames.append(terminal.until("") - pressed)
+                terminal.settle(0.01)
+            report(f"{name} to its rows", frames, bar=1000 / 30)
+            print(f"{'':32}{len(frames) / sum(frames):.0f} frames a second, "
+                  f"slowest {1 / max(frames):.0f}")  # fmt: skip
+
+
+def busy(home: Path, arguments: argparse.Namespace) -> None:
+    """Typing while a model streams and an index is built, each in a process of its own."""
+    copy = home.with_name("copy")
+    shutil.copytree(home, copy)
+    model = home.with_name("tiny.gguf")
+    write_chat_gguf(model, context=32_768, seed=WITHOUT_END)
+    localrag = [sys.executable, "-m", "localrag", "--home", str(copy)]
+    subprocess.run([*localrag, "models", "add", str(model)], check=True, capture_output=True)
+    settings = ("chat.model=tiny", "chat.max_tokens=30000", "chat.context=32768")
+    times: list[float] = []
+    with workbench(copy, *settings) as terminal:
+        terminal.press("登録の取消し")
+        terminal.settle(0.3)
+        terminal.press("\r")
+        terminal.until(STREAMED, seconds=60)
+        index = subprocess.Popen(
+            [*localrag, "index", "--rebuild"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            while len(times) < arguments.keys and index.poll() is None:
+                character = RARE[len(times) % len(RARE)]
+                pressed = terminal.press(character)
+                times.append(terminal.until(character) - pressed)
+                time.sleep(0.05)
+            # Both went on until the last key.
+            terminal.until(STREAMED)
+        finally:
+            index.kill()
+            index.wait()
+    report("key to its character, busy", times, bar=50)
+
+
+def go_to(terminal: Terminal, name: str, begins: str) -> float:
+    """Open a law with Ctrl+G; seconds from Enter to its first words."""
+    terminal.press(CTRL_G)
+    terminal.until("Go to a provision")
+    terminal.settle(0.2)
+    terminal.press(name)
+    terminal.settle(0.3)
+    pressed = terminal.press("\r")
+    return terminal.until(begins) - pressed
+
+
+@contextmanager
+def workbench(home: Path, *settings: str) -> Iterator[Terminal]:
+    """The workbench, painted and at rest."""
+    with Terminal(command(home, settings), ENVIRONMENT, COLUMNS, ROWS) as terminal:
+        terminal.until("Models", FIELD)
+        terminal.settle(0.3)
+        yield terminal
+
+
+def command(home: Path, settings: Iterable[str] = ()) -> list[str]:
+    """The command line of the workbench in English, on its first screen."""
+    home.joinpath("tui.json").unlink(missing_ok=True)
+    given = [part for setting in ("tui.language=en", *settings) for part in ("--set", setting)]
+    return [sys.executable, "-m", "localrag", "--home", str(home), *given, "tui"]
+
+
+@contextmanager
+def tmux() -> Iterator[list[str]]:
+    """A server of tmux with one idle session, as a user has it; gives the command to reach it."""
+    server = ["tmux", "-L", f"bench-{os.getpid()}", "-f", os.devnull]
+    subprocess.run([*server, "new-session", "-d", "-s", "idle", "cat"], check=True)
+    try:
+        yield server
+    finally:
+        subprocess.run([*server, "kill-server"], check=False)
+
+
+def in_tmux(server: list[str], program: Sequence[str], *texts: str) -> float:
+    """Seconds from starting a program in tmux until capture-pane shows some texts."""
+    size = ["-x", str(COLUMNS), "-y", str(ROWS)]
+    started = time.perf_counter()
+    subprocess.run(
+        [*server, "new-session", "-d", "-s", "tried", *size, *program],
+        check=True,
+        env={**own_environment(), **ENVIRONMENT},
+    )
+    capture = [*server, "capture-pane", "-p", "-t", "tried"]
+    try:
+        while time.perf_counter() < started + 60:
+            looked = subprocess.run(capture, capture_output=True, check=False)
+            if all(text in looked.stdout.decode() for text in texts):
+                return time.perf_counter() - started
+            # Looking takes a core of the two that the program has.
+            time.sleep(0.005)
+        sys.exit(f"{texts} were not painted in 60 s")
+    finally:
+        subprocess.run([*server, "kill-session", "-t", "tried"], check=False)
+
+
+def report(name: str, seconds: Sequence[float], bar: float = 0) -> None:
+    """One line: number, median, 95th percentile, the slowest, and the bar in milliseconds."""
+    worst = f", slowest {max(seconds) * 1000:.0f} ms"
+    print(f"{name:<32}{latency(seconds)}{worst}" + (f"; bar {bar:.0f} ms" if bar else ""))
+
+
+Part = Callable[[Path, argparse.Namespace], None]
+PARTS: dict[str, Part] = {
+    "first": first,
+    "search": search,
+    "law": law,
+    "scroll": scroll,
+    "busy": busy,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Bring the translations of the workbench up to date: collect its messages, compile what they say.
+
+``scripts/catalogues.py`` writes the messages of every room, or of those that are named, into its
+catalogues (``locale/<language>/LC_MESSAGES/<room>.po``) and compiles them. ``--check`` writes
+nothing. Both fail where a message is missing, untranslated or no longer used, or where a compiled
+catalogue is behind.
+"""
+
+import argparse
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from string import Formatter
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_file
+from babel.messages.mofile import read_mo, write_mo
+from babel.messages.pofile import read_po, write_po
+
+from localrag_tui.i18n import LANGUAGES
+
+Rooms = dict[str, list[Path]]
+
+PACKAGE = Path(__file__).parents[1] / "tui" / "localrag_tui"
+WRITTEN_IN = "en"
+SHELL = "shell"
+"""The room whose catalogue holds what stands outside of every room."""
+
+_WITHOUT_MESSAGES = {"locale", "__pycache__"}
+_OUTSIDE = {"work"}
+_KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
+_HEAD = r"""msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=UTF-8\n"
+"Content-Transfer-Encoding: 8bit\n"
+"Language: {language}\n"
+"Plural-Forms: nplurals=1; plural=0;\n"
+
+"""
+# A date would make another file of the same messages.
+_NO_DATE = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def main() -> None:
+    """Update the catalogues, or check them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rooms", nargs="*", help="folders of localrag_tui; all where none is named")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail on a fault")
+    arguments = parser.parse_args()
+    chosen = rooms(arguments.rooms)
+    if not arguments.check:
+        update(chosen)
+    found = faults(chosen)
+    print("\n".join(found) or "every message is translated")
+    sys.exit(1 if found else 0)
+
+
+def rooms(named: Collection[str] = ()) -> Rooms:
+    """The files of every room, or of those named; of `SHELL` also those outside of all."""
+    folders = [
+        path
+        for path in sorted(PACKAGE.iterdir())
+        if path.is_dir() and path.name not in _WITHOUT_MESSAGES
+    ]
+    found = {path.name: sorted(path.rglob("*.py")) for path in folders}
+    for outside in _OUTSIDE:
+        found[SHELL] += found.pop(outside)
+    found[SHELL] += sorted(PACKAGE.glob("*.py"))
+    return {room: files for room, files in found.items() if not named or room in named}
+
+
+def translations() -> list[str]:
+    """The languages that have catalogues."""
+    return [language for language in LANGUAGES if language != WRITTEN_IN]
+
+
+def update(chosen: Rooms) -> None:
+    """Write the messages of rooms into their catalogues, and compile them."""
+    for language in translations():
+        for room, files in chosen.items():
+            source = _path(language, room)
+            asked = _asked(files)
+            if not len(asked):
+                source.unlink(missing_ok=True)
+                source.with_suffix(".mo").unlink(missing_ok=True)
+                continue
+            known = _known(source)
+            known.update(asked, no_fuzzy_matching=True)
+            source.parent.mkdir(parents=True, exist_ok=True)
+            source.write_bytes(_source(known, language))
+            source.with_suffix(".mo").write_bytes(_compiled(_known(source)))
+
+
+def faults(chosen: Rooms) -> list[str]:
+    """What is wrong with the catalogues of rooms, a line each."""
+    found: list[str] = []
+    for language in translations():
+        said: dict[object, tuple[str, object]] = {}
+        for room, files in chosen.items():
+            source = _path(language, room)
+            known = _known(source)
+            name = f"{language}/{room}"
+            found += (f"{name}: {fault}" for fault in _faults(_asked(files), known))
+            if len(known) and _stale(source, known):
+                found.append(f"{name}: the compiled catalogue is behind")
+            for message in _messages(known):
+                other, string = said.setdefault(message.id, (name, message.string))
+                if string != message.string:
+                    found.append(f"{name}: {message.id!r} is translated otherwise in {other}")
+        strays = {path.stem for path in _path(language, SHELL).parent.glob("*.[pm]o")}
+        found += (f"{language}/{stray}: no room" for stray in sorted(strays - rooms().keys()))
+    return found
+
+
+def _path(language: str, room: str) -> Path:
+    return PACKAGE / "locale" / language / "LC_MESSAGES" / f"{room}.po"
+
+
+def _asked(files: Iterable[Path]) -> Catalog:
+    """The messages that the code of a room shows."""
+    catalog = Catalog()
+    for path in files:
+        for _, message, _, _ in extract_from_file("python", path, keywords=_KEYWORDS):
+            catalog.add(message, locations=[(path.relative_to(PACKAGE).as_posix(), 1)])
+    return catalog
+
+
+def _known(source: Path) -> Catalog:
+    """The catalogue of a room; one without messages where there is none yet."""
+    if not source.exists():
+        return read_po(BytesIO(_HEAD.format(language=source.parents[1].name).encode()))
+    with source.open("rb") as file:
+        return read_po(file, abort_invalid=True)
+
+
+def _source(catalog: Catalog, language: str) -> bytes:
+    out = BytesIO()
+    write_po(
+        out,
+        catalog,
+        width=100,
+        omit_header=True,
+        sort_by_file=True,
+        ignore_obsolete=True,
+        include_lineno=False,
+    )
+    return _HEAD.format(language=language).encode() + out.getvalue()
+
+
+def _compiled(catalog: Catalog) -> bytes:
+    catalog.creation_date = catalog.revision_date = _NO_DATE
+    out = BytesIO()
+    write_mo(out, catalog)
+    return out.getvalue()
+
+
+def _stale(source: Path, known: Catalog) -> bool:
+    compiled = source.with_suffix(".mo")
+    if not compiled.exists():
+        return True
+    with compiled.open("rb") as file:
+        return _strings(read_mo(file)) != _strings(known)
+
+
+def _strings(catalog: Catalog) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """What is translated, by message; each has one form or several."""
+    forms = ((_forms(message.id), _forms(message.string)) for message in _messages(catalog))
+    return {id_: strings for id_, strings in forms if all(strings)}
+
+
+def _forms(text: str | Iterable[str]) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def _messages(catalog: Catalog) -> Iterator[Message]:
+    return (message for message in catalog if message.id)
+
+
+def _faults(asked: Catalog, known: Catalog) -> Iterator[str]:
+    wanted = {message.id for message in _messages(asked)}
+    there = {message.id: message for message in _messages(known)}
+    yield from (f"missing: {id_!r}" for id_ in sorted(wanted - there.keys(), key=str))
+    unused = {*(there.keys() - wanted), *known.obsolete}
+    yield from (f"no longer used: {id_!r}" for id_ in sorted(unused, key=str))
+    for id_, message in there.items():
+        strings = _forms(message.string)
+        if not all(strings):
+            yield f"untranslated: {id_!r}"
+        elif message.fuzzy:
+            yield f"fuzzy: {id_!r}"
+        elif any(_fields(string) != _fields(id_) for string in strings):
+            yield f"other placeholders than the original: {id_!r}"
+
+
+def _fields(message: str | tuple[str, ...]) -> set[str | None]:
+    """The names in braces; of several forms, those of any."""
+    return {name for text in _forms(message) for _, name, _, _ in Formatter().parse(text)} - {None}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""An empty file of conversations, and answers to write into it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localrag.conversations.store import Conversations
+from localrag.corpus.model import Locator, Passage, Triple
+from localrag.reading.model import Answer, Citation, Claim, Derivation, Stage, Status, Step
+from localrag.retrieval.model import Hit, ModelCall, StageRecord, Trace
+from localrag.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(home: Path) -> Workspace:
+    return Workspace(home)
+
+
+@pytest.fixture
+def conversations(workspace: Workspace) -> Iterator[Conversations]:
+    with Conversations.open(workspace) as opened:
+        yield opened
+
+
+@pytest.fixture
+def answer() -> Callable[..., Answer]:
+    """Makes an answer with everything an answer can have; arguments replace parts of it."""
+
+    def make(**parts: Any) -> Answer:
+        known = Stage.KNOWLEDGE
+        triple = Triple("渡し舟", "定員", ("十二人",), "台帳", "2021")
+        passage = Passage(
+            *("F1#8.1", "F1", "paragraphs", "渡し守は…", "渡し舟法 第八条 第一項"),
+            *(Locator(article="8", paragraph="1"), 10, 15),
+            triple=triple,
+        )
+        hit = Hit(passage, float("inf"), 1, "lexical", "第八条 in the question")
+        values: dict[str, Any] = {
+            "text": "二メートル",
+            "citations": (
+                Citation("F1#8.1", "渡し守は", 10, 14, "渡し舟法 第八条", verified=True),
+                Citation("F1#9", "ない文", problem="the passage does not hold the quote"),
+            ),
+            "status": Status.UNSUPPORTED,
+            "trace": Trace(
+                (StageRecord("lexical", (hit,), 0.1, ("left out",), "option a", "水位"),),
+                (ModelCall("tiny", 12, None, 3, 0.5, "verdict a", "not JSON"),),
+            ),
+            "claims": (Claim("水位が二メートルを超えるとき。", (1, 2)),),
+            "label": "b",
+            "doubt": "one claim rests on nothing",
+            "derivation": Derivation(
+                (
+                    Step(
+                        "定員は", "渡し舟", "定員", triple, Stage.KNOWLEDGE, 1, (Stage.KNOWLEDGE,)
+                    ),
+                    Step("船長は", "渡し舟", "船長", tried=(known, Stage.MODEL)),
+                ),
+                ("10 < 12",),
+            ),
+        }
+        return Answer(**(values | parts))
+
+    return make

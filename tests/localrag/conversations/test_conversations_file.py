@@ -1,0 +1,204 @@
+"""The file of conversations: processes that are killed, others beside, damage, full disks."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from localrag import database
+from localrag.conversations import kept
+from localrag.conversations.model import TurnState
+from localrag.conversations.schema import CONVERSATIONS
+from localrag.conversations.store import Conversations
+from localrag.errors import BusyError, StorageError, StoreError
+from localrag.reading.model import Answer
+from localrag.retrieval.model import Query
+from localrag.workspace import Workspace
+
+MakeAnswer = Callable[..., Answer]
+
+# Answers one question, is in the middle of the next, and waits for its end.
+ANSWERING = """
+import sys, time
+from pathlib import Path
+from localrag.conversations.store import Conversations
+from localrag.reading.model import Answer, Status
+from localrag.retrieval.model import Query, Trace
+from localrag.workspace import Workspace
+conversations = Conversations.open(Workspace(Path(sys.argv[1])))
+talk = conversations.new()
+first = conversations.begin(talk.id, Query("水位は？"), "main", "", "tiny")
+conversations.finish(first.id, Answer("二メートル", (), Status.UNSUPPORTED, Trace()), 1.0)
+second = conversations.begin(talk.id, Query("定員は？"), "main", "", "tiny")
+conversations.draft(second.id, ["十二", "人"])
+print(talk.id, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill -9")
+def test_killed_in_the_middle_of_an_answer(
+    conversations: Conversations, workspace: Workspace
+) -> None:
+    command = [sys.executable, "-c", ANSWERING, str(workspace.home)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        talk = int(process.stdout.readline())
+        # Seen by another workbench while it goes on …
+        assert conversations.turns(talk)[1].state is TurnState.ANSWERING
+        assert conversations.list()[0].state is TurnState.ANSWERING
+        os.kill(process.pid, signal.SIGKILL)
+    # … and after it was killed, by that one and by whoever comes later.
+    for _ in range(2):
+        first, second = conversations.turns(talk)
+        assert (first.state, first.answer and first.answer.text) == (
+            TurnState.ANSWERED,
+            "二メートル",
+        )
+        assert (second.state, second.draft) == (TurnState.INTERRUPTED, ("十二", "人"))
+        assert second.query == Query("定員は？")
+    with Conversations.open(workspace) as later:
+        assert later.get(talk).state is TurnState.INTERRUPTED
+        assert later.list()[0].title == "水位は？"
+    assert list(workspace.conversations.with_suffix(".locks").iterdir()) == []
+
+
+def test_what_was_being_answered_when_it_was_closed(workspace: Workspace) -> None:
+    with Conversations.open(workspace) as leaving:
+        talk = leaving.new()
+        leaving.begin(talk.id, Query("問い"), "main", "", "")
+        assert leaving.turns(talk.id)[0].state is TurnState.ANSWERING
+    with Conversations.open(workspace) as later:
+        assert later.turns(talk.id)[0].state is TurnState.INTERRUPTED
+        # It can still be answered by somebody else, as a question of its own.
+        later.begin(talk.id, Query("問い"), "main", "", "")
+        assert [turn.state for turn in later.turns(talk.id)] == [
+            TurnState.INTERRUPTED,
+            TurnState.ANSWERING,
+        ]
+
+
+def test_two_workbenches_write_into_one_file(
+    conversations: Conversations, workspace: Workspace, answer: MakeAnswer
+) -> None:
+    with Conversations.open(workspace) as other:
+        talk = conversations.new()
+        mine = conversations.begin(talk.id, Query("甲"), "main", "", "")
+        theirs = other.begin(talk.id, Query("乙"), "main", "", "")
+        assert [turn.state for turn in other.turns(talk.id)] == [TurnState.ANSWERING] * 2
+        conversations.finish(mine.id, answer(), 1)
+        other.cancel(theirs.id)
+        assert conversations.turns(talk.id) == other.turns(talk.id)
+
+
+def test_a_file_that_is_locked_for_long(
+    conversations: Conversations, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_PATIENCE", 0.05)
+    with conversations._db.transaction(), Conversations.open(workspace) as other:
+        assert other.list() == []
+        with pytest.raises(BusyError, match="Another process"):
+            other.new()
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ('{"version": 2, "answer": "of another kind"}', "A newer localrag wrote this answer"),
+        ('{"version": 1, "answer": {"text": "x"}}', "This answer is damaged"),
+        ("", "This answer is damaged"),
+        ("\x00\x00", "This answer is damaged"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_hides_no_other(
+    conversations: Conversations, answer: MakeAnswer, body: str, cause: str
+) -> None:
+    talk = conversations.new()
+    for text in ("甲", "乙"):
+        turn = conversations.begin(talk.id, Query(text), "main", "", "")
+        conversations.finish(turn.id, answer(), 1)
+    conversations._db.write("UPDATE answers SET body = ? WHERE turn = ?", (body, turn.id))
+    first, second = conversations.turns(talk.id)
+    assert first.answer is not None
+    assert (second.state, second.answer) == (TurnState.ANSWERED, None)
+    assert second.query == Query("乙")
+    assert cause in second.cause
+    assert second.cure
+
+
+def test_fields_of_later_days_are_passed_over(answer: MakeAnswer) -> None:
+    written = kept.answer_as_kept(answer()).replace('"label"', '"mood":"calm","label"')
+    assert kept.kept_answer(written).label == "b"
+
+
+def test_a_question_that_cannot_be_read_is_told(conversations: Conversations) -> None:
+    talk = conversations.new()
+    conversations.begin(talk.id, Query("甲"), "main", "", "")
+    conversations._db.write("UPDATE turns SET query = '{', draft = '[1'")
+    [turn] = conversations.turns(talk.id)
+    assert (turn.query, turn.cause) == (Query(""), "This question is damaged.")
+
+
+def test_a_newer_file_is_refused(conversations: Conversations, workspace: Workspace) -> None:
+    conversations.close()
+    connection = sqlite3.connect(workspace.conversations)
+    connection.execute(f"PRAGMA user_version = {CONVERSATIONS.version + 1}")
+    connection.close()
+    with pytest.raises(StoreError, match=r"file of conversations .* version 2.*newer localrag"):
+        Conversations.open(workspace)
+
+
+def test_a_damaged_file_is_told_and_stays(workspace: Workspace) -> None:
+    workspace.home.mkdir()
+    workspace.conversations.write_bytes(b"no database at all " * 100)
+    with pytest.raises(StoreError, match=r"file of conversations .* damaged.*begin with none"):
+        Conversations.open(workspace)
+    assert workspace.conversations.stat().st_size == 1900
+
+
+def test_a_full_disk_loses_nothing_that_was_written(
+    conversations: Conversations, answer: MakeAnswer
+) -> None:
+    talk = conversations.new()
+    turn = conversations.begin(talk.id, Query("甲"), "main", "", "")
+    conversations.draft(turn.id, ["書きかけ"])
+    pages = conversations._db.rows("PRAGMA page_count")[0][0]
+    conversations._db.rows(f"PRAGMA max_page_count = {pages}")
+    long = answer(text="長" * 50_000)
+    with pytest.raises(StorageError, match="is full"):
+        conversations.finish(turn.id, long, 1)
+    with pytest.raises(StorageError, match="is full"):
+        conversations.begin(talk.id, Query("問" * 50_000), "main", "", "")
+    [read] = conversations.turns(talk.id)
+    assert (read.state, read.draft) == (TurnState.ANSWERING, ("書きかけ",))
+    conversations._db.rows("PRAGMA max_page_count = 1000000")
+    conversations.finish(turn.id, long, 1)
+    assert conversations.turns(talk.id)[0].answer is not None
+
+
+def test_a_place_that_cannot_be_written(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="--home"):
+        Conversations.open(Workspace(tmp_path / "file" / "home"))
+    with Conversations.open(workspace) as conversations:
+        talk = conversations.new()
+        # Stands in for a folder that cannot be written, which root can always do.
+        workspace.conversations.with_suffix(".locks").write_text("")
+        with pytest.raises(StorageError, match="cannot be written"):
+            conversations.begin(talk.id, Query("甲"), "main", "", "")
+        assert conversations.turns(talk.id) == []
+
+
+def test_a_file_that_cannot_be_written_can_be_read(workspace: Workspace) -> None:
+    with Conversations.open(workspace) as conversations:
+        talk = conversations.new("題")
+        conversations.begin(talk.id, Query("甲"), "main", "", "")
+        conversations._db.rows("PRAGMA query_only = 1")
+        with pytest.raises(StorageError, match="readonly"):
+            conversations.rename(talk.id, "別の題")
+        assert [found.title for found in conversations.list("甲")] == ["題"]

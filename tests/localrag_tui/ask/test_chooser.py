@@ -1,0 +1,44 @@
+"""The dialogue "Answer with"."""
+
+from localrag.methods.catalogue import NAMES, method
+from localrag_tui.ask.chooser import Chooser
+from localrag_tui.ask.ways import ABOUTS
+
+
+async def test_what_is_chosen_is_remembered_and_asked_with(
+    workbench, engine, answers, ask, until, shown
+):
+    engine.will(answers.supported)
+    app = workbench()
+    async with app.run_test(size=(140, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query("#question"))
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "staged-symbolic" in shown(app))
+        assert "needs a model - question and options, no retrieval" in shown(app)
+        assert "for evaluations only" in shown(app)
+        # What cannot be chosen is passed over: from the last method up is one without a model.
+        await pilot.press("end", "up", "enter")
+        await until(pilot, lambda: not isinstance(app.screen, Chooser))
+        await until(pilot, lambda: "main · staged-symbolic · no model" in shown(app))
+        await ask(pilot, "when?")
+    assert engine.asked[0][1].method.name == "staged-symbolic"
+    assert workbench().memory.choices.method == "staged-symbolic"
+
+
+async def test_choosing_on_and_hostile_names(workbench, until, shown, bench_home):
+    bench_home.joinpath("corpora", "bad").mkdir()
+    bench_home.joinpath("corpora", "bad", "corpus.sqlite").write_text("no database")
+    app = workbench(model="[red]gone\x1b[2J")
+    async with app.run_test(size=(140, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query("#question"))
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "[red]gone␛[2J" in shown(app) and "statute-direct" in shown(app))
+        assert "bad" in shown(app)
+        # A model is named now, so the methods that need one can be chosen.
+        assert "needs a model" not in shown(app)
+        await pilot.press("down", "down", "space", "escape")
+        assert app.memory.choices.method == "statute-direct"
+
+
+def test_every_about_is_in_the_catalogue():
+    assert {method(name).about for name in NAMES} == set(ABOUTS)

@@ -1,0 +1,288 @@
+"""Asking on the Ask screen: what comes back, and what can be done with it."""
+
+import asyncio
+import shutil
+
+from textual.events import Paste
+
+from localrag.conversations.model import TurnState
+from localrag.errors import LocalragError
+from localrag.retrieval.model import Query
+from localrag_tui.ask.transcript import Transcript
+from localrag_tui.ask.turn import TurnView
+from localrag_tui.ask.typing_area import QuestionArea
+from localrag_tui.source.pane import SourcePane
+from localrag_tui.work.answering import Drafted, Opened, Opening, StageEnded
+from localrag_tui.work.engine import ProcessEngine
+
+
+async def test_the_real_engine_answers_with_quotations(workbench, until, shown, ask, kept):
+    app = workbench("ja", engine=ProcessEngine())
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
+        await until(pilot, lambda: "裏付けあり" in shown(app))
+        assert "施行令 第四条 第一項" in shown(app)
+        await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
+        await pilot.press("tab", "2")
+        await until(pilot, lambda: app.focused is app.screen.query_one(SourcePane).page)
+        spot = app.screen.query_one(SourcePane).spot
+        assert spot.document_id == "599CO0000000002"
+        assert spot.end > spot.start
+    [turn] = kept.turns(kept.list()[0].id)
+    assert turn.state is TurnState.ANSWERED
+    assert len(turn.answer.citations) == 2
+
+
+async def test_what_is_told_while_an_answer_is_made(
+    workbench, engine, answers, ask, until, shown, told
+):
+    loading, writing, end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    stages = [StageEnded(record) for record in answers.stages]
+    draft = Drafted(("水位は[red]…",), 12)
+    opened = Opened("tiny", 1.0)
+    engine.will(*stages, Opening("tiny"), loading, opened, draft, writing, end, answers.supported)
+    app = workbench()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await ask(pilot, "how high?", ends=False)
+        await until(pilot, lambda: "loading tiny" in shown(app))
+        assert "citations 2 · words 2" in shown(app)
+        loading.set()
+        await until(pilot, lambda: "水位は[red]…" in shown(app))
+        assert "unchecked:" in shown(app)
+        assert "12 written" in shown(app)
+        assert "loading" not in shown(app)
+        writing.set()
+        await ask_again_is_refused(app, pilot, until, told)
+        end.set()
+        await until(pilot, lambda: "supported  2 quotations" in shown(app))
+        await until(pilot, lambda: "1,204 read (812 reused) · 96 written" in shown(app))
+        text = shown(app)
+    assert "unchecked" not in text
+    assert "基準を超えるときは運航できない。 [1]" in text
+    assert "a stage left [red]this out" in text
+
+
+async def ask_again_is_refused(app, pilot, until, told):
+    await pilot.press(*"next", "enter")
+    await until(pilot, lambda: "An answer is being made" in told(app))
+    assert app.screen.query_one(QuestionArea).text == "next"
+
+
+async def test_cancelled_in_the_middle(workbench, engine, answers, ask, until, shown, kept):
+    draft = Drafted(("half a claim",), 3)
+    engine.will(draft, asyncio.Event(), answers.supported).will(answers.not_found)
+    app = workbench()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await ask(pilot, "how high?", ends=False)
+        await until(pilot, lambda: "half a claim" in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "cancelled" in shown(app))
+        assert "unchecked:" in shown(app)
+        assert "half a claim" in shown(app)
+        assert engine.cancelled == 1
+        await ask(pilot, "and how deep?")
+        assert "not found" in shown(app)
+    first, second = kept.turns(kept.list()[0].id)
+    assert (first.state, first.draft) == (TurnState.CANCELLED, ("half a claim",))
+    assert second.state is TurnState.ANSWERED
+
+
+async def test_an_error_stands_in_the_turn(workbench, engine, answers, ask, shown, kept):
+    engine.will(Drafted(("a start",), 1), LocalragError("It [red]broke.", "Mend \x1b[2Jit."))
+    engine.will(answers.not_found)
+    app = workbench()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await ask(pilot, "how high?")
+        await ask(pilot, "how deep?")
+        assert "failed  It [red]broke." in shown(app)
+        assert "Mend ␛[2Jit." in shown(app)
+        assert "a start" in shown(app)
+    assert [turn.cause for turn in kept.turns(kept.list()[0].id)] == ["It [red]broke.", ""]
+
+
+async def test_rejected_quotations_and_nothing_found(
+    workbench, engine, answers, ask, until, shown, told
+):
+    engine.will(answers.rejected).will(answers.not_found)
+    app = workbench()
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await ask(pilot, "how high?")
+        assert "unsupported  not all of it rests on quotations" in shown(app)
+        assert "[2] rejected: " in shown(app)
+        assert "(the passage does not hold" in shown(app)
+        await ask(pilot, "how deep?")
+        assert "not found  the model finds no answer in the 2 passages" in shown(app)
+        # Up and down go from claim to claim, and the evidence with them.
+        await pilot.press("tab", "up")
+        await until(pilot, lambda: app.screen.query_one("#citations").highlighted == 1)
+        await pilot.press("c")
+        await until(pilot, lambda: "does not stand in its source" in told(app))
+        await pilot.press("9")
+        await until(pilot, lambda: "There is no citation 9." in told(app))
+
+
+async def test_a_claim_is_copied_with_its_legal_citation(workbench, engine, answers, ask, until):
+    engine.will(answers.supported)
+    app = workbench()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await ask(pilot, "how high?")
+        await pilot.press("tab", "down", "down", "c")
+        await until(pilot, lambda: app.clipboard)
+        assert app.clipboard.startswith("「平常時の水位に一・五メートルを加えた高さ」（")
+        assert "第4条第1項" in app.clipboard
+
+
+async def test_on_a_narrow_screen_the_source_lies_over_the_answer(
+    workbench, engine, answers, ask, until
+):
+    engine.will(answers.supported)
+    app = workbench()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await ask(pilot, "how high?")
+        pane = app.screen.query_one(SourcePane)
+        assert not pane.region
+        await pilot.press("tab", "1")
+        await until(pilot, lambda: app.focused is app.screen.query_one(SourcePane).page)
+        assert app.screen.query_one(SourcePane).region
+        await pilot.press("escape")
+        await until(pilot, lambda: app.focused is app.screen.query_one(Transcript))
+        assert not app.screen.query_one(SourcePane).region
+        # What the retrieval has found can be opened too.
+        await pilot.press("e")
+        await pilot.pause()
+        await pilot.press("right")
+        await pilot.pause()
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.focused is app.screen.query_one(SourcePane).page)
+        assert app.screen.query_one(SourcePane).spot.document_id == "599AC0000000001"
+
+
+async def test_a_derivation_and_a_choice(workbench, engine, answers, ask, shown, until, told):
+    engine.will(answers.derived).will(answers.chosen)
+    app = workbench(method="statute-lexical")
+    async with app.run_test(size=(80, 30), notifications=True) as pilot:
+        await until(pilot, lambda: "An option on each line" in shown(app))
+        app.post_message(Paste("who may board?"))
+        await pilot.press("enter")
+        await until(pilot, lambda: "chooses between 2 to 8 options; there are 0." in told(app))
+        await pilot.press("tab", *"one", "enter", *"two", "enter")
+        await until(pilot, lambda: "a  one" in shown(app) and "b  two" in shown(app))
+        await pilot.press("enter")
+        await until(
+            pilot, lambda: "1. かわせみ丸、進水日: 1988年4月1日 [1] (triples)" in shown(app)
+        )
+        assert "2. かわせみ丸、廃船日: not found (triples)" in shown(app)
+        assert "=> 1988年4月1日 < 1999年4月1日" in shown(app)
+        assert engine.asked[0][2] == Query("who may board?", ("one", "two"))
+        await pilot.press("tab", "tab", "a")
+        await until(pilot, lambda: len(app.screen.query(TurnView)) == 2)
+        await until(pilot, lambda: "b  乗せてよい" in shown(app))
+        assert engine.asked[1][2] == engine.asked[0][2]
+
+
+async def test_what_cannot_be_asked_is_told_and_kept(workbench, until, shown, told):
+    app = workbench()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "Ask about the 12 documents" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "The question holds no word." in told(app))
+        app.post_message(Paste("水" * 50_000))
+        question = app.screen.query_one(QuestionArea)
+        await until(pilot, lambda: len(question.typed) == 50_000)
+        assert "characters" in shown(app)
+        # Long lines are broken, so that no key has to lay out the whole text.
+        assert max(map(len, question.document.lines)) < 1_000
+        await pilot.press("x", "enter")
+        await until(pilot, lambda: "The question has 50,001 characters; 10,000" in told(app))
+        assert question.typed == "水" * 50_000 + "x"
+
+
+async def test_no_corpus_and_no_index(workbench, bench_home, shown, until):
+    app = workbench(corpus="nowhere")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "There is no corpus “nowhere” yet." in shown(app))
+        await until(pilot, lambda: "Try the sample corpus" in shown(app))
+    shutil.rmtree(bench_home / "indexes" / "main")
+    app = workbench(corpus="main")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "“main” is not indexed yet" in shown(app))
+        assert "for example" not in shown(app)
+        await until(pilot, lambda: "Index the corpus" in shown(app))
+
+
+async def test_a_conversation_is_there_again(workbench, engine, answers, ask, until, shown, kept):
+    engine.will(answers.supported).will(answers.not_found)
+    first = workbench()
+    async with first.run_test(size=(80, 24), notifications=True) as pilot:
+        await ask(pilot, "how high?")
+        await pilot.press(*"not sent")
+        await pilot.pause(0.8)
+    again = workbench()
+    async with again.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "supported  2 quotations" in shown(again))
+        question = again.screen.query_one(QuestionArea)
+        await until(pilot, lambda: question.text == "not sent")
+        # Up walks through the questions, down comes back to what was typed.
+        while question.text != "how high?":
+            await pilot.press("up")
+        await pilot.press("down")
+        assert question.text == "not sent"
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: "Ask about the 12 documents" in shown(again))
+        await ask(pilot, "how deep?")
+    assert len(kept.list()) == 2
+
+
+async def test_a_turn_that_was_interrupted_is_asked_again(
+    workbench, engine, answers, until, shown, bench_home
+):
+    from localrag.conversations.store import Conversations
+    from localrag.workspace import Workspace
+
+    with Conversations.open(Workspace.locate(bench_home)) as conversations:
+        conversation = conversations.new().id
+        turn = conversations.begin(conversation, Query("how high?"), "main", "", "")
+        conversations.draft(turn.id, ["half a claim"])
+    engine.will(answers.supported)
+    app = workbench(conversation=conversation)
+    async with app.run_test(size=(80, 30), notifications=True) as pilot:
+        await until(pilot, lambda: "interrupted" in shown(app))
+        assert "half a claim" in shown(app)
+        await pilot.press("tab", "a")
+        await until(pilot, lambda: "supported  2 quotations" in shown(app))
+
+
+async def test_what_cannot_be_written_down_is_answered_all_the_same(
+    workbench, engine, answers, ask, until, shown, bench_home, told
+):
+    bench_home.joinpath("conversations.sqlite").mkdir()
+    engine.will(answers.supported)
+    app = workbench()
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await ask(pilot, "how high?")
+        assert "supported  2 quotations" in shown(app)
+        await until(pilot, lambda: "conversations.sqlite" in told(app))
+
+
+async def test_a_question_is_offered_to_begin_with(workbench, engine, answers, until, shown):
+    engine.will(answers.supported)
+    app = workbench()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "for example (Tab, Enter): 渡し舟を運航" in shown(app))
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: "supported  2 quotations" in shown(app))
+        assert engine.asked[0][2].text == "渡し舟を運航してはならない水位の基準は何か。"
+
+
+async def test_a_conversation_deleted_elsewhere_begins_anew(
+    workbench, engine, answers, ask, kept, told
+):
+    engine.will(answers.supported).will(answers.supported)
+    app = workbench()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await ask(pilot, "The first question?")
+        kept.delete(app.memory.choices.conversation)
+        await ask(pilot, "The second question?")
+        assert "deleted elsewhere" in told(app)
+        [turn] = kept.turns(app.memory.choices.conversation)
+        assert turn.query.text == "The second question?"

@@ -1,0 +1,80 @@
+"""How the Ask screen looks."""
+
+import asyncio
+
+import pytest
+
+from localrag_tui.ask.chooser import Chooser
+from localrag_tui.ask.progress import Progress
+from localrag_tui.source.pane import SourcePane
+from localrag_tui.work.answering import Drafted, StageEnded
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    monkeypatch.setattr("localrag_tui.ask.progress.monotonic", lambda: 100.0)
+    monkeypatch.setattr(Progress, "seconds", 4.2)
+
+
+@pytest.fixture
+def look(workbench, snapshots):
+    """Compares the screen once the source beside the answer is there with all its links."""
+    apps = []
+
+    def make(language):
+        apps.append(workbench(language))
+        return apps[-1]
+
+    def ready():
+        pane = apps[-1].screen.query_one(SourcePane)
+        return not pane.region or pane.provision is not None
+
+    async def compare(prepare):
+        await snapshots(make, prepare, ready=ready)
+
+    return compare
+
+
+async def test_empty(workbench, snapshots, until, shown):
+    async def prepare(pilot):
+        await until(pilot, lambda: "12 " in shown(pilot.app))
+
+    await snapshots(lambda language: workbench(language), prepare)
+
+
+async def test_answered(look, engine, answers, ask):
+    async def prepare(pilot):
+        engine.will(answers.supported)
+        await ask(pilot, "水位の基準は？")
+
+    await look(prepare)
+
+
+async def test_streaming(workbench, snapshots, engine, answers, ask, until, shown):
+    async def prepare(pilot):
+        stages = [StageEnded(record) for record in answers.stages]
+        draft = Drafted(("水位は一・五メートルを加えた", "風速は"), 12)
+        engine.will(*stages, draft, asyncio.Event(), answers.supported)
+        await ask(pilot, "水位の基準は？", ends=False)
+        await until(pilot, lambda: "風速は" in shown(pilot.app))
+
+    await snapshots(lambda language: workbench(language), prepare)
+
+
+async def test_rejected_and_not_found(look, engine, answers, ask):
+    async def prepare(pilot):
+        engine.will(answers.not_found).will(answers.rejected)
+        await ask(pilot, "水深は？")
+        await ask(pilot, "水位の基準は？")
+
+    await look(prepare)
+
+
+async def test_chooser(workbench, snapshots, until, shown):
+    async def prepare(pilot):
+        await until(pilot, lambda: pilot.app.screen.query("#question"))
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Chooser))
+        await until(pilot, lambda: "statute-direct" in shown(pilot.app))
+
+    await snapshots(lambda language: workbench(language), prepare)

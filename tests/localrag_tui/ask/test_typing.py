@@ -1,0 +1,76 @@
+"""What is typed: the questions before, very long lines, what is kept until it is asked."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.app import App
+from textual.events import Paste
+
+from localrag_tui.ask.history import History
+from localrag_tui.ask.long_lines import MOST_CHARACTERS, MOST_LINES, broken, fitted, whole
+from localrag_tui.ask.typing_area import OptionsArea
+from localrag_tui.ask.unsent import Unsent, UnsentFile
+
+
+def test_a_walk_keeps_what_was_changed():
+    history = History(["one", "two"])
+    assert history.newer("draft") is None
+    assert history.older("draft") == "two"
+    assert history.older("two, changed") == "one"
+    assert history.older("one") is None
+    assert history.newer("one") == "two, changed"
+    assert history.newer("two, changed") == "draft"
+    history.add("three")
+    assert [history.older(""), history.older("three"), history.newer("two")] == [
+        "three",
+        "two",
+        "three",
+    ]
+
+
+@given(st.lists(st.integers(0, 2000), max_size=5))
+def test_long_lines_are_broken_and_whole_again(lengths):
+    text = "\n".join("条" * length for length in lengths)
+    assert whole(broken(text)) == text
+    assert max(map(len, broken(text).split("\n"))) < 500
+
+
+async def test_what_was_typed_is_kept(tmp_path):
+    path = tmp_path / "unsent.json"
+    kept = UnsentFile(path)
+    assert await kept.read() == Unsent()
+    typed = Unsent("question \ud800\x00", "one\ntwo")
+    await kept.write(typed)
+    assert await UnsentFile(path).read() == typed
+    await kept.write(Unsent())
+    assert not path.exists()
+    for damaged in (b"\xff", b"[]", b"{}", b"3"):
+        path.write_bytes(damaged)
+        assert await UnsentFile(path).read() == Unsent()
+    await UnsentFile(tmp_path / "nowhere" / "unsent.json").write(typed)
+    assert not tmp_path.joinpath("nowhere").exists()
+
+
+def test_a_text_is_cut_to_what_can_be_edited():
+    kept = fitted("a\r\nb\rc\x1b\n\nd" + "e" * 10, 9, 3)
+    assert kept == ("a\nb\nc␛  ", True, True)
+    assert fitted("one\ntwo", 60_000, 1_000) == ("one\ntwo", False, False)
+    assert fitted("one\ntwo", -5, -5) == ("", True, False)
+
+
+async def test_a_huge_paste_is_cut_and_told():
+    class Typing(App[None]):
+        def compose(self):
+            yield OptionsArea(placeholder="", id="area")
+
+    app = Typing()
+    async with app.run_test() as pilot:
+        area = app.query_one(OptionsArea)
+        area.focus()
+        for text in ("line\n" * 25_000, "x" * 5_000_000):
+            app.post_message(Paste(text))
+            await pilot.pause()
+        assert len(area.typed) <= MOST_CHARACTERS
+        assert area.document.line_count < 2 * MOST_LINES
+        told = [notice.message for notice in app._notifications]
+        assert "Of 5,000,000 characters 0 fit here" in " ".join(told)
+        assert "1,000 lines" in " ".join(told)

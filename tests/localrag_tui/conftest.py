@@ -1,0 +1,274 @@
+"""The workbench under test: the application, an engine that does as it is told, what is shown."""
+
+import asyncio
+import json
+import shutil
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
+
+from localrag.config import Config
+from localrag.reading.model import Answer
+from localrag.reading.watching import Cancelled
+from localrag.retrieval.model import Query
+from localrag.workspace import Workspace
+from localrag_tui import i18n
+from localrag_tui.app import Workbench
+from localrag_tui.work.answering import AnswerEvent
+from localrag_tui.work.engine import Reply
+
+from .screen_dump import Dump, dump
+
+Step = AnswerEvent | asyncio.Event | Answer | Exception
+Prepare = Callable[[Pilot[None]], Awaitable[None]]
+
+SIZES = ((80, 24), (140, 40))
+THEMES = ("dark", "light")
+# Seconds after which something that is waited for will not come.
+_PATIENCE = 20.0
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing blinks or glides, and the language of one test is not that of the next."""
+    for widget in (Input, TextArea):
+        monkeypatch.setattr(widget.cursor_blink, "_default", False)
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    yield
+    i18n.use("en")
+
+
+@dataclass
+class ScriptedEngine:
+    """An `Engine` that does what the script of each question says.
+
+    Attributes:
+        asked: corpus, settings and question, as they came.
+        cancelled: how often `cancel` was called.
+        closed: whether it was.
+    """
+
+    model: str = ""
+    pid: int = 0
+    asked: list[tuple[str, Config, Query]] = field(default_factory=list)
+    cancelled: int = 0
+    closed: bool = False
+    answering: bool = False
+    seconds: float = 1.5
+    _scripts: deque[tuple[Step, ...]] = field(default_factory=deque)
+    _unwanted: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def will(self, *steps: Step) -> "ScriptedEngine":
+        """What becomes of the next question that has no script yet.
+
+        Args:
+            steps: an event is told, a gate (asyncio.Event) is waited at, an answer is given, an
+                exception raised.
+        """
+        self._scripts.append(steps)
+        return self
+
+    async def warm(self) -> None: ...
+
+    async def answer(
+        self,
+        workspace: Workspace,
+        corpus: str,
+        config: Config,
+        query: Query,
+        on_event: Callable[[AnswerEvent], None],
+    ) -> Reply:
+        self.asked.append((corpus, config, query))
+        assert self._scripts, f"no script says what becomes of {query.text[:80]!r}"
+        self._unwanted.clear()
+        self.answering = True
+        try:
+            return await self._follow(self._scripts.popleft(), on_event)
+        finally:
+            self.answering = False
+
+    async def _follow(
+        self, script: tuple[Step, ...], on_event: Callable[[AnswerEvent], None]
+    ) -> Reply:
+        for step in script:
+            await asyncio.sleep(0)
+            if isinstance(step, asyncio.Event):
+                await self._pass(step)
+            if self._unwanted.is_set():
+                raise Cancelled
+            if isinstance(step, Answer):
+                return Reply(step, self.seconds)
+            if isinstance(step, Exception):
+                raise step
+            if not isinstance(step, asyncio.Event):
+                on_event(step)
+        raise AssertionError("the script of a question ends with an answer or an exception")
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+        self._unwanted.set()
+
+    async def release(self) -> None:
+        self.model = ""
+
+    async def close(self) -> None:
+        self.closed = True
+
+    async def _pass(self, gate: asyncio.Event) -> None:
+        ways = [asyncio.create_task(event.wait()) for event in (gate, self._unwanted)]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    """The engine of `workbench`, unless it is given another; `engine.will(…)` is its script."""
+    return ScriptedEngine()
+
+
+@pytest.fixture
+def scripted() -> type[ScriptedEngine]:
+    """For a test that needs further engines."""
+    return ScriptedEngine
+
+
+@pytest.fixture
+def bench_home(sample: Path) -> Path:
+    """The workspace of this test: a copy of the sample corpus, indexed."""
+    return sample
+
+
+@pytest.fixture
+def workbench(request: pytest.FixtureRequest, engine: ScriptedEngine) -> Callable[..., Workbench]:
+    """Makes the application: ``workbench(language="ja", theme="dark", mode="read")``.
+
+    Further arguments: `engine` in the place of the scripted one, `home` in the place of
+    `bench_home`, `overrides` as on the command line; all others are remembered choices.
+    """
+
+    def make(
+        language: str = "en",
+        theme: str = "dark",
+        *,
+        engine: Any = engine,
+        home: Path | None = None,
+        overrides: dict[str, object] | None = None,
+        **choices: Any,
+    ) -> Workbench:
+        workspace = Workspace.locate(home or request.getfixturevalue("bench_home"))
+        settings = {"tui.language": language, "tui.theme": theme, **(overrides or {})}
+        if choices:
+            file = workspace.home / "tui.json"
+            known = json.loads(file.read_text()) if file.exists() else {}
+            file.write_text(json.dumps({**known, **choices}))
+        return Workbench(workspace, settings, engine=engine)
+
+    return make
+
+
+@pytest.fixture
+def until() -> Callable[..., Awaitable[None]]:
+    """Waits until a condition holds: ``await until(pilot, lambda: …)``."""
+    return _until
+
+
+async def _until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + _PATIENCE
+    while not condition():
+        assert clock() < deadline, "it did not come to pass; shown is\n" + dump(pilot.app).text
+        await pilot.pause(0.01)
+
+
+@pytest.fixture
+def shown() -> Callable[[App[Any]], str]:
+    """What stands on the screen, row by row: ``assert "第八条" in shown(app)``."""
+    return lambda app: dump(app).text
+
+
+class _Screens(SingleFileSnapshotExtension):
+    file_extension = "txt"
+    _write_mode = WriteMode.TEXT
+
+
+@pytest.fixture
+def snapshots(
+    snapshot: SnapshotAssertion, home: Path, tmp_path: Path
+) -> Callable[..., Awaitable[None]]:
+    """Compares a screen in both languages, both sizes and both themes with what it was.
+
+    ``await snapshots(lambda language: workbench(language), prepare)``: the first makes the
+    application, the second, a coroutine function, brings it into the state to be compared (given
+    the pilot, at 80x24). ``ready`` is waited for before every look; ``name`` is needed where a
+    test has several; ``themes`` where one cannot be changed while the screen is shown. Every row
+    is as wide as the screen, nothing in it acts on a terminal, every text has contrast enough.
+    """
+    expected = snapshot.use_extension(_Screens)
+
+    async def compare(
+        make: Callable[[str], App[Any]],
+        prepare: Prepare | None = None,
+        *,
+        ready: Callable[[], object] = lambda: True,
+        name: str = "",
+        themes: Sequence[str] = THEMES,
+    ) -> None:
+        kept = tmp_path / f"kept{name}"
+        looks: dict[str, Dump] = {}
+        for language in i18n.LANGUAGES:
+            if kept.exists():
+                shutil.rmtree(home)
+                shutil.copytree(kept, home)
+            app = make(language)
+            if home.exists() and not kept.exists():
+                shutil.copytree(home, kept)
+            async with app.run_test(size=SIZES[0], notifications=True) as pilot:
+                if prepare is not None:
+                    await prepare(pilot)
+                for size in SIZES:
+                    await pilot.resize_terminal(*size)
+                    for theme in themes:
+                        app.theme = f"localrag-{theme}"
+                        await _until(pilot, ready)
+                        title = f"{size[0]}x{size[1]}-{language}-{theme}"
+                        looks[title] = await _settled(pilot)
+        changed = [
+            title
+            for title, look in looks.items()
+            if look.as_text != expected(name=f"{name}-{title}".strip("-"))
+        ]
+        assert not changed, f"{changed} differ; shown is\n{looks[changed[0]].as_text}"
+        faults = [f"{title} {fault}" for title, look in looks.items() for fault in look.faults]
+        assert not faults, "\n".join(faults)
+
+    return compare
+
+
+async def _settled(pilot: Pilot[Any]) -> Dump:
+    """What is shown once nothing changes any more."""
+    before, now = None, dump(pilot.app)
+    while now != before:
+        before = now
+        await pilot.pause(0.02)
+        now = dump(pilot.app)
+    return now

@@ -1,0 +1,168 @@
+"""From nothing to a corpus that answers: the welcome, adding, indexing, choosing."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from textual.screen import Screen
+
+from localrag.workspace import Workspace
+from localrag_tui.corpora import actions
+from localrag_tui.corpora.choosing import ChooseCorpus
+from localrag_tui.corpora.welcome import Welcome
+from localrag_tui.corpora.work import add_documents, index_corpus
+from localrag_tui.work.job import State
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def empty_home(home: Path) -> Path:
+    """A workspace without a corpus."""
+    Workspace.locate(home).init()
+    return home
+
+
+def unwrapped(screen: str) -> str:
+    """What stands there, without the places where it is broken into lines."""
+    return "".join(screen.split())
+
+
+async def test_from_the_welcome_to_a_first_search(workbench, empty_home, shown, until):
+    from localrag.retrieval.model import Query
+
+    app = workbench(home=empty_home)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, Welcome))
+        await pilot.press("1")
+        await until(pilot, lambda: "Add the sample corpus to main …" in shown(app))
+        assert "There is no corpus" not in shown(app)
+        await until(pilot, lambda: app.jobs.all and app.jobs.all[0].state is State.DONE)
+        assert app.current_mode == "ask"
+        await until(pilot, lambda: "12 documents added" in shown(app))
+        await until(pilot, lambda: "Ask about the 12 documents" in shown(app))
+        await until(pilot, lambda: "渡し舟を運航してはならない" in shown(app))
+        found = await app.library.search(Query("渡し舟"), 3)
+        assert found.hits
+
+
+async def test_the_welcome_is_shown_once_there_is_nothing_and_can_be_left(
+    workbench, empty_home, until
+):
+    app = workbench("ja", home=empty_home)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, Welcome))
+        await pilot.press("3")
+        assert not isinstance(app.screen, Welcome)
+        assert app.jobs.all == []
+
+
+async def test_own_documents_are_asked_for_and_bad_input_is_told(
+    workbench, empty_home, shown, until, tmp_path
+):
+    app = workbench(home=empty_home)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, Welcome))
+        await pilot.press("2")
+        await until(pilot, lambda: app.screen.query("#path"))
+        await pilot.press("enter")
+        await until(pilot, lambda: "No file or folder is named." in shown(app))
+        app.screen.query_one("#path").value = f"{tmp_path}/[red]none"
+        await pilot.press("enter")
+        await until(pilot, lambda: "[red]none." in unwrapped(shown(app)))
+        app.screen.query_one("#path").value = str(tmp_path)
+        app.screen.query_one("#corpus").value = "../evil"
+        await pilot.press("enter")
+        await until(pilot, lambda: "cannot be the name of a corpus" in shown(app))
+        assert app.screen.query_one("#path").value == str(tmp_path)
+        await pilot.press("escape")
+        assert app.jobs.all == []
+
+
+async def test_documents_are_added_and_what_failed_is_told(workbench, until, tmp_path, shown):
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "[red]page.md").write_text("# 灯台\n\n灯台は岬に立つ。\n")
+    (files / "broken.xml").write_text("<Law>")
+    (files / "song.mp3").write_bytes(b"x")
+    app = workbench()
+    async with app.run_test(size=(100, 40)) as pilot:
+        actions.add(app)
+        await until(pilot, lambda: app.screen.query("#path"))
+        app.screen.query_one("#path").value = str(files)
+        app.screen.query_one("#corpus").value = "own"
+        await pilot.press("enter")
+        await until(pilot, lambda: app.jobs.all and app.jobs.all[0].state is not State.RUNNING)
+        await until(pilot, lambda: "own: 1 documents added" in shown(app))
+        assert "1 could not be entered" in shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: "broken.xml" in shown(app))
+        assert "left out, no reader for this kind of file: .mp3 1" in shown(app)
+        assert app.corpus == "own"
+
+
+async def test_a_corpus_is_chosen_and_remembered(workbench, bench_home, shown, until):
+    corpora = bench_home / "corpora"
+    shutil.copytree(corpora / "main", corpora / "second")
+    (corpora / "torn").mkdir()
+    (corpora / "torn" / "corpus.sqlite").write_bytes(b"no store")
+    app = workbench()
+    async with app.run_test(size=(80, 24)) as pilot:
+        actions.choose(app)
+        await until(pilot, lambda: isinstance(app.screen, ChooseCorpus) and "torn" in shown(app))
+        assert "up to date" in shown(app)
+        assert "not indexed" in shown(app)
+        await pilot.press("end", "enter")
+        assert isinstance(app.screen, ChooseCorpus), "a damaged corpus is not chosen"
+        assert "torn/corpus.sqlite" in unwrapped(shown(app))
+        await pilot.press("up", "enter")
+        await until(pilot, lambda: not isinstance(app.screen, ChooseCorpus))
+        assert app.memory.choices.corpus == "second"
+
+
+async def test_settings_that_are_not_valid_are_told(workbench, bench_home, shown, until):
+    app = workbench()
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        (bench_home / "localrag.toml").write_text("[chat]\nmodell = 'x'\n")
+        actions.tell_errors(app, actions.index)
+        await until(pilot, lambda: "there is no setting" in shown(app))
+
+
+def test_work_is_told_in_steps_and_reported(bench_home: Path, tmp_path: Path):
+    from localrag.config import load
+
+    workspace = Workspace.locate(bench_home)
+    page = tmp_path / "page.md"
+    page.write_text("# 灯台\n\n灯台は岬に立つ。\n")
+    heard: list[object] = []
+    added = add_documents(heard.append, workspace, "main", [page, page], load(workspace))
+    assert heard
+    assert added.told() == "main: 1 documents added, 0 replaced, 0 removed"
+    again = index_corpus(heard.append, workspace, "main", load(workspace))
+    assert again.details() == ["The index of main is up to date."]
+
+
+async def test_look_of_the_welcome(workbench, snapshots):
+    async def prepare(pilot):
+        await pilot.app.push_screen(Screen())
+        await pilot.app.push_screen(Welcome())
+
+    await snapshots(lambda language: workbench(language), prepare)
+
+
+async def test_look_of_adding(workbench, snapshots, until):
+    async def prepare(pilot):
+        await pilot.app.push_screen(Screen())
+        actions.add(pilot.app)
+        await until(pilot, lambda: pilot.app.screen.query("#path"))
+
+    await snapshots(lambda language: workbench(language), prepare)
+
+
+async def test_look_of_choosing(workbench, snapshots, until, shown):
+    async def prepare(pilot):
+        await pilot.app.push_screen(Screen())
+        actions.choose(pilot.app)
+        await until(pilot, lambda: "163" in shown(pilot.app))
+
+    await snapshots(lambda language: workbench(language), prepare)

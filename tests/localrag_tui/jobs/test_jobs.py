@@ -1,0 +1,121 @@
+"""The jobs dialogue, what it says of jobs, and the words on how far they are."""
+
+import pytest
+from textual.screen import Screen
+
+from localrag.batch.events import Progress as BatchProgress
+from localrag.errors import StorageError
+from localrag_tui.jobs.dialogue import JobsDialogue
+from localrag_tui.jobs.outcome import details, told
+from localrag_tui.jobs.report import ReportDialogue
+from localrag_tui.jobs.step import BYTES, Step, Steps, described, share
+from localrag_tui.work.job import Job, State
+
+HOSTILE = "[red]\x1b[2J\u202eevil[/] 渡し舟" * 3
+
+
+def ended(title: str, state: State, **more: object) -> Job:
+    return Job(title, print, state=state, **more)  # type: ignore[arg-type]
+
+
+def some_jobs() -> list[Job]:
+    """One of each kind, with fixed figures."""
+    full = StorageError("The disk is full.", "Free some space.")
+    step = Step("reading", 120_000_000, 480_000_000, BYTES, 4.0)
+    return [
+        ended(HOSTILE, State.FAILED, error=full),
+        ended("A batch", State.STOPPED),
+        ended("Add the laws", State.RUNNING, last=step),
+    ]
+
+
+def test_a_step_says_how_far_how_fast_and_how_long():
+    step = Step("reading", 120_000_000, 480_000_000, BYTES, 4.0)
+    line = "reading: 120.0 MB of 480.0 MB · 30.0 MB/s · about 12 s left"
+    assert (described(step), share(step)) == (line, 0.25)
+    counted = Step("indexing", 900, 1800, "passages", 0.2, "main")
+    assert described(counted) == "indexing: 900 of 1,800 passages · main"
+
+
+def test_events_of_other_rooms_are_shown_by_their_counts():
+    assert described(BatchProgress(81, 140, 80, 0, 9.0)) == "81 of 140"
+    assert share(BatchProgress(70, 140, 70, 0, 9.0)) == 0.5
+    assert (described(object()), share(object())) == ("", None)
+    assert share(Step("reading", 0, 0, BYTES)) is None
+
+
+def test_steps_that_follow_too_soon_are_left_out_but_never_the_last():
+    heard: list[object] = []
+    tell = Steps(heard.append)
+    for done in range(1, 1001):
+        tell("reading", done, 1000, BYTES)
+    tell("indexing", 1, 2, "passages")
+    names = [(step.name, step.done) for step in heard if isinstance(step, Step)]
+    assert names[0] == ("reading", 1)
+    assert names[-2:] == [("reading", 1000), ("indexing", 1)]
+    assert len(names) < 100
+
+
+@pytest.mark.parametrize("state", [State.STOPPED, State.DONE, State.RUNNING])
+def test_what_came_of_a_job_without_a_word(state: State):
+    job = ended("a job", state)
+    assert bool(told(job)) is (state is State.STOPPED)
+    assert details(job) == ([told(job)] if told(job) else [])
+
+
+@pytest.mark.anyio
+async def test_a_failed_job_is_read_through(workbench, shown, until):
+    app = workbench()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.jobs.all.extend(some_jobs()[:1])
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: "Free some space." in shown(app))
+        assert "[red]␛[2J�evil[/]" in shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ReportDialogue))
+        assert "The disk is full." in shown(app)
+        await pilot.press("c")
+        assert app.clipboard == "The disk is full.\nFree some space."
+        await pilot.press("escape", "escape")
+        assert not isinstance(app.screen, JobsDialogue)
+
+
+@pytest.mark.anyio
+async def test_one_that_runs_is_stopped_and_one_that_has_ended_is_not(
+    workbench, shown, until, monkeypatch
+):
+    stopped: list[str] = []
+
+    async def stop(self: Job) -> None:
+        stopped.append(self.title)
+
+    monkeypatch.setattr(Job, "stop", stop)
+    app = workbench()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.jobs.all.extend(some_jobs())
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: "25%" in shown(app))
+        await pilot.press("x", "enter")
+        assert stopped == ["Add the laws"]
+        assert isinstance(app.screen, JobsDialogue), "nothing has come of it yet"
+        await until(pilot, lambda: "It ends as soon as" in shown(app))
+        await pilot.press("down", "x")
+        assert stopped == ["Add the laws"]
+
+
+@pytest.mark.anyio
+async def test_without_jobs_it_says_so(workbench, shown):
+    app = workbench()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+b", "enter", "x")
+        assert "Nothing runs, and nothing has run." in shown(app)
+
+
+@pytest.mark.anyio
+async def test_look(workbench, snapshots):
+    async def prepare(pilot):
+        pilot.app.jobs.all.extend(some_jobs())
+        await pilot.app.push_screen(Screen())
+        await pilot.press("ctrl+b")
+
+    await snapshots(lambda language: workbench(language), prepare)

@@ -1,0 +1,99 @@
+"""The doctor on the screen: findings by health, cures that are run, the rest copied."""
+
+from pathlib import Path
+
+import pytest
+from textual.screen import Screen
+
+from localrag.doctor import Finding, Health
+from localrag_tui.models import doctor
+from localrag_tui.models.doctor import DoctorDialogue, Examined, Findings
+from localrag_tui.work.job import State
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("sixteen_gigabytes", "in_thread")]
+
+
+def break_index(home: Path) -> None:
+    """Change a byte in the index of words."""
+    file = max((home / "indexes" / "main" / "bm25").rglob("*.idx"), key=lambda p: p.stat().st_size)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    file.write_bytes(bytes(content))
+
+
+async def test_a_broken_index_is_found_and_mended(workbench, bench_home, shown, until):
+    break_index(bench_home)
+    app = workbench(mode="models")
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("d")
+        await until(pilot, lambda: app.jobs.all and app.jobs.all[0].state is State.DONE)
+        await until(pilot, lambda: "localrag index --corpus main --rebuild" in shown(app))
+        rows = shown(app).splitlines()
+        broken = next(y for y, row in enumerate(rows) if "broken" in row)
+        good = next(y for y, row in enumerate(rows) if "in order" in row)
+        assert broken < good, "what is wrong comes first"
+        findings = app.screen.query_one(Findings)
+        places = [str(option.prompt) for option in findings.options]
+        findings.highlighted = next(y for y, row in enumerate(places) if "index main" in row)
+        await pilot.press("c")
+        assert app.clipboard == "localrag index --corpus main --rebuild"
+        await pilot.press("enter")
+        await until(pilot, lambda: len(app.jobs.all) == 2)
+        await until(pilot, lambda: app.jobs.all[1].state is State.DONE)
+        await until(pilot, lambda: "main is indexed" in shown(app))
+
+
+FINDINGS = (
+    Finding("python", Health.GOOD, "3.11"),
+    Finding("extra docs", Health.ABSENT, "not installed (optional)", "pip install x"),
+    Finding("store 渡し舟", Health.BROKEN, "[red]torn\x1b[2J 渡し舟", "Put back a copy of it."),
+    Finding("index main", Health.WARNING, "not indexed yet", "localrag index --corpus main"),
+)
+
+
+def told(tell, _workspace, _overrides):
+    for finding in FINDINGS:
+        tell(finding)
+    return Examined(2)
+
+
+async def test_other_cures_are_for_a_shell(workbench, monkeypatch, shown, until):
+    monkeypatch.setattr(doctor, "examine", told)
+    app = workbench(mode="models")
+    async with app.run_test(size=(100, 40), notifications=True) as pilot:
+        await pilot.press("d")
+        await until(pilot, lambda: "2 things to be looked at" in shown(app))
+        assert "[red]torn␛[2J 渡し舟" in shown(app)
+        app.screen.query_one(Findings).highlighted = 1
+        await pilot.press("enter")
+        await until(pilot, lambda: "mended outside the workbench" in shown(app))
+        assert len(app.jobs.all) == 1
+        await pilot.press("escape")
+        assert not isinstance(app.screen, DoctorDialogue)
+
+
+@pytest.mark.parametrize(
+    ("cure", "expected"),
+    [
+        ("localrag index --corpus main", ("main", False)),
+        ("localrag index --corpus main --rebuild", ("main", True)),
+        ("localrag remove --all --corpus main", None),
+        ("localrag index --corpus main; rm -rf /", None),
+        ("it's no command", None),
+        ("", None),
+    ],
+)
+async def test_only_indexing_is_run_from_here(cure: str, expected: object):
+    assert doctor._indexing(cure) == expected
+
+
+async def test_look(workbench, monkeypatch, snapshots, shown, until):
+    monkeypatch.setattr(doctor, "examine", told)
+
+    async def prepare(pilot):
+        await pilot.app.push_screen(Screen())
+        await pilot.app.push_screen(DoctorDialogue())
+        await until(pilot, lambda: "Put back" in shown(pilot.app))
+        await until(pilot, lambda: pilot.app.jobs.all[0].state is State.DONE)
+
+    await snapshots(lambda language: workbench(language), prepare)

@@ -1,0 +1,162 @@
+"""Runs that are always the same: batches on disk, an evaluation that has finished, jobs."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localrag import batch
+from localrag.batch.registry import KnownBatch
+from localrag.config import load
+from localrag.errors import InputError, LocalragError
+from localrag.evaluation import record, report
+from localrag.evaluation.datasets import loading
+from localrag.evaluation.planning import plan
+from localrag.evaluation.runner import evaluate
+from localrag.reading.model import Answer, Citation, Status
+from localrag.reading.watching import UNWATCHED, Watch
+from localrag.retrieval.model import Query, Trace
+from localrag.workspace import Workspace
+from localrag_tui.work.job import Job, State
+
+HOSTILE = "[red]\x1b[2J\u202e悪い[/red] 問"
+BEGUN = "2026-11-22T01:00:00+00:00"
+
+
+class _Scripted:
+    """Answers with a passage of the sample; fails where a question says so."""
+
+    parallel = 1
+
+    def __init__(self, workspace: Workspace) -> None:
+        from localrag.corpus.store import CorpusStore
+
+        with CorpusStore.open(workspace.corpus("main").store, read_only=True) as store:
+            _key, self._passage = next(iter(store.passages()))
+
+    def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
+        watch.require()
+        if "失敗" in query.text:
+            raise InputError(f"It broke: {HOSTILE}", "Mend [b]it[/b].")
+        end = self._passage.start + 3
+        quote = self._passage.text[:3]
+        held = Citation(self._passage.id, quote, self._passage.start, end, "第一条", verified=True)
+        rejected = Citation(self._passage.id, HOSTILE, 0, 0, "第二条", problem="not there")
+        return Answer(f"{query.text} {HOSTILE}", (held, rejected), Status.SUPPORTED, Trace((), ()))
+
+
+@pytest.fixture
+def workspace(bench_home: Path) -> Workspace:
+    """That of the application."""
+    return Workspace.locate(bench_home)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a table of questions: ``table(120)``, ``table(texts=[…])``."""
+
+    def write(n: int = 3, *, texts: list[str] | None = None, name: str = "questions") -> Path:
+        path = tmp_path / f"{name}.jsonl"
+        texts = texts or [f"渡し舟を運航してはならないのはどのときか。{i}" for i in range(n)]
+        rows = [{"id": f"q{i}", "question": text} for i, text in enumerate(texts, 1)]
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        path.write_text("".join(lines), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def done_batch(
+    workspace: Workspace, table: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., KnownBatch]:
+    """Runs a batch to its end; of its rows those fail that say so (失敗)."""
+
+    def make(*texts: str, name: str = "answers") -> KnownBatch:
+        questions = table(texts=list(texts) or ["渡し舟とは", "これは失敗", HOSTILE], name=name)
+
+        @contextmanager
+        def opener(*_: object) -> Any:
+            yield _Scripted(workspace)
+
+        out = questions.with_name(f"{name}.out.jsonl")
+        for module in ("registry", "running"):
+            monkeypatch.setattr(f"localrag.batch.{module}.now", lambda: BEGUN)
+        batch.run(workspace, "main", load(workspace), questions, out, opener=opener)
+        return next(one for one in batch.known(workspace) if one.out == out.resolve())
+
+    return make
+
+
+@pytest.fixture
+def done_evaluation(workspace: Workspace, tmp_path: Path) -> Path:
+    """The folder of a small evaluation without a model that has finished, with fixed dates."""
+    file = tmp_path / "ferries.jsonl"
+    options = ["水位が政令で定める基準を超えるとき", "晴天のとき", "夜のとき", "祭りのとき"]
+    rows = [
+        {
+            "id": f"q{n}",
+            "question": f"渡し舟を運航してはならないのはどのときか（{n}）。",
+            "options": options,
+            "answer": "abcd"[n % 4],
+        }
+        for n in range(12)
+    ]
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    file.write_text("".join(lines), encoding="utf-8")
+    questions = loading.load(workspace, str(file))
+    planned = plan(workspace, questions, "main", load(workspace), ["statute-lexical"], orders=2)
+    folder = evaluate(planned, run="first").folder
+    run = record.read(folder)
+    assert run is not None
+    record.write(folder, replace(run, started=BEGUN, finished=BEGUN, machine="two cores"))
+    evaluation = record.evaluation_of(folder)
+    entries = tuple(
+        replace(
+            entry,
+            made_with={"method": entry.method},
+            results=tuple(
+                replace(one, spent=replace(one.spent, seconds=0.25)) for one in entry.results
+            ),
+        )
+        for entry in evaluation.entries
+    )
+    report.write(replace(evaluation, date=BEGUN, machine="two cores", entries=entries), folder)
+    return folder
+
+
+@pytest.fixture
+def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs run in a thread of this process."""
+
+    async def run(self: Job, on_event: Callable[[object], None]) -> None:
+        loop = asyncio.get_running_loop()
+
+        def heard(event: object) -> None:
+            self.last = event
+            on_event(event)
+
+        def tell(event: object) -> None:
+            loop.call_soon_threadsafe(heard, event)
+
+        try:
+            self.value = await asyncio.to_thread(self.function, tell, *self.arguments)
+            self.state = State.DONE
+        except LocalragError as error:
+            self.error, self.state = error, State.FAILED
+
+    monkeypatch.setattr(Job, "run", run)
+
+
+@pytest.fixture(autouse=True)
+def same_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times are shown in UTC, wherever the tests run."""
+    import time
+
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()

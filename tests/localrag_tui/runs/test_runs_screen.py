@@ -1,0 +1,161 @@
+"""The Runs screen: what is listed, what is shown of a run, what is told of a damaged one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import TabbedContent
+
+from localrag import batch
+from localrag.batch.folder import RunFolder
+from localrag_tui.runs.answer import AnswerDialogue
+from localrag_tui.runs.lines import Runs, RunState
+from localrag_tui.runs.rows import RowList
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_runs_are_listed_with_their_states_and_counts(
+    workbench: Any, shown: Any, until: Any, done_batch: Any, done_evaluation: Path, workspace: Any
+) -> None:
+    done_batch()
+    moved = done_batch("渡し舟", name="moved")
+    moved.questions.unlink()
+    (done_evaluation.parent / "broken").mkdir()
+    (done_evaluation.parent / "broken" / "run.json").write_text("{", encoding="utf-8")
+    (workspace.runs / "batches" / "0.json").write_text("[", encoding="utf-8")
+    app = workbench(mode="runs")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "ferries/first" in shown(app))
+        rows = {line.split()[0]: line for line in shown(app).splitlines()[2:8] if line.split()}
+        assert "finished" in rows["answers.out.jsonl"]
+        assert "3 / 3       1" in rows["answers.out.jsonl"]
+        assert "24 / 24" in rows["ferries/first"]
+        assert "missing" in rows["moved.out.jsonl"]
+        assert "damaged" in rows["run.json"] if "run.json" in rows else "damaged" in rows["broken"]
+        assert "damaged" in rows["0.json"]
+        table = app.screen.query_one("#runs")
+        for row in range(table.row_count):
+            table.move_cursor(row=row)
+            await pilot.pause()
+            if app.screen._chosen.key == str(moved.out):
+                break
+        await until(pilot, lambda: "Moved or removed:" in shown(app))
+        await pilot.press("delete")
+        await until(pilot, lambda: "moved.out.jsonl" not in shown(app).split("Off the list")[0])
+        assert moved.out.exists()
+        assert len(batch.known(workspace)) == 1
+
+
+async def test_answers_and_failures_are_read_and_a_citation_opened(
+    workbench: Any, shown: Any, until: Any, done_batch: Any
+) -> None:
+    done_batch()
+    app = workbench(mode="runs")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "answers.out.jsonl" in shown(app))
+        assert "Failures" not in shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: "これは失敗" in shown(app) or "It broke" in shown(app))
+        assert "Failures 1" in shown(app)
+        assert "[red]␛[2J" in shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, AnswerDialogue))
+        await until(pilot, lambda: "[1] 第一条" in shown(app))
+        assert "rejected: not there" in shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.memory.choices.mode == "read")
+        await pilot.press("f5")
+        await until(pilot, lambda: "Failures 1" in shown(app))
+        app.screen.query_one(TabbedContent).active = "pane-failures"
+        app.screen.query_one("#failures", RowList).focus()
+        await until(pilot, lambda: "InputError" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "Mend [b]it[/b]." in shown(app))
+        await pilot.press("c", "escape", "escape")
+        assert "It broke: [red]␛[2J" in app.clipboard
+        await until(pilot, lambda: "begun" in shown(app))
+
+
+async def test_the_report_of_an_evaluation_is_read(
+    workbench: Any, shown: Any, until: Any, done_evaluation: Path
+) -> None:
+    app = workbench(mode="runs", language="en")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "50 %" in shown(app))
+        assert "statute-lexical █" in shown(app)
+        assert "Scores" in shown(app)
+        await until(pilot, lambda: "always a" in shown(app))
+        await pilot.press("s")
+        await until(pilot, lambda: "It is finished." in shown(app))
+        app.screen.query_one(TabbedContent).active = "pane-entries"
+        await until(pilot, lambda: "12 / 12" in shown(app))
+        assert shown(app).count("statute-lexical") >= 2
+    (done_evaluation / "report.json").write_text("{", encoding="utf-8")
+    app = workbench(mode="runs")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "The report in" in shown(app))
+        assert "Start the evaluation again" in " ".join(shown(app).replace("▕", "").split())
+
+
+async def test_a_run_of_another_process_is_seen_and_left_alone(
+    workbench: Any, shown: Any, until: Any, done_batch: Any, workspace: Any
+) -> None:
+    known = done_batch()
+    runs = Runs(workspace, {})
+    with RunFolder(known.out).held():
+        (line,) = runs.lines()
+        assert line.state is RunState.ELSEWHERE
+        app = workbench(mode="runs")
+        async with app.run_test(size=(140, 40), notifications=True) as pilot:
+            await until(pilot, lambda: "elsewhere" in shown(app))
+            await pilot.press("s")
+            await until(pilot, lambda: "It is running already." in shown(app))
+            await pilot.press("x")
+            await until(pilot, lambda: "Another process runs it" in shown(app))
+            assert app.jobs.all == []
+
+
+async def test_a_hundred_thousand_answers_are_scrolled_through(
+    workbench: Any, shown: Any, until: Any, done_batch: Any, workspace: Any
+) -> None:
+    known = done_batch("渡し舟")
+    rest = b', "line": 1, "id": null, "question": "q", "options": [], "status": "supported"}\n'
+    known.out.write_bytes(b"".join(b'{"row": %d' % row + rest for row in range(1, 100_001)))
+    app = workbench(mode="runs")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "out.jsonl" in shown(app))
+        # The note says how many rows there are.
+        assert "1 / 1" in shown(app)
+        book = Runs(workspace, {}).book(known.out)
+        assert len(book.numbers()) == 100_000
+        rows = RowList("nothing", id="many")
+        await app.screen.mount(rows)
+        rows.focus()
+        fetched: list[int] = []
+
+        async def fetch(places: Any) -> Any:
+            from localrag_tui.runs.rows import Cells
+
+            fetched.append(len(places))
+            return {place: Cells(str(place.number), "id", "ok", HERE) for place in places}
+
+        from localrag_tui.runs.rows import Place
+
+        rows.show([Place(0, n) for n in book.numbers()], fetch, anew=True)
+        await pilot.press("end")
+        await until(pilot, lambda: f"100000  id            ok              {HERE}" in shown(app))
+        await pilot.press("home", "pagedown", "up")
+        await until(pilot, lambda: "     2  id" in shown(app))
+        assert max(fetched) <= 300
+
+
+HERE = "ここ"
+
+
+async def test_nothing_is_there_yet(workbench: Any, shown: Any, until: Any) -> None:
+    app = workbench(mode="runs", language="ja")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "まだ実行はありません" in shown(app))
+        await pilot.press("s", "x", "t", "delete", "enter", "escape")
+        assert "まだ実行はありません" in shown(app)

@@ -1,0 +1,201 @@
+"""Batches and evaluations that are begun, stopped, killed and resumed from the workbench."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from localrag import batch
+from localrag.batch.folder import RunFolder
+from localrag.batch.origin import read
+from localrag_tui.runs.new_batch import BatchDialogue
+from localrag_tui.runs.new_evaluation import EvaluationDialogue
+from localrag_tui.widgets.check_list import CheckList
+
+pytestmark = pytest.mark.anyio
+_PATIENCE = 30.0
+
+_BEGIN = """
+import asyncio, sys
+from pathlib import Path
+from localrag.workspace import Workspace
+from localrag_tui.app import Workbench
+
+async def main():
+    app = Workbench(Workspace.locate(Path(sys.argv[1])), {"tui.language": "en"})
+    app.memory.remember(mode="runs")
+    async with app.run_test(size=(80, 24)) as pilot:
+        while not hasattr(app.screen, "action_new_batch"):
+            await pilot.pause(0.05)
+        await pilot.press("n")
+        await pilot.pause(0.3)
+        app.screen.query_one("#questions").value = sys.argv[2]
+        await pilot.pause(0.1)
+        await pilot.press("ctrl+s")
+        await pilot.pause(600)
+
+asyncio.run(main())
+"""
+
+
+def lines(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines() if path.exists() else []
+
+
+def await_(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+async def test_a_batch_goes_on_after_the_application_was_killed(
+    workbench: Any, shown: Any, until: Any, table: Any, workspace: Any
+) -> None:
+    questions = table(100)
+    out = questions.with_name("questions.answers.jsonl")
+    command = [sys.executable, "-c", _BEGIN, str(workspace.home), str(questions)]
+    with subprocess.Popen(command) as application:
+        await_(lambda: len(lines(out)) >= 3)
+        os.kill(application.pid, signal.SIGKILL)
+    await_(lambda: not RunFolder(out).busy)
+    before = lines(out)
+    assert 3 <= len(before) < 100
+    app = workbench(mode="runs")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "stopped" in shown(app))
+        await pilot.press("s")
+        await until(pilot, lambda: "100 / 100" in shown(app))
+        await until(pilot, lambda: "finished" in shown(app))
+    after = lines(out)
+    assert [json.loads(line)["row"] for line in after] == list(range(1, 101))
+    # A row that had been asked twice would have taken other fractions of a second.
+    whole = before if before[-1].endswith(b"}") else before[:-1]
+    assert set(whole) <= set(after)
+
+
+async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
+    workbench: Any, shown: Any, until: Any, table: Any
+) -> None:
+    questions = table(100)
+    app = workbench(mode="runs")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, BatchDialogue))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "No file is named." in shown(app))
+        app.screen.query_one("#questions", Input).value = str(questions.with_name("[b]none.jsonl"))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "cannot be read" in shown(app))
+        app.screen.query_one("#questions", Input).value = str(questions)
+        await pilot.pause()
+        answers = app.screen.query_one("#answers", Input)
+        assert answers.value == str(questions.with_name("questions.answers.jsonl"))
+        answers.value = str(questions)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "take the place of the questions" in shown(app))
+        answers.value = str(out := questions.with_name("out.jsonl"))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "100 rows · 100 to ask · about" in shown(app))
+        assert not out.exists()
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: len(lines(out)) >= 3)
+        await until(pilot, lambda: "running" in shown(app) and "out.jsonl" in shown(app))
+        await pilot.press("x")
+        await until(pilot, lambda: not app.jobs.running)
+        await until(pilot, lambda: " stopped " in shown(app))
+        stopped = len(lines(out))
+        assert stopped < 100
+        await pilot.press("s")
+        await until(pilot, lambda: "100 / 100" in shown(app))
+        await until(pilot, lambda: not app.jobs.running)
+        await until(pilot, lambda: "were answered before" in shown(app))
+    assert len(lines(out)) == 100
+
+
+async def test_what_differs_is_told_and_nothing_is_lost(
+    workbench: Any, shown: Any, until: Any, done_batch: Any, in_thread: None
+) -> None:
+    known = done_batch()
+    kept = lines(known.out)
+    origin = RunFolder(known.out).origin
+    made = dict(read(origin) or {})
+    origin.write_text(json.dumps({**made, "corpus.generation": 99}), encoding="utf-8")
+    app = workbench(mode="runs")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "answers.out.jsonl" in shown(app))
+        await pilot.press("t")
+        await until(
+            pilot, lambda: "corpus.generation was 99 and is" in " ".join(shown(app).split())
+        )
+        assert lines(known.out) == kept
+        origin.write_text(json.dumps(made), encoding="utf-8")
+        await pilot.press("t")
+        await until(pilot, lambda: not app.jobs.running)
+        await until(
+            pilot, lambda: "3 / 3               " in shown(app) or "InputError" not in shown(app)
+        )
+    assert {json.loads(line)["status"] for line in lines(known.out)} <= {
+        "supported",
+        "unsupported",
+        "not_found",
+    }
+
+
+async def test_an_evaluation_is_forecast_begun_and_gone_on_with(
+    workbench: Any, shown: Any, until: Any, done_evaluation: Path, tmp_path: Path, in_thread: None
+) -> None:
+    app = workbench(mode="runs")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "ferries/first" in shown(app))
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, EvaluationDialogue))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "No questions are named." in shown(app))
+        app.screen.query_one("#file", Input).value = str(tmp_path / "ferries.jsonl")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "No method is chosen." in shown(app))
+        await until(pilot, lambda: app.screen.query_one("#methods", CheckList).option_count)
+        await until(pilot, lambda: "question and options, no retrieval" in shown(app))
+        app.screen.query_one("#methods", CheckList).select("statute-lexical")
+        app.screen.query_one("#limit", Input).value = "5"
+        app.screen.query_one("#run", Input).value = "second"
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "statute-lexical: 0 to ask · 5 answered" in shown(app))
+        app.screen.query_one("#run", Input).value = "first"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "asks something else" in " ".join(shown(app).split()))
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, EvaluationDialogue))
+        await until(pilot, lambda: app.screen.query_one("#methods", CheckList).option_count)
+        app.screen.query_one("#file", Input).value = str(tmp_path / "ferries.jsonl")
+        app.screen.query_one("#methods", CheckList).select("statute-lexical")
+        app.screen.query_one("#run", Input).value = "second"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "ferries/second" in shown(app))
+        await until(pilot, lambda: not app.jobs.running)
+    assert (done_evaluation.parent / "second" / "report.md").is_file()
+
+
+async def test_a_batch_from_a_stream_cannot_be_resumed_here(
+    workbench: Any, shown: Any, until: Any, shell: Any, workspace: Any, tmp_path: Path
+) -> None:
+    out = tmp_path / "streamed.jsonl"
+    row = '{"question": "渡し舟とは"}\n'
+    assert shell("batch", "-", "--out", str(out), stdin=row).code == 0
+    (known,) = batch.known(workspace)
+    assert known.questions is None
+    app = workbench(mode="runs")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "streamed.jsonl" in shown(app))
+        await pilot.press("s")
+        await until(pilot, lambda: "It cannot be resumed" in shown(app))
+        assert app.jobs.all == []

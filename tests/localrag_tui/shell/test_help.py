@@ -1,0 +1,80 @@
+"""Help on every screen and dialogue: what it is for, and its keys as they are now."""
+
+from textual.widgets import Input
+
+from localrag_tui.screen import Dialogue
+from localrag_tui.shell.help import ABOUT, Help
+from localrag_tui.shell.top_bar import TITLES
+
+
+def test_every_screen_says_what_it_is_for():
+    assert ABOUT.keys() == TITLES.keys()
+
+
+async def test_it_names_the_keys_of_the_focus_the_screen_and_everywhere(plain, shown, until):
+    app = plain(mode="models", overrides={"tui.keys": {"app.jump": "f9,ctrl+t"}})
+    async with app.run_test(size=(100, 50)) as pilot:
+        await pilot.press("f1")
+        await until(pilot, lambda: "Everywhere" in shown(app))
+        here, on_screen, everywhere = (
+            shown(app).index(heading)
+            for heading in ("Where you are", "On this screen", "Everywhere")
+        )
+        assert here < shown(app).index("Ctrl+J") < on_screen
+        assert on_screen < shown(app).index("Ctrl+N") < everywhere < shown(app).index("F9 Ctrl+T")
+        assert "what they take of its memory" in shown(app)
+        assert "Ctrl+G" not in shown(app)
+        assert "plain.begin" in shown(app)
+        assert "Ctrl+S" not in shown(app)
+        await pilot.press(*"provision")
+        await until(pilot, lambda: "Quit" not in shown(app))
+        assert "Go to a provision" in shown(app)
+        assert "app.jump" in shown(app)
+        app.screen.query_one(Input).value = "change a key"
+        await until(pilot, lambda: "[tui.keys] in" in shown(app))
+        app.screen.query_one(Input).value = "xx"
+        await until(pilot, lambda: "No key fits." in shown(app))
+        await pilot.press("f1")
+        assert not isinstance(app.screen, Help)
+
+
+async def test_it_scrolls_while_one_types(plain, shown, until):
+    app = plain()
+    async with app.run_test(size=(80, 14)) as pilot:
+        await pilot.press("f1")
+        await until(pilot, lambda: "Where you are" in shown(app))
+        await pilot.press(*["pagedown"] * 12)
+        await until(pilot, lambda: "for example" in shown(app))
+        await pilot.press(*["pageup"] * 12)
+        await until(pilot, lambda: "Where you are" in shown(app))
+        await pilot.press("down")
+        await until(pilot, lambda: "Where you are" not in shown(app))
+        await pilot.press("up")
+        await until(pilot, lambda: "Where you are" in shown(app))
+        await pilot.press("escape")
+        assert not isinstance(app.screen, Help)
+
+
+async def test_a_dialogue_has_help_too(plain, shown, until):
+    class Question(Dialogue):
+        def compose(self):
+            yield Input()
+
+    app = plain()
+    async with app.run_test() as pilot:
+        await app.push_screen(Question())
+        await pilot.press("f1")
+        await until(pilot, lambda: "Keys of this dialogue" in shown(app))
+        assert "Close" in shown(app)
+        assert "Ctrl+Q" in shown(app)
+        assert "F3" not in shown(app)
+        await pilot.press("escape")
+        assert isinstance(app.screen, Question)
+
+
+async def test_look(plain, snapshots, until):
+    async def open_help(pilot):
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+
+    await snapshots(lambda language: plain(language), open_help)

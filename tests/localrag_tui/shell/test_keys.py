@@ -1,0 +1,82 @@
+"""Keys can be changed; what cannot work is told, and every action is written down."""
+
+from pathlib import Path
+
+import pytest
+
+from localrag_tui.shell.keys import normal, objections, shortcuts, spelled, usable
+
+GUIDE = Path(__file__).parents[3] / "docs" / "tui.md"
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [
+        ("ctrl+g", "Ctrl+G"),
+        ("f1", "F1"),
+        ("question_mark", "?"),
+        ("slash", "/"),
+        ("n", "n"),
+        ("N", "N"),
+        ("alt+left", "Alt+←"),
+        ("shift+enter", "Shift+Enter"),
+        ("pagedown", "PgDn"),
+        ("ctrl+f5", "Ctrl+F5"),
+    ],
+)
+def test_keys_are_spelled_as_on_a_keyboard(key, shown):
+    assert spelled(key) == shown
+
+
+@pytest.mark.parametrize(
+    ("keys", "good"),
+    [
+        ("f9", True),
+        ("Ctrl+N, F9", True),
+        ("?", True),
+        ("question_mark", True),
+        ("N", True),
+        ("ctrl+right", True),
+        ("", False),
+        ("ctrl+", False),
+        ("strg+x", False),
+        ("f9,", False),
+        ("anything", False),
+    ],
+)
+def test_what_is_no_key_is_known(keys, good):
+    assert usable(normal(keys)) is good
+
+
+def test_wrong_keys_are_objected_to():
+    told = objections(
+        {
+            "app.halp": "f9",
+            "nothing.like.it": "f9",
+            "app.help": "strg+x",
+            "app.jump": "F1",
+            "app.jobs": "f12",
+            "app.palette": "f12",
+        }
+    )
+    causes = "\n".join(objection.cause for objection in told)
+    assert len(told) == 5
+    assert "No action is called app.halp" in causes
+    assert '"strg+x" is no key; app.help keeps its own' in causes
+    assert "F1 stands for both app.help and app.jump" in causes
+    assert "F12 stands for both app.jobs and app.palette" in causes
+    assert all(objection.cure for objection in told)
+
+
+def test_two_actions_may_change_keys():
+    assert objections({"app.jump": "ctrl+b", "app.jobs": "ctrl+g"}) == []
+
+
+def test_every_action_is_written_down():
+    wanted = ["| action | keys | what it does |", "|---|---|---|"]
+    described = (shortcut for shortcut in shortcuts().values() if shortcut.description)
+    for shortcut in described:
+        keys = " ".join(f"`{spelled(key)}`" for key in shortcut.keys)
+        wanted.append(f"| {shortcut.id} | {keys} | {shortcut.description} |")
+    table = "\n".join(wanted)
+    assert table in GUIDE.read_text(encoding="utf-8"), f"docs/tui.md must say\n{table}"

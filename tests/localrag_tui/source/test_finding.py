@@ -1,0 +1,26 @@
+"""Words are found whatever their width and case."""
+
+import pytest
+
+from localrag_tui.source.finding import find_all
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ("渡し舟は渡し場へ", "渡し", ["渡し", "渡し"]),
+        ("ＡＢＣ abc AbC", "aｂc", ["ＡＢＣ", "abc", "AbC"]),
+        ("ｶﾞｲﾄﾞとガイド", "ガイド", ["ｶﾞｲﾄﾞ", "ガイド"]),
+        ("ガイド", "ｶﾞｲﾄﾞ", ["ガイド"]),
+        ("第２７条 第27条", "27", ["２７", "27"]),
+        ("the\n  Ferry　man", "the ferry man", ["the\n  Ferry　man"]),
+        ("a.b axb [red]", "a.b", ["a.b"]),
+        ("a.b axb [red]", "[red]", ["[red]"]),
+        ("渡し舟", "  ", []),
+        ("渡し舟", "", []),
+        ("", "舟", []),
+        ("第④号", "4", ["④"]),
+    ],
+)
+def test_finding(text, words, found):
+    assert [text[start:end] for start, end in find_all(text, words)] == found

@@ -1,0 +1,171 @@
+"""The engine: one process answers one question after the other, and survives its own death."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from localrag.config import load
+from localrag.reading.watching import Cancelled
+from localrag.retrieval.model import Query
+from localrag.workspace import Workspace
+from localrag_tui.work.answering import Opened, StageEnded
+from localrag_tui.work.engine import ProcessEngine
+from localrag_tui.work.process import Process, ProcessDied, WorkFailed
+
+from . import deeds
+
+QUERY = Query("渡し舟を運航してはならない水位は何か")
+
+
+@pytest.fixture
+async def engine():
+    engine = ProcessEngine()
+    yield engine
+    await engine.close()
+
+
+@pytest.fixture
+def ask(engine, bench_home):
+    """Asks a question of the sample corpus."""
+    workspace = Workspace.locate(bench_home)
+
+    async def ask(on_event=lambda _: None, corpus="main"):
+        return await engine.answer(workspace, corpus, load(workspace), QUERY, on_event)
+
+    return ask
+
+
+async def test_it_answers_again_and_again_and_says_how(engine, ask):
+    assert engine.pid == 0
+    await engine.warm()
+    first, told = engine.pid, []
+    assert first
+    reply = await ask(told.append)
+    assert reply.answer.citations
+    assert reply.seconds > 0
+    stages = [event.record.stage for event in told if isinstance(event, StageEnded)]
+    assert stages[:2] == ["resolve", "lexical"]
+    assert (await ask()).answer.text == reply.answer.text
+    assert engine.pid == first
+    with pytest.raises(WorkFailed, match="nowhere") as failed:
+        await ask(corpus="nowhere")
+    assert failed.value.cure
+    assert (await ask()).answer.citations
+    assert not engine.answering
+
+
+async def test_a_cancelled_answer_ends_within_its_stage_and_the_next_is_answered(engine, ask):
+    def cancel(event):
+        assert engine.answering
+        engine.cancel()
+
+    with pytest.raises(Cancelled):
+        await ask(cancel)
+    assert (await ask()).answer.citations
+    engine.cancel()
+    assert (await ask()).answer.citations
+
+
+async def test_a_question_waits_while_the_one_before_is_given_up(engine, ask):
+    seen = asyncio.Event()
+    told = []
+    first = asyncio.create_task(ask(lambda _: seen.set()))
+    await seen.wait()
+    first.cancel()
+    reply = await ask(told.append)
+    assert reply.answer.citations
+    stages = [event.record.stage for event in told if isinstance(event, StageEnded)]
+    assert stages.count("lexical") == 1
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+
+async def test_it_is_started_anew_after_its_death(engine, ask):
+    await engine.warm()
+    killed = engine.pid
+
+    def kill(_):
+        os.kill(killed, signal.SIGKILL)
+
+    with pytest.raises(ProcessDied, match="SIGKILL"):
+        await ask(kill)
+    assert (await ask()).answer.citations
+    assert engine.pid != killed
+    await engine.release()
+    assert (engine.pid, engine.model) == (0, "")
+    assert (await ask()).answer.citations
+
+
+async def test_it_can_be_closed_while_it_starts(engine):
+    warming = asyncio.create_task(engine.warm())
+    await asyncio.sleep(0)
+    await engine.close()
+    await warming
+    assert engine.pid == 0
+
+
+async def test_a_stuck_process_is_ended_where_nobody_waits_for_it(engine, ask, monkeypatch):
+    monkeypatch.setattr("localrag_tui.work.engine._PATIENCE", 0.05)
+
+    def freeze(_):
+        os.kill(engine.pid, signal.SIGSTOP)
+        engine.cancel()
+
+    with pytest.raises(Cancelled):
+        await ask(freeze)
+    assert (await ask()).answer.citations
+    monkeypatch.setattr("localrag_tui.work.engine._PATIENCE", 3600.0)
+    stuck = asyncio.create_task(ask(freeze))
+    while not engine._unwanted:
+        await asyncio.sleep(0.01)
+    await engine.release()
+    assert engine.pid == 0
+    with pytest.raises(Cancelled):
+        await stuck
+
+
+async def test_what_is_cancelled_while_the_process_starts_is_not_asked(engine, ask):
+    warming = asyncio.create_task(engine.warm())
+    await asyncio.sleep(0)
+    asking = asyncio.create_task(ask())
+    await asyncio.sleep(0)
+    assert engine.answering
+    engine.cancel()
+    with pytest.raises(Cancelled):
+        await asking
+    await warming
+    assert not engine.answering
+    assert (await ask()).answer.citations
+
+
+async def test_an_unforeseen_error_ends_the_process(engine, bench_home):
+    workspace = Workspace.locate(bench_home)
+    # The settings are no settings: nobody foresees that.
+    with pytest.raises(WorkFailed, match="AttributeError"):
+        await engine.answer(workspace, "main", None, QUERY, lambda _: None)
+    assert engine.pid == 0
+    reply = await engine.answer(workspace, "main", load(workspace), QUERY, lambda _: None)
+    assert reply.answer.citations
+
+
+async def test_the_end_is_heard_though_nobody_waits_for_it_any_longer():
+    process = await Process.start(deeds.deaf_channel)
+    killing = asyncio.create_task(process.kill())
+    await asyncio.sleep(0)
+    killing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await killing
+    await process.kill()
+    with pytest.raises(ProcessDied, match="SIGKILL"):
+        _ = [message async for message in process.messages()]
+
+
+async def test_other_settings_let_go_of_what_was_open(engine, ask, bench_home):
+    told = []
+    await ask()
+    workspace = Workspace.locate(bench_home)
+    config = load(workspace, {"retrieval.k": 3})
+    await engine.answer(workspace, "main", config, QUERY, told.append)
+    assert told[0] == Opened("")

@@ -1,0 +1,342 @@
+"""The workbench: its screens, and the services they share."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from localrag.config import Config
+from localrag.workspace import Workspace
+from localrag_tui import i18n
+from localrag_tui.i18n import N_, _
+from localrag_tui.library import Library
+from localrag_tui.memory import Memory
+from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
+from localrag_tui.shell.keys import key_of, normal, spelled, usable
+from localrag_tui.shell.settings import Settings
+from localrag_tui.shell.top_bar import TITLES
+from localrag_tui.shell.type_ahead import PatientApp
+from localrag_tui.shown import cut, one_line
+from localrag_tui.spot import OpenSpot, Spot
+from localrag_tui.themes import THEMES
+from localrag_tui.work.engine import Engine, ProcessEngine
+from localrag_tui.work.jobs import Jobs
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from localrag_tui.sessions.keeper import Keeper
+
+
+# Cells of the beginning of what was copied that are told, and characters of its end.
+_BEGINNING, _END = 60, 30
+
+
+def run(workspace: Workspace, overrides: Mapping[str, object]) -> None:
+    """Open the workbench in the terminal, until the user leaves it.
+
+    Raises:
+        Exception: what ended it in the place of the user; the terminal is as it was before.
+    """
+    bench = Workbench(workspace, overrides)
+    bench.run()
+    if bench.failure is not None:
+        raise bench.failure
+
+
+def _ask() -> Screen[None]:
+    from localrag_tui.ask.screen import AskScreen
+
+    return AskScreen()
+
+
+def _read() -> Screen[None]:
+    from localrag_tui.browse.screen import ReadScreen
+
+    return ReadScreen()
+
+
+def _search() -> Screen[None]:
+    from localrag_tui.search.screen import SearchScreen
+
+    return SearchScreen()
+
+
+def _runs() -> Screen[None]:
+    from localrag_tui.runs.screen import RunsScreen
+
+    return RunsScreen()
+
+
+def _models() -> Screen[None]:
+    from localrag_tui.models.screen import ModelsScreen
+
+    return ModelsScreen()
+
+
+def _commands() -> "type[Provider]":
+    from localrag_tui.shell.commands import Commands
+
+    return Commands
+
+
+class Workbench(PatientApp):
+    """The application.
+
+    Args:
+        workspace: an existing one.
+        overrides: settings of the command line, by dotted key.
+        engine: what answers; without one, a process of its own.
+
+    Attributes:
+        memory: what the user has chosen.
+        engine: what answers.
+        jobs: what runs beside.
+        settings: what the files of the workspace and the command line say.
+    """
+
+    TITLE = "localrag"
+    AUTO_FOCUS = None
+    NOTIFICATION_TIMEOUT = 3
+    CSS = "ToastRack { dock: top; align: right top; margin-top: 1; }"
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS = {_commands}  # noqa: RUF012 - Textual's own
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[None]]]] = {
+        "ask": _ask,
+        "read": _read,
+        "search": _search,
+        "runs": _runs,
+        "models": _models,
+    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1", "show_help", N_("Help"), id="app.help", priority=True),
+        Binding("f2", "go('ask')", N_("Ask"), id="app.ask", show=False, priority=True),
+        Binding("f3", "go('read')", N_("Read"), id="app.read", show=False, priority=True),
+        Binding("f4", "go('search')", N_("Search"), id="app.search", show=False, priority=True),
+        Binding("f5", "go('runs')", N_("Runs"), id="app.runs", show=False, priority=True),
+        Binding("f6", "go('models')", N_("Models"), id="app.models", show=False, priority=True),
+        Binding("ctrl+g,g", "jump", N_("Go to a provision"), id="app.jump", show=False),
+        Binding("ctrl+b", "jobs", N_("Jobs"), id="app.jobs", show=False),
+        Binding(
+            "ctrl+p", "command_palette", N_("Commands"), id="app.palette", show=False, priority=True
+        ),
+        Binding("ctrl+q", "quit", N_("Quit"), id="app.quit", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        overrides: Mapping[str, object] | None = None,
+        *,
+        engine: Engine | None = None,
+    ) -> None:
+        super().__init__()
+        self.workspace = workspace
+        self.overrides = overrides or {}
+        self.memory = Memory(workspace.home / "tui.json", self.tell)
+        self.engine = engine or ProcessEngine()
+        self.jobs = Jobs()
+        self._libraries: dict[str, Library] = {}
+        self.settings = Settings(workspace, self.overrides, self.tell)
+        settings = self.settings.of().tui
+        chosen = self.memory.choices
+        language = settings.language if settings.language != "auto" else chosen.language
+        i18n.use(language or i18n.of_environment())
+        theme = settings.theme if settings.theme != "auto" else chosen.theme
+        for known in THEMES.values():
+            self.register_theme(known)
+        self.theme = THEMES.get(theme, THEMES["dark"]).name
+        self._chosen_keys = settings.keys
+        keymap = {id_: normal(keys) for id_, keys in settings.keys.items()}
+        self.set_keymap({id_: keys for id_, keys in keymap.items() if usable(keys)})
+        self._kept: dict[str, Kept] = {}
+        self._making_anew = asyncio.Lock()
+
+    @cached_property
+    def conversations(self) -> "Keeper":
+        """The conversations of the workspace."""
+        from localrag_tui.sessions.keeper import Keeper
+
+        return Keeper(self.workspace)
+
+    @property
+    def corpus(self) -> str:
+        """The corpus in use: the one chosen, else the one of the settings."""
+        return self.memory.choices.corpus or self.settings.of().corpus
+
+    @property
+    def library(self) -> Library:
+        """The corpus in use, open for reading."""
+        return self.library_of(self.corpus)
+
+    def library_of(self, corpus: str) -> Library:
+        """A corpus, open for reading; it stays open."""
+        if corpus not in self._libraries:
+            self._libraries[corpus] = Library(self.workspace, corpus, self.settings.of(corpus))
+        return self._libraries[corpus]
+
+    def config(self) -> Config:
+        """The settings that hold now, with the corpus, method and model that were chosen."""
+        chosen, config = self.memory.choices, self.settings.of(self.corpus)
+        if chosen.method is not None:
+            method = config.method.model_copy(update={"name": chosen.method})
+            config = config.model_copy(update={"method": method})
+        if chosen.model is not None:
+            chat = config.chat.model_copy(update={"model": chosen.model})
+            config = config.model_copy(update={"chat": chat})
+        return config.model_copy(update={"corpus": self.corpus})
+
+    def on_mount(self) -> None:
+        """Go where the user was."""
+        mode = self.memory.choices.mode
+        self.switch_mode(mode if mode in TITLES else "ask")
+        self.set_timer(0.5, self._warm)
+        self.call_after_refresh(self._greet)
+        if self._chosen_keys:
+            self.run_worker(self._check_keys())
+
+    def go(self, mode: str) -> None:
+        """Go to a screen."""
+        self.switch_mode(mode)
+        if kept := self._kept.pop(mode, None):
+            cast("WorkbenchScreen", self.screen).restore_soon(kept)
+        self.memory.remember(mode=mode)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether an action can be done: a dialogue is answered or left before one goes on.
+
+        Where one is already, the key of the screen is free for the screen itself.
+        """
+        if action in ("go", "jump", "jobs") and self.screen.is_modal:
+            return False
+        if action == "go" and parameters == (self.current_mode,):
+            return False
+        return super().check_action(action, parameters)
+
+    def action_go(self, mode: str) -> None:
+        """Go to a screen, by its key."""
+        self.go(mode)
+
+    def open_spot(self, spot: Spot) -> None:
+        """Show a place on the Read screen."""
+        self.go("read")
+        self.screen.post_message(OpenSpot(spot))
+
+    def on_open_spot(self, event: OpenSpot) -> None:
+        """Show a place that the screen in view could not show."""
+        self.open_spot(event.spot)
+
+    def action_jump(self) -> None:
+        """Ask for a provision, and go there: on the screen in view, if it shows sources."""
+        from localrag_tui.jump.dialogue import JumpDialogue
+
+        def show(spot: object) -> None:
+            if isinstance(spot, Spot):
+                self.screen.post_message(OpenSpot(spot))
+
+        self.push_screen(JumpDialogue(), show)
+
+    def copy(self, text: str) -> None:
+        """Put a text into the clipboard of the terminal, and show what was copied."""
+        self.copy_to_clipboard(text)
+        for shown in [of for of in self._notifications if of.title == _("Copied")]:
+            self._unnotify(shown)
+        # A quotation ends with its place.
+        told = one_line(text)
+        if cell_len(told) > _BEGINNING + 2 * _END:
+            told = cut(told, _BEGINNING) + told[-_END:]
+        count = _("{n:,} characters").format(n=len(text))
+        self.notify(f"{told}\n{count}", title=_("Copied"), markup=False)
+
+    def action_jobs(self) -> None:
+        """Show what runs and has run."""
+        from localrag_tui.jobs.dialogue import JobsDialogue
+
+        self.push_screen(JobsDialogue())
+
+    async def action_quit(self) -> None:
+        """Leave; where something runs it is asked first, and a second time means it."""
+        from localrag_tui.shell.leaving import LeaveDialogue
+
+        if self.jobs.running and not isinstance(self.screen, LeaveDialogue):
+            self.push_screen(LeaveDialogue(), lambda leaves: self.exit() if leaves else None)
+        else:
+            self.exit()
+
+    def action_help_quit(self) -> None:
+        """Tell those who press Ctrl+C how to leave."""
+        self.notify(_("{key} leaves.").format(key=key_of(self, Workbench, "app.quit")))
+
+    def action_show_help(self) -> None:
+        """Show what the screen or dialogue in view is for, and its keys; again, leave that."""
+        from localrag_tui.shell.help import Help, help_on
+
+        screen = self.screen
+        if isinstance(screen, Help):
+            screen.action_leave()
+        elif isinstance(screen, WorkbenchScreen | Dialogue):
+            mode = screen.MODE if isinstance(screen, WorkbenchScreen) else ""
+            self.push_screen(help_on(screen, mode, screen.active_bindings, self.workspace.settings))
+
+    def action_command_palette(self) -> None:
+        """Show every command by its name."""
+        from localrag_tui.shell.commands import Palette
+
+        if isinstance(self.screen, WorkbenchScreen | Dialogue):
+            self.push_screen(Palette(self.screen.active_bindings_in_english))
+
+    def get_key_display(self, binding: Binding) -> str:
+        """A key as it stands on a keyboard."""
+        return binding.key_display or spelled(binding.key)
+
+    async def make_screens_anew(self) -> None:
+        """Show everything in another language; what was typed and read stays."""
+        # One after the other: the mode between is nobody's home.
+        async with self._making_anew:
+            here = self.current_mode
+            self._kept |= {
+                screen.MODE: screen.kept()
+                for stack in self._screen_stacks.values()
+                for screen in stack
+                if isinstance(screen, WorkbenchScreen)
+            }
+            self.add_mode("between", Screen)
+            await self.switch_mode("between")
+            for mode, screen in self.MODES.items():
+                await self.remove_mode(mode)
+                self.add_mode(mode, screen)
+            self.go(here)
+            await self.remove_mode("between")
+
+    async def shut_down(self) -> None:
+        """End every process and close every corpus."""
+        await self.jobs.close()
+        await self.engine.close()
+        if "conversations" in self.__dict__:
+            await self.conversations.close()
+        for library in self._libraries.values():
+            await library.close()
+        self._libraries.clear()
+        await asyncio.to_thread(self.memory.close)
+
+    async def _greet(self) -> None:
+        from localrag_tui.corpora.welcome import greet
+        from localrag_tui.jobs.notices import announce
+
+        announce(self)
+        await greet(self)
+
+    async def _warm(self) -> None:
+        await self.engine.warm()
+
+    async def _check_keys(self) -> None:
+        from localrag_tui.shell.keys import objections
+
+        for objection in await asyncio.to_thread(objections, self._chosen_keys):
+            self.notify(
+                f"{objection.cause}\n{objection.cure}", severity="warning", markup=False, timeout=12
+            )

@@ -1,0 +1,211 @@
+"""The dialogue "Answer with": corpus, method and model."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from localrag.config import Config, load
+from localrag.errors import LocalragError
+from localrag_tui.ask.ways import DEFAULT_READER, ChatModel, Way, chat_models, ways
+from localrag_tui.corpora.overview import STATES, CorpusRow, overview
+from localrag_tui.i18n import N_, _, ngettext
+from localrag_tui.screen import Dialogue
+from localrag_tui.shell.footer import KeyBar
+from localrag_tui.shown import content, one_line
+from localrag_tui.wording import size
+
+
+class Offer(NamedTuple):
+    """A row: something that can be chosen.
+
+    Attributes:
+        field: the choice that it changes, as `Memory.remember` names it.
+        value: what is remembered.
+        name: as it is shown.
+        about: what is said of it.
+        why_not: why it cannot be chosen; "" where it can.
+    """
+
+    field: str
+    value: str
+    name: str
+    about: str = ""
+    why_not: str = ""
+
+
+_TITLES = {"corpus": N_("Corpus"), "method": N_("Method"), "model": N_("Model")}
+
+
+class Chooser(Dialogue):
+    """Chooses what answers; every choice holds and is remembered at once."""
+
+    CSS: ClassVar[str] = """
+    Chooser > .box {
+        width: 96; max-width: 96%; height: 94%; max-height: 34;
+        background: $surface; padding: 1 2 0 2;
+        .heading { margin: 0 0 1 0; }
+        OptionList {
+            height: 1fr; border: none; padding: 0; background: $surface;
+            text-wrap: nowrap; text-overflow: ellipsis;
+            &:focus { background-tint: transparent; }
+            & > .option-list--option-highlighted {
+                background: $primary 15%; color: $foreground; text-style: none;
+            }
+        }
+        #about { height: 2; margin: 1 0 0 0; color: $foreground-muted; }
+        Footer { background: $surface; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", N_("Choose"), id="chooser.choose", priority=True),
+        Binding("space", "keep", N_("Choose and stay"), id="chooser.keep"),
+        Binding("ctrl+o", "leave", N_("Close"), id="chooser.close", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: tuple[list[CorpusRow], list[Way], list[ChatModel]] = ([], [], [])
+        self._rows: list[Offer | None] = []
+
+    def compose(self) -> ComposeResult:
+        """The list, as soon as everything is looked up."""
+        with Vertical(classes="box"):
+            yield Static(Content(_("Answer with")), classes="heading")
+            yield OptionList(markup=False)
+            yield Static(id="about")
+            yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Look up what there is."""
+        self.query_one(OptionList).loading = True
+        self._look_up()
+
+    def action_take(self) -> None:
+        """Choose what is highlighted, and close."""
+        if self._choose():
+            self.dismiss(None)
+
+    def action_keep(self) -> None:
+        """Choose what is highlighted, and go on choosing."""
+        self._choose()
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Say in full what may not fit into the row."""
+        offer = self._rows[event.option_index] if event.option_index < len(self._rows) else None
+        self.query_one("#about", Static).update(content(offer.about if offer else ""))
+
+    def on_option_list_option_selected(self) -> None:
+        """Choose what was clicked."""
+        self._choose()
+
+    @work
+    async def _look_up(self) -> None:
+        bench = self.bench
+        chosen = bench.memory.choices.model or ""
+
+        def look() -> tuple[list[CorpusRow], list[Way], list[ChatModel]]:
+            named = load(bench.workspace, bench.overrides).chat.model
+            return overview(bench.workspace), ways(), chat_models(bench.workspace, named, chosen)
+
+        try:
+            self._found = await asyncio.to_thread(look)
+        except LocalragError as error:
+            self.dismiss(None)
+            bench.tell(error)
+            return
+        listed = self.query_one(OptionList)
+        listed.loading = False
+        self._fill()
+        listed.focus()
+
+    def _choose(self) -> bool:
+        place = self.query_one(OptionList).highlighted
+        if place is None or (offer := self._rows[place]) is None or offer.why_not:
+            return False
+        self.bench.memory.remember(**{offer.field: offer.value})
+        self._fill()
+        return True
+
+    def _fill(self) -> None:
+        try:
+            settings = self.bench.config()
+        except LocalragError as error:
+            # The settings of the corpus that was chosen cannot be read; another one may do.
+            self.bench.tell(error)
+            settings = Config()
+        chosen = {
+            "corpus": self.bench.corpus,
+            "method": settings.method.name,
+            "model": settings.chat.model,
+        }
+        found = list(self._all(with_model=bool(settings.chat.model)))
+        name_width = max((cell_len(offer.name) for offer in found), default=0)
+        listed = self.query_one(OptionList)
+        before = self._rows[listed.highlighted] if listed.highlighted is not None else None
+        options: list[Option] = []
+        self._rows = []
+        for field, offers in groupby(found, key=lambda offer: offer.field):
+            options.append(Option(content(_(_TITLES[field]), "bold $accent"), disabled=True))
+            self._rows.append(None)
+            # What can be chosen now comes first.
+            for offer in sorted(offers, key=lambda offer: bool(offer.why_not)):
+                row = _row(offer, name_width, chosen=chosen[field] == offer.value)
+                options.append(Option(row, disabled=bool(offer.why_not)))
+                self._rows.append(offer)
+        listed.clear_options()
+        listed.add_options(options)
+        wanted = {before.field: before.value} if before else chosen
+        listed.highlighted = self._place_of(wanted)
+
+    def _place_of(self, wanted: Mapping[str, str]) -> int | None:
+        return next(
+            (
+                at
+                for at, offer in enumerate(self._rows)
+                if offer and not offer.why_not and offer.value == wanted.get(offer.field)
+            ),
+            None,
+        )
+
+    def _all(self, *, with_model: bool) -> Iterator[Offer]:
+        corpora, methods, models = self._found
+        for row in corpora:
+            documents = ngettext("{n:,} document", "{n:,} documents", row.documents)
+            state = _(STATES[row.index]) if row.index else ""
+            about = _(", ").join((documents.format(n=row.documents), state))
+            yield Offer("corpus", row.name, row.name, about, row.problem)
+        for way in methods:
+            why_not = ""
+            if way.evaluates:
+                why_not = _("for evaluations only")
+            elif way.needs_model and not with_model:
+                why_not = _("needs a model")
+            yield Offer("method", way.name, way.name or _(DEFAULT_READER), _(way.about), why_not)
+        for model in models:
+            about = size(model.size) if model.size else ""
+            if not model.name:
+                about = _("answers by quotation alone")
+            name = model.name or _("none")
+            yield Offer("model", model.name, name, about, _(model.problem))
+
+
+def _row(offer: Offer, name_width: int, *, chosen: bool) -> Content:
+    pad = " " * (name_width - cell_len(offer.name) + 2)
+    ink = "$foreground-muted" if offer.why_not else "$foreground"
+    about = " - ".join(filter(None, (offer.why_not, offer.about)))
+    return Content.assemble(
+        ("✓ " if chosen else "  ", "bold"),
+        content(one_line(offer.name), f"bold {ink}" if chosen else ink),
+        pad,
+        content(one_line(about), "$foreground-muted"),
+    )

@@ -1,0 +1,145 @@
+"""Where questions are written."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static, TextArea
+
+from localrag.methods.choices import LABELS
+from localrag.retrieval.model import Query
+from localrag_tui.ask.typing_area import OptionsArea, QuestionArea
+from localrag_tui.ask.unsent import Unsent, UnsentFile
+from localrag_tui.i18n import _
+
+# From so many characters on their number is shown.
+_LONG = 2_000
+# Seconds between two times that what was typed is kept.
+_PACE = 0.7
+
+
+class Composer(Vertical):
+    """The question and, for a method that chooses between some, its options.
+
+    What is typed is kept in a file until it is asked.
+
+    Attributes:
+        question: the field of the question.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Composer {
+        height: auto; dock: bottom; padding: 0 1;
+        background: $surface;
+        border-top: solid $panel;
+        border-title-color: $foreground-muted;
+        border-title-align: right;
+        &:focus-within { border-top: solid $primary; }
+        Horizontal { height: auto; display: none; }
+        &.-choosing Horizontal { display: block; }
+        #labels { width: 3; height: auto; color: $accent; text-style: bold; }
+    }
+    """
+
+    class Asked(Message):
+        """A question is to be asked."""
+
+        def __init__(self, query: Query) -> None:
+            super().__init__()
+            self.query = query
+
+    def __init__(self, kept: UnsentFile) -> None:
+        super().__init__()
+        self.question = QuestionArea(placeholder=_("Ask a question"), id="question")
+        self._options = OptionsArea(placeholder=_("An option on each line"), id="options")
+        self._kept = kept
+        self._typed = False
+
+    def compose(self) -> ComposeResult:
+        """The two fields."""
+        yield self.question
+        with Horizontal():
+            yield Static(Content(LABELS[0]), id="labels")
+            yield self._options
+
+    async def on_mount(self) -> None:
+        """Show what was typed the last time."""
+        unsent = await self._kept.read()
+        if not self.question.text and not self._options.text:
+            self._show(unsent)
+        self.set_interval(_PACE, self._keep)
+
+    async def on_unmount(self) -> None:
+        """Keep what was typed last."""
+        await self._keep()
+
+    @property
+    def choosing(self) -> bool:
+        """Whether options are asked for."""
+        return self.has_class("-choosing")
+
+    @choosing.setter
+    def choosing(self, choosing: bool) -> None:
+        self.set_class(choosing, "-choosing")
+        self.question.has_options = choosing
+        if not choosing and self._options.has_focus:
+            self.question.focus()
+        self.screen.refresh_bindings()
+
+    def sent(self, query: Query) -> None:
+        """Forget a question that is asked and written down, unless another one is typed here."""
+        self.question.before.add(query.text)
+        if self._query == query:
+            self._show(Unsent())
+            if self._options.has_focus:
+                self.question.focus()
+
+    def put(self, query: Query) -> None:
+        """Show a question to be asked, perhaps after a change."""
+        self._show(Unsent(query.text, "\n".join(query.options)))
+
+    def on_question_area_asked(self, event: QuestionArea.Asked) -> None:
+        """Ask what was typed."""
+        event.stop()
+        self.post_message(self.Asked(self._query))
+
+    def on_question_area_left(self, event: QuestionArea.Left) -> None:
+        """Go on with the options."""
+        event.stop()
+        self._options.focus()
+
+    def on_options_area_left(self, event: OptionsArea.Left) -> None:
+        """Go back to the question."""
+        event.stop()
+        self.question.focus()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Say how long a long text is, and label the options."""
+        event.stop()
+        self._typed = True
+        characters = len(self.question.text) + len(self._options.text)
+        counted = _("{n:,} characters").format(n=characters) if characters >= _LONG else ""
+        self.border_title = counted
+        self.call_after_refresh(self._label)
+
+    @property
+    def _query(self) -> Query:
+        options = self._options.options if self.choosing else ()
+        return Query(self.question.typed.strip(), options)
+
+    def _show(self, unsent: Unsent) -> None:
+        self.question.put(unsent.text)
+        self._options.put(unsent.options)
+
+    def _label(self) -> None:
+        rows = dict(zip(self._options.rows or [0], LABELS, strict=False))
+        lines = [rows.get(row, "") for row in range(max(rows) + 1)]
+        shown = lines[self._options.scroll_offset.y :][: self._options.size.height or 1]
+        self.query_one("#labels", Static).update(Content("\n".join(shown)))
+
+    async def _keep(self) -> None:
+        if self._typed:
+            self._typed = False
+            await self._kept.write(Unsent(self.question.typed, self._options.typed))

@@ -1,0 +1,246 @@
+"""What an answer rests on: the cited passages, and what every stage of the retrieval has found."""
+
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList, TabbedContent, TabPane, Tabs
+from textual.widgets.option_list import Option
+
+from localrag.conversations.model import Turn
+from localrag.reading.model import Citation
+from localrag.retrieval.model import StageRecord
+from localrag_tui.ask import wording
+from localrag_tui.i18n import N_, _, ngettext
+from localrag_tui.shown import content, one_line
+from localrag_tui.wording import stage
+
+# Cells of a quotation in the list; the width of the list cuts it further.
+_SNIPPET = 200
+
+
+class Place(NamedTuple):
+    """A passage that can be looked at.
+
+    Attributes:
+        corpus: where it stands.
+        citation: the quotation from it; None where it was only found.
+    """
+
+    corpus: str
+    passage_id: str
+    citation: Citation | None = None
+
+
+class Places(OptionList):
+    """Passages to look at; what is highlighted is shown, Enter goes there."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Places {
+        border: none; background: $surface; padding: 0; height: 1fr;
+        text-wrap: nowrap; text-overflow: ellipsis;
+    }
+    Places:focus { border: none; background-tint: transparent; }
+    Places > .option-list--option-highlighted {
+        background: $panel; color: $foreground; text-style: none;
+    }
+    Places:focus > .option-list--option-highlighted {
+        background: $primary 15%; color: $foreground; text-style: none;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", N_("Source"), id="evidence.open"),
+        *(Binding(str(n), f"take({n})", show=False, id=f"evidence.cite{n}") for n in range(1, 10)),
+        Binding("c", "copy", N_("Copy"), id="evidence.copy"),
+    ]
+
+    class Looked(Message):
+        """A passage was highlighted, or chosen to be read."""
+
+        def __init__(self, place: Place, *, chosen: bool) -> None:
+            super().__init__()
+            self.place = place
+            self.chosen = chosen
+
+    class Copy(Message):
+        """The quotation is wanted in the clipboard."""
+
+        def __init__(self, place: Place) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id, markup=False)
+        self._places: list[Place | None] = []
+
+    @property
+    def current(self) -> Place | None:
+        """What is highlighted."""
+        return self._place(self.highlighted)
+
+    def fill(self, rows: list[tuple[Content, Place | None]]) -> None:
+        """Show other passages; a row without a place is a heading."""
+        self._places = [place for _row, place in rows]
+        self.clear_options()
+        self.add_options(Option(row, disabled=place is None) for row, place in rows)
+
+    def action_take(self, number: int) -> None:
+        """Read the citation of this number."""
+        if number <= len(self._places) and self._places[number - 1] is not None:
+            self.highlighted = number - 1
+            self.action_select()
+
+    def action_copy(self) -> None:
+        """Copy what is highlighted."""
+        if (place := self.current) is not None:
+            self.post_message(self.Copy(place))
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Have it shown."""
+        self._tell(event, chosen=False)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Have the reader go there."""
+        self._tell(event, chosen=True)
+
+    def _tell(self, event: OptionList.OptionMessage, *, chosen: bool) -> None:
+        event.stop()
+        # A list that was filled anew since has nothing to say of its old rows.
+        if event.option_index == self.highlighted:
+            place = self._place(event.option_index)
+            if place is not None:
+                self.post_message(self.Looked(place, chosen=chosen))
+
+    def _place(self, row: int | None) -> Place | None:
+        return self._places[row] if row is not None and row < len(self._places) else None
+
+
+class Evidence(Vertical):
+    """The evidence of one turn."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Evidence {
+        height: 2fr; min-height: 5; max-height: 14;
+        background: $surface;
+        TabbedContent, ContentSwitcher { height: 1fr; }
+        TabPane { padding: 0; }
+        Tabs { height: 1; }
+        Underline { display: none; }
+        Tab { color: $foreground-muted; }
+        Tab.-active { color: $foreground; text-style: bold underline; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,right", "other", N_("Search hits"), id="evidence.other", key_display="← →"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turn: Turn | None = None
+
+    def compose(self) -> ComposeResult:
+        """Citations, and what was found."""
+        with TabbedContent():
+            with TabPane(_("Citations"), id="cited"):
+                yield Places(id="citations")
+            with TabPane(_("Search hits"), id="found"):
+                yield Places(id="hits")
+
+    def on_mount(self) -> None:
+        """Leave the keys to the lists: left and right change them."""
+        self.query_one(Tabs).can_focus = False
+
+    def action_other(self) -> None:
+        """Go to the other list."""
+        tabs = self.query_one(TabbedContent)
+        tabs.active = "found" if tabs.active == "cited" else "cited"
+        self.call_after_refresh(self.enter)
+
+    def show(self, turn: Turn | None) -> None:
+        """Show the evidence of a turn; none for a turn without an answer."""
+        if turn is self._turn:
+            return
+        self._turn = turn
+        self._fill_citations(turn)
+        self._fill_hits(turn)
+
+    @property
+    def current(self) -> Place | None:
+        """What is highlighted in the list in view."""
+        return self._list.current
+
+    def point(self, number: int) -> None:
+        """Highlight a citation, by its number from 1."""
+        self.query_one(TabbedContent).active = "cited"
+        self.query_one("#citations", Places).highlighted = number - 1
+
+    def enter(self) -> None:
+        """Take the focus."""
+        self._list.focus()
+
+    def on_tabbed_content_tab_activated(self) -> None:
+        """Fill the list that nobody has looked at."""
+        self._fill_hits(self._turn)
+
+    @property
+    def _list(self) -> Places:
+        return self.query_one(f"#{self.query_one(TabbedContent).active} Places", Places)
+
+    def _fill_citations(self, turn: Turn | None) -> None:
+        citations = turn.answer.citations if turn is not None and turn.answer is not None else ()
+        corpus = turn.corpus if turn is not None else ""
+        rows: list[tuple[Content, Place | None]] = [
+            (_row(number, citation), Place(corpus, citation.passage_id, citation))
+            for number, citation in enumerate(citations, 1)
+        ]
+        listed = self.query_one("#citations", Places)
+        listed.fill(rows)
+        if rows:
+            listed.highlighted = 0
+
+    def _fill_hits(self, turn: Turn | None) -> None:
+        # With many options there are hundreds of hits, which most readers never look at.
+        if self.query_one(TabbedContent).active != "found":
+            return
+        stages = turn.answer.trace.stages if turn is not None and turn.answer is not None else ()
+        corpus = turn.corpus if turn is not None else ""
+        rows: list[tuple[Content, Place | None]] = []
+        for record in stages:
+            rows.append((_heading(record), None))
+            for hit in record.hits:
+                reason = f"  ({one_line(hit.reason)})" if hit.reason else ""
+                text = Content.assemble(
+                    (f"{hit.rank:>3} {hit.score:>7.3f}  ", "$foreground-muted"),
+                    content(one_line(hit.passage.header)),
+                    content(reason, "$foreground-muted"),
+                )
+                rows.append((text, Place(corpus, hit.passage.id)))
+        self.query_one("#hits", Places).fill(rows)
+
+
+def _row(number: int, citation: Citation) -> Content:
+    rejected = Content() if citation.verified else content(_("rejected: "), "bold $error")
+    snippet = one_line(" ".join(citation.quote[:_SNIPPET].split()))
+    return Content.assemble(
+        (f"[{number}] ", "bold $primary" if citation.verified else "strike $error"),
+        rejected,
+        content(one_line(citation.label or citation.passage_id), "$accent"),
+        "\n    ",
+        content(snippet, "$foreground-muted"),
+    )
+
+
+def _heading(record: StageRecord) -> Content:
+    hits = ngettext("{n} hit", "{n} hits", len(record.hits)).format(n=len(record.hits))
+    name = wording.SEPARATOR.join(filter(None, (stage(record.stage), record.subject)))
+    text = Content.assemble(
+        content(one_line(name), "bold $foreground"),
+        content(f"  {hits}, {record.seconds * 1000:.1f} ms", "$foreground-muted"),
+    )
+    for event in record.events:
+        text += content("\n" + _("note: {event}").format(event=_(event)), "$foreground-muted")
+    return text

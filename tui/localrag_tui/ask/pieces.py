@@ -1,0 +1,187 @@
+"""A turn of a conversation as the pieces that are shown of it, from the question down."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from textual.content import Content
+from textual.style import Style
+
+from localrag.conversations.model import Turn, TurnState
+from localrag.methods.choices import LABELS
+from localrag.reading.model import Answer, Citation, Claim, Derivation, Status, Step
+from localrag.retrieval.model import Query
+from localrag_tui.ask import wording
+from localrag_tui.ask.progress import Progress
+from localrag_tui.i18n import _
+from localrag_tui.remarks import remark
+from localrag_tui.shown import content
+from localrag_tui.wording import STATUSES, duration
+
+# Characters of a quotation and of a question that are shown; the source and a copy have all of it.
+_LONGEST = 600
+_STATUS_STYLES = {
+    Status.SUPPORTED: "bold $success",
+    Status.UNSUPPORTED: "bold $warning",
+    Status.NOT_FOUND: "bold $warning",
+}
+_QUIET = "$foreground-muted"
+
+
+class Piece(NamedTuple):
+    """A paragraph.
+
+    Attributes:
+        kind: its class in the style sheet.
+        citations: the citations of the answer that it rests on, as numbers from 1.
+        step: whether the reader can go to it: a claim, a quotation, a step of a derivation.
+    """
+
+    content: Content
+    kind: str
+    citations: tuple[int, ...] = ()
+    step: bool = False
+
+
+def pieces(turn: Turn) -> list[Piece]:
+    """All that is shown of a turn."""
+    return [*_question(turn.query), *_outcome(turn)]
+
+
+def question(query: Query) -> list[Piece]:
+    """What is shown of a question that is being answered."""
+    return list(_question(query))
+
+
+def live(progress: Progress) -> Content:
+    """An answer that is being made: the stages that have ended, and the unchecked claims."""
+    lines = []
+    if progress.stages:
+        stages = wording.SEPARATOR.join(map(wording.found, progress.stages))
+        lines.append(content(stages, _QUIET))
+    if progress.opening:
+        loading = _("loading {model} …").format(model=progress.opening)
+        lines.append(content(loading, "$accent"))
+    if not lines:
+        lines.append(content(_("searching …"), _QUIET))
+    if progress.claims:
+        lines += [content(_("unchecked:"), "$warning"), *_drafted(progress.claims)]
+    return Content("\n").join(lines)
+
+
+def cut(text: str, most: int = _LONGEST) -> str:
+    """The beginning of a text, and how long it is where that is not all."""
+    if len(text) <= most:
+        return text
+    return _("{text} … ({n:,} characters in all)").format(text=text[:most], n=len(text))
+
+
+def _question(query: Query) -> Iterator[Piece]:
+    yield Piece(content(cut(query.text), "bold"), "question")
+    for label, option in zip(LABELS, query.options, strict=False):
+        text = Content.assemble((f"{label}  ", f"bold {_QUIET}"), content(cut(option)))
+        yield Piece(text, "option")
+
+
+def _outcome(turn: Turn) -> Iterator[Piece]:
+    match turn.state:
+        case TurnState.ANSWERED if turn.answer is not None:
+            yield from _answer(turn.answer)
+            yield Piece(content(_made_with(turn), _QUIET), "meta")
+            return
+        case TurnState.ANSWERING:
+            yield _state(_("being answered in another window"), "", _QUIET)
+        case TurnState.CANCELLED:
+            yield _state(_("cancelled"), "", "bold $warning")
+        case TurnState.INTERRUPTED:
+            again = _("the application ended in the middle; a asks again")
+            yield _state(_("interrupted"), again, "bold $warning")
+        case TurnState.ANSWERED | TurnState.FAILED:
+            yield _state(_("failed"), turn.cause, "bold $error")
+            if turn.cure:
+                yield Piece(content(turn.cure), "cure")
+    if turn.draft:
+        yield Piece(content(_("unchecked:"), "$warning"), "draft")
+        for line in _drafted(turn.draft):
+            yield Piece(line, "draft")
+
+
+def _drafted(claims: tuple[str, ...]) -> list[Content]:
+    return [content(f"- {claim}", f"italic {_QUIET}") for claim in claims]
+
+
+def _state(word: str, reason: str, style: str) -> Piece:
+    return Piece(Content.assemble((word, style), content(f"  {reason}" if reason else "")), "state")
+
+
+def _answer(answer: Answer) -> Iterator[Piece]:
+    yield _state(_(STATUSES[answer.status]), wording.verdict(answer), _STATUS_STYLES[answer.status])
+    if answer.label:
+        chosen = Content.assemble(
+            (f"{answer.label}  ", "bold $success"), content(answer.text, "bold")
+        )
+        yield Piece(chosen, "result")
+    elif answer.derivation and answer.text:
+        yield Piece(content(cut(answer.text), "bold"), "result")
+    if answer.derivation:
+        yield from _derivation(answer, answer.derivation)
+    for claim in answer.claims:
+        yield _claim(answer, claim)
+    for number, citation in enumerate(answer.citations, 1):
+        # Without claims, the quotations are the answer.
+        if not citation.verified or not (answer.claims or answer.derivation):
+            yield _quotation(number, citation)
+    for event in dict.fromkeys(answer.trace.events):
+        yield Piece(content(_("note: {event}").format(event=remark(event)), _QUIET), "note")
+
+
+def _claim(answer: Answer, claim: Claim) -> Piece:
+    text = content(cut(claim.text))
+    for number in claim.citations:
+        text = text + " " + link(number, answer.citations[number - 1])
+    return Piece(text, "claim", claim.citations, step=True)
+
+
+def link(number: int, citation: Citation) -> Content:
+    """The number of a citation, to be clicked; one that was rejected is struck out."""
+    text = Content(f"[{number}]").stylize("bold $primary" if citation.verified else "strike $error")
+    return text.stylize(Style.from_meta({"@click": f"cite({number})"}))
+
+
+def _quotation(number: int, citation: Citation) -> Piece:
+    head = link(number, citation) + " "
+    if not citation.verified:
+        head += Content.styled(_("rejected: "), "bold $error")
+    head += content(citation.label or citation.passage_id, "$accent")
+    if reason := wording.rejection(citation):
+        head += content(f" ({reason})")
+    quote = content(cut(citation.quote), "" if citation.verified else _QUIET)
+    return Piece(head + "\n" + quote, "quotation", (number,), step=True)
+
+
+def _derivation(answer: Answer, derivation: Derivation) -> Iterator[Piece]:
+    for number, step in enumerate(derivation.steps, 1):
+        citations = (step.citation,) if step.citation else ()
+        yield Piece(_found(number, answer, step), "claim", citations, step=True)
+    for computation in derivation.computed:
+        yield Piece(content(f"=> {cut(computation)}"), "computed")
+
+
+def _found(number: int, answer: Answer, step: Step) -> Content:
+    looked_for = step.triple or step
+    text = Content.assemble(
+        (f"{number}. ", "bold"),
+        content(f"{cut(looked_for.subject)}、{cut(looked_for.predicate)}: ", "$accent"),
+    )
+    if step.triple is None:
+        text += Content.styled(_("not found"), "bold $warning")
+    else:
+        text += content(cut("、".join(step.triple.objects)), "bold")
+    if step.citation:
+        text = text + " " + link(step.citation, answer.citations[step.citation - 1])
+    return text + content(f" ({wording.origin(step)})", _QUIET)
+
+
+def _made_with(turn: Turn) -> str:
+    method = turn.method or _("default reader")
+    parts = [turn.corpus, method, turn.model, duration(turn.seconds)]
+    return wording.SEPARATOR.join(filter(None, parts))

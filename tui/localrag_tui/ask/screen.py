@@ -1,0 +1,388 @@
+"""The Ask screen: the conversation, where the next question is typed, and the evidence."""
+
+import asyncio
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+from textual.widgets import Static
+
+from localrag.config import Config
+from localrag.conversations.model import Turn, TurnState
+from localrag.errors import LocalragError, UsageError
+from localrag.retrieval.model import Query
+from localrag_tui.ask import wording
+from localrag_tui.ask.asking import Asking
+from localrag_tui.ask.chooser import Chooser
+from localrag_tui.ask.composer import Composer
+from localrag_tui.ask.evidence import Place
+from localrag_tui.ask.example import Example
+from localrag_tui.ask.history import History
+from localrag_tui.ask.record import Record
+from localrag_tui.ask.source_side import SourceSide
+from localrag_tui.ask.status import StatusLine
+from localrag_tui.ask.transcript import Transcript
+from localrag_tui.ask.unsent import UnsentFile
+from localrag_tui.ask.ways import Way, fault_of_options, ways
+from localrag_tui.ask.welcome import EmptyConversation
+from localrag_tui.i18n import N_, _
+from localrag_tui.screen import WorkbenchScreen
+from localrag_tui.shown import content, one_line
+from localrag_tui.spot import OpenSpot
+from localrag_tui.work.job import Job
+
+# Seconds between two looks at an answer that is being made.
+_PACE = 0.05
+# Seconds between two drafts of it that are written down.
+_DRAFT_PACE = 1.0
+
+
+class AskScreen(WorkbenchScreen):
+    """Asks, and shows what was answered."""
+
+    MODE: ClassVar[str] = "ask"
+    CSS: ClassVar[str] = """
+    AskScreen {
+        #conversation { width: 1fr; height: 1fr; }
+        #title {
+            height: 1; padding: 0 2; color: $foreground-muted;
+            text-wrap: nowrap; text-overflow: ellipsis;
+        }
+        EmptyConversation { display: none; }
+        &.-empty EmptyConversation { display: block; height: 1fr; }
+        &.-empty Transcript, &.-empty SourceSide, &.-empty #title { display: none; }
+        SourceSide { border-left: solid $panel; }
+    }
+    AskScreen.-narrow {
+        SourceSide { display: none; border-left: none; }
+        &.-over SourceSide { display: block; }
+        &.-over #conversation { display: none; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", N_("Cancel"), id="ask.cancel"),
+        Binding("escape", "leave", N_("Back"), id="ask.leave"),
+        Binding("ctrl+o", "choose", N_("Answer with"), id="ask.choose"),
+        Binding("ctrl+r", "conversations", N_("Conversations"), id="ask.conversations"),
+        Binding("ctrl+n", "new", N_("New conversation"), id="ask.new", show=False),
+        Binding("pageup", "page(-1)", N_("Scroll up"), id="ask.page_up", show=False),
+        Binding("pagedown", "page(1)", N_("Scroll down"), id="ask.page_down", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._record: Record
+        self._asking: Asking | None = None
+        self._beginning = False
+        self._ways: dict[str, Way] = {}
+
+    def body(self) -> ComposeResult:
+        """The conversation on the left, its evidence on the right, the cost below."""
+        self._record = Record(self.bench)
+        with Horizontal():
+            with Vertical(id="conversation"):
+                # Before the transcript, so that Tab goes from the question to the answer.
+                yield Composer(UnsentFile(self.bench.workspace.home / "tui-unsent.json"))
+                yield Static(id="title")
+                yield EmptyConversation()
+                yield Transcript()
+            yield SourceSide()
+        yield StatusLine()
+
+    def on_mount(self) -> None:
+        """Show the conversation of the last time."""
+        self.add_class("-empty")
+        self.query_one(Composer).question.focus()
+        self._unlisten = self.bench.jobs.listen(self._after_job)
+        self.set_interval(_PACE, self._follow)
+        self.set_interval(_DRAFT_PACE, self._keep_draft)
+        self._say_what_answers()
+        # The first paint goes before: what they import would keep it waiting.
+        self.call_after_refresh(self._show_conversation)
+        self.call_after_refresh(self._look_up)
+
+    def on_unmount(self) -> None:
+        """Nobody is told any more."""
+        self._unlisten()
+
+    def on_screen_resume(self) -> None:
+        """Take up what was chosen on another screen."""
+        if self.is_mounted:
+            self._say_what_answers()
+            self._look_at_corpus()
+
+    @property
+    def focus_chain(self) -> list[Widget]:
+        """The question, its answer, and what that rests on; on the screen the answer is above."""
+        composer, transcript = self.query_one(Composer), self.query_one(Transcript)
+        return sorted(
+            super().focus_chain,
+            key=lambda widget: (composer not in widget.ancestors, widget is not transcript),
+        )
+
+    # Asking
+
+    def on_composer_asked(self, event: Composer.Asked) -> None:
+        """Ask what was typed."""
+        self._ask(event.query)
+
+    def on_example_asked(self, event: Example.Asked) -> None:
+        """Ask what is offered where nothing was asked yet."""
+        self._ask(Query(event.question))
+
+    @work(group="asking")
+    async def _ask(self, query: Query) -> None:
+        # Enter may come several times before the first question is written down.
+        if self._beginning:
+            return
+        self._beginning = True
+        try:
+            before, asking = self._asking, await self._begin(query)
+            if asking is None:
+                return
+            self._asking = asking
+            await self._show_asked(asking)
+        finally:
+            self._beginning = False
+        await asking.run(before)
+
+    async def _begin(self, query: Query) -> Asking | None:
+        """Write a question down, if it can be asked now."""
+        bench = self.bench
+        if self._asking is not None and not self._asking.over:
+            bench.notify(_("An answer is being made: Esc cancels it."), severity="warning")
+            return None
+        try:
+            config = bench.config()
+            await asyncio.to_thread(self._check, query, config)
+        except LocalragError as error:
+            bench.tell(error)
+            return None
+        return await Asking.begin(bench, self._record, query, config, self._end)
+
+    async def _show_asked(self, asking: Asking) -> None:
+        self.query_one(Composer).sent(asking.turn.query)
+        self.remove_class("-empty", "-over")
+        await self.query_one(Transcript).begin(asking.turn, asking.progress)
+        self._entitle(await self._record.title())
+        self.refresh_bindings()
+
+    def _check(self, query: Query, config: Config) -> None:
+        """Refuse what cannot be asked, while it can still be changed."""
+        from localrag.retrieval.query import check
+
+        check(query)
+        way = self._ways.get(config.method.name)
+        if way is not None and (fault := fault_of_options(way, len(query.options))):
+            raise UsageError(
+                _("{method} chooses between {least} to {most} options; there are {n}.").format(
+                    method=way.name, least=fault[0], most=fault[1], n=len(query.options)
+                ),
+                _("Type each in a line of its own below the question (Tab)."),
+            )
+
+    @work(group="end")
+    async def _end(self, asking: Asking) -> None:
+        """Show what has become of a question, where its conversation is in view."""
+        self.refresh_bindings()
+        transcript = self.query_one(Transcript)
+        view = transcript.view_of(asking.progress)
+        if view is not None:
+            await transcript.end(view, asking.turn)
+            self._show_evidence(asking.turn)
+            self._show_cost(asking.turn)
+
+    def _follow(self) -> None:
+        """Show how far the answer has come."""
+        asking = self._asking
+        if asking is None or asking.over:
+            return
+        transcript = self.query_one(Transcript)
+        view = transcript.view_of(asking.progress)
+        if view is not None:
+            transcript.follow(view)
+            view.show_progress()
+            self.query_one(StatusLine).show(str(asking.progress))
+
+    @work(group="draft")
+    async def _keep_draft(self) -> None:
+        if self._asking is not None:
+            await self._asking.keep_draft()
+
+    @work(group="cancel")
+    async def action_cancel(self) -> None:
+        """Give up the answer that is being made."""
+        if self._asking is not None:
+            await self._asking.cancel()
+
+    def action_leave(self) -> None:
+        """Close the source that lies over the answer, else go back to the question."""
+        if self._covered:
+            self.remove_class("-over")
+            self.query_one(Transcript).focus()
+        else:
+            self.query_one(Composer).question.focus()
+
+    def action_page(self, by: int) -> None:
+        """Scroll the conversation by a page, wherever the keys go."""
+        transcript = self.query_one(Transcript)
+        transcript.scroll_relative(y=by * transcript.size.height, animate=False)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer to cancel while there is something to cancel, and to leave what can be left."""
+        del parameters
+        if action == "cancel":
+            return self._asking is not None and not self._asking.over and not self._covered
+        if action == "leave":
+            return not self.query_one(Composer).question.has_focus
+        return True
+
+    @property
+    def _covered(self) -> bool:
+        """Whether the source lies over the answer."""
+        return self.has_class("-narrow") and self.has_class("-over")
+
+    # What answers
+
+    def action_choose(self) -> None:
+        """Choose corpus, method and model."""
+        self.app.push_screen(Chooser(), lambda _chosen: self._chosen())
+
+    def on_status_line_pressed(self) -> None:
+        """Choose corpus, method and model."""
+        self.action_choose()
+
+    def _chosen(self) -> None:
+        self._say_what_answers()
+        self._look_at_corpus()
+
+    @work(group="ways")
+    async def _look_up(self) -> None:
+        self._ways = {way.name: way for way in await asyncio.to_thread(ways)}
+        self._say_what_answers()
+        questions = await self._record.questions()
+        self.query_one(Composer).question.before = History(questions)
+
+    def _say_what_answers(self) -> None:
+        try:
+            config = self.bench.config()
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        status = self.query_one(StatusLine)
+        status.answer_with(self.bench.corpus, config.method.name, config.chat.model)
+        way = self._ways.get(config.method.name)
+        self.query_one(Composer).choosing = way is not None and way.chooses
+
+    def _after_job(self, _job: Job, event: object) -> None:
+        # It begins or has ended: there may be something to ask about now.
+        if event is None:
+            self._look_at_corpus()
+
+    @work(group="corpus", exclusive=True)
+    async def _look_at_corpus(self) -> None:
+        if self.has_class("-empty"):
+            await self.query_one(EmptyConversation).look(self.bench)
+
+    # The conversation
+
+    def action_new(self) -> None:
+        """Begin a new conversation."""
+        self._go_on_with(0)
+
+    def action_conversations(self) -> None:
+        """Choose a conversation."""
+        from localrag_tui.sessions.dialogue import ConversationsDialogue
+
+        def chosen(conversation: object) -> None:
+            if isinstance(conversation, int):
+                self._go_on_with(conversation)
+            else:
+                # The one in view may have been renamed or deleted.
+                self._show_conversation()
+
+        self.app.push_screen(ConversationsDialogue(), chosen)
+
+    def _go_on_with(self, conversation: int) -> None:
+        self._record.choose(conversation)
+        self.query_one(Composer).question.focus()
+        self._show_conversation()
+
+    @work(group="conversation", exclusive=True)
+    async def _show_conversation(self) -> None:
+        title, turns = await self._record.turns()
+        self.set_class(not turns, "-empty")
+        self.remove_class("-over")
+        self._look_at_corpus()
+        self._entitle(title if turns else "")
+        asking = self._asking
+        going_on = asking if asking is not None and asking.going_on else None
+        known = [turn for turn in turns if going_on is None or turn.id != going_on.turn.id]
+        transcript = self.query_one(Transcript)
+        await transcript.show(known)
+        if turns:
+            self._show_evidence(turns[-1])
+            self._show_cost(turns[-1])
+        if going_on is not None and len(known) < len(turns):
+            await transcript.begin(going_on.turn, going_on.progress)
+            if not going_on.going_on:
+                self._end(going_on)
+
+    def _entitle(self, title: str) -> None:
+        named = self.query_one("#title", Static)
+        named.update(content(one_line(title)))
+        named.display = bool(title)
+
+    # Evidence
+
+    def on_transcript_at(self, event: Transcript.At) -> None:
+        """Show what the claim rests on."""
+        self._show_evidence(event.turn)
+        if event.citations:
+            self.query_one(SourceSide).evidence.point(event.citations[0])
+        self._show_cost(event.turn)
+
+    def on_transcript_open(self, event: Transcript.Open) -> None:
+        """Open the source of a citation."""
+        if self.query_one(SourceSide).open_citation(event.turn, event.number):
+            self.add_class("-over")
+        else:
+            self.notify(_("There is no citation {n}.").format(n=event.number), severity="warning")
+
+    def on_transcript_copy(self, event: Transcript.Copy) -> None:
+        """Copy a citation."""
+        citations = event.turn.answer.citations if event.turn.answer is not None else ()
+        if event.number <= len(citations):
+            citation = citations[event.number - 1]
+            place = Place(event.turn.corpus, citation.passage_id, citation)
+            self.query_one(SourceSide).copy(place)
+        else:
+            self.notify(_("There is no quotation to copy."), severity="warning")
+
+    def on_transcript_again(self, event: Transcript.Again) -> None:
+        """Ask a question once more."""
+        self._ask(event.turn.query)
+
+    def on_transcript_evidence(self) -> None:
+        """Go to the evidence."""
+        self.add_class("-over")
+        self.call_after_refresh(self.query_one(SourceSide).evidence.enter)
+
+    def on_open_spot(self, event: OpenSpot) -> None:
+        """Show a place that was asked for elsewhere in the application."""
+        event.stop()
+        self.remove_class("-empty")
+        self.add_class("-over")
+        self.query_one(SourceSide).open_spot(event.spot)
+
+    def _show_evidence(self, turn: Turn) -> None:
+        self.query_one(SourceSide).evidence.show(turn)
+
+    def _show_cost(self, turn: Turn) -> None:
+        if turn.state is TurnState.ANSWERED and turn.answer is not None:
+            self.query_one(StatusLine).show(wording.cost(turn.answer.trace, turn.seconds))
+        else:
+            self.query_one(StatusLine).show("")

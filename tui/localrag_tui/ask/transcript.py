@@ -1,0 +1,286 @@
+"""The conversation: its turns, and the place in them where the reader is."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.widgets import Static
+
+from localrag.conversations.model import Turn
+from localrag_tui.ask.progress import Progress
+from localrag_tui.ask.turn import PieceView, TurnView
+from localrag_tui.i18n import N_, ngettext
+
+# Turns that are shown at once, and that are added when the reader goes further up.
+_PAGE = 8
+
+
+class Earlier(Static):
+    """How many turns stand above; a click brings some of them."""
+
+    class Wanted(Message):
+        """It was clicked."""
+
+    def on_click(self, event: Click) -> None:
+        """Bring some."""
+        event.stop()
+        self.post_message(self.Wanted())
+
+
+class Transcript(VerticalScroll):
+    """Turns one below the other; only the last ones of a long conversation are there at first.
+
+    Attributes:
+        here: the paragraph where the reader is; None where they are nowhere.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Transcript {
+        height: 1fr;
+        scrollbar-size-vertical: 1;
+        Earlier { color: $foreground-muted; padding: 0 2; height: 1; display: none; }
+        Earlier.-some { display: block; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "go(-1)", N_("Previous claim"), id="transcript.up", show=False),
+        Binding("down", "go(1)", N_("Next claim"), id="transcript.down", show=False),
+        Binding("enter", "open", N_("Source"), id="transcript.open", show=False),
+        *(
+            Binding(
+                str(n),
+                f"cite({n})",
+                N_("Source"),
+                id=f"transcript.cite{n}",
+                show=n == 1,
+                key_display="1-9",
+            )
+            for n in range(1, 10)
+        ),
+        Binding("c", "copy", N_("Copy"), id="transcript.copy"),
+        Binding("e", "evidence", N_("Evidence"), id="transcript.evidence"),
+        Binding("a", "again", N_("Ask again"), id="transcript.again", show=False),
+    ]
+
+    class At(Message):
+        """The reader has come to a turn, and to what of it rests on these citations."""
+
+        def __init__(self, turn: Turn, citations: tuple[int, ...]) -> None:
+            super().__init__()
+            self.turn = turn
+            self.citations = citations
+
+    class Open(Message):
+        """The reader wants to see the source of a citation, a number from 1."""
+
+        def __init__(self, turn: Turn, number: int) -> None:
+            super().__init__()
+            self.turn = turn
+            self.number = number
+
+    class Copy(Message):
+        """The reader wants a citation in the clipboard, a number from 1."""
+
+        def __init__(self, turn: Turn, number: int) -> None:
+            super().__init__()
+            self.turn = turn
+            self.number = number
+
+    class Again(Message):
+        """The reader wants the question of a turn asked once more."""
+
+        def __init__(self, turn: Turn) -> None:
+            super().__init__()
+            self.turn = turn
+
+    class Evidence(Message):
+        """The reader wants to go to the evidence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.here: PieceView | None = None
+        self._above: list[Turn] = []
+        # Where the newest turn was put into view; elsewhere is the reader.
+        self._put = 0.0
+        self._put_wanted = False
+
+    def compose(self) -> ComposeResult:
+        """What stands above, then the turns as they come."""
+        yield Earlier()
+
+    def on_mount(self) -> None:
+        """Follow the layout: a turn is brought into view once it has its place."""
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._after_layout, immediate=True)
+
+    @property
+    def turn(self) -> Turn | None:
+        """The turn where the reader is; the last one where they are nowhere."""
+        if self.here is not None and self.here.is_attached:
+            return self.here.turn_view.turn
+        views = self._views()
+        return views[-1].turn if views else None
+
+    async def show(self, turns: Sequence[Turn]) -> None:
+        """Show a conversation, at its last question."""
+        self.here = None
+        await self.query(TurnView).remove()
+        self._above = list(turns[:-_PAGE])
+        await self.mount_all(TurnView(turn) for turn in turns[-_PAGE:])
+        self._tell_above()
+        self._show_newest()
+
+    async def begin(self, turn: Turn, progress: Progress) -> TurnView:
+        """Show a question that is being answered, and go there."""
+        views = self._views()
+        # What is far above costs time at every change of the layout.
+        while len(views) >= 3 * _PAGE:
+            self._above.append(views[0].turn)
+            await views.pop(0).remove()
+        view = TurnView(turn, progress)
+        await self.mount(view)
+        self._leave()
+        self._tell_above()
+        self._show_newest()
+        return view
+
+    def allow_focus(self) -> bool:
+        """Take the focus even where there is nothing to scroll: its keys open citations."""
+        return True
+
+    def view_of(self, progress: Progress) -> TurnView | None:
+        """The turn that is being answered with this progress, if it is here."""
+        return next((view for view in self._views() if view.progress is progress), None)
+
+    def follow(self, view: TurnView) -> None:
+        """Keep a turn that grows in view, unless the reader has gone elsewhere."""
+        if view.progress is not None and view.progress.changed and self.scroll_y == self._put:
+            self._show_newest()
+
+    async def end(self, view: TurnView, turn: Turn) -> None:
+        """Show what has become of a question; who has not gone elsewhere sees its beginning."""
+        follows = self._put_wanted or self.scroll_y == self._put
+        await view.end(turn)
+        if follows:
+            self._show_newest()
+
+    async def bring_earlier(self) -> None:
+        """Show some of the turns above; what is in view stays where it is."""
+        if not self._above:
+            return
+        turns = self._above[-_PAGE:]
+        del self._above[-_PAGE:]
+        self._put_wanted = False
+        first, before = self._views()[0], self.virtual_size.height
+        await self.mount_all([TurnView(turn) for turn in turns], before=first)
+        self._tell_above()
+
+        def keep_place() -> None:
+            grown = self.virtual_size.height - before
+            self.scroll_to(y=self.scroll_y + grown, animate=False)
+
+        self.call_after_refresh(keep_place)
+
+    async def action_go(self, by: int) -> None:
+        """Go to the next claim, or the one before; where there is none, scroll."""
+        steps = [step for view in self._views() for step in view.steps]
+        at = steps.index(self.here) + by if self.here in steps else self._nearest(steps, by)
+        if 0 <= at < len(steps):
+            self._reach(steps[at])
+        else:
+            self.scroll_relative(y=by * 3, animate=False)
+            if by < 0 and self.scroll_y == 0:
+                await self.bring_earlier()
+
+    def action_open(self) -> None:
+        """See the source of the claim where the reader is."""
+        if self.here is not None and self.here.piece.citations:
+            self.action_cite(self.here.piece.citations[0])
+        else:
+            self.action_cite(1)
+
+    def action_cite(self, number: int) -> None:
+        """See the source of a citation."""
+        if self.turn is not None:
+            self.post_message(self.Open(self.turn, number))
+
+    def action_copy(self) -> None:
+        """Copy the quotation of the claim where the reader is."""
+        if self.turn is not None:
+            cited = self.here.piece.citations if self.here is not None else ()
+            self.post_message(self.Copy(self.turn, cited[0] if cited else 1))
+
+    def action_again(self) -> None:
+        """Ask the question of the turn once more."""
+        if self.turn is not None:
+            self.post_message(self.Again(self.turn))
+
+    def action_evidence(self) -> None:
+        """Go to the evidence."""
+        self.post_message(self.Evidence())
+
+    def on_piece_view_reached(self, event: PieceView.Reached) -> None:
+        """Go to what was clicked."""
+        self._reach(event.view)
+
+    def on_piece_view_cited(self, event: PieceView.Cited) -> None:
+        """See the source whose number was clicked."""
+        self.post_message(self.Open(event.view.turn_view.turn, event.number))
+
+    async def on_earlier_wanted(self) -> None:
+        """Show some of the turns above."""
+        await self.bring_earlier()
+
+    def _views(self) -> list[TurnView]:
+        return [view for view in self.children if isinstance(view, TurnView)]
+
+    def _show_newest(self) -> None:
+        """Bring the last question to the top, or as far up as its answer begins in view."""
+        self._put_wanted = True
+        self.call_after_refresh(self._put_newest)
+
+    def _put_newest(self) -> None:
+        views = self._views()
+        # What was just mounted may have no place before the next layout.
+        if not views or not self._put_wanted or not views[-1].laid_out:
+            return
+        self._put_wanted = False
+        newest = views[-1]
+        answer = newest.answer_row - self.size.height // 2
+        top = newest.virtual_region.y + max(0, answer)
+        self.scroll_to(y=top, animate=False, immediate=True)
+        self._put = self.scroll_y
+
+    def _after_layout(self, _screen: object) -> None:
+        if self._put_wanted:
+            self.call_later(self._put_newest)
+
+    def _nearest(self, steps: list[PieceView], by: int) -> int:
+        """The first step in view when going down, the last one when going up."""
+        inside = [place for place, step in enumerate(steps) if self.region.overlaps(step.region)]
+        if not inside:
+            return -1
+        return inside[0] if by > 0 else inside[-1]
+
+    def _reach(self, step: PieceView) -> None:
+        self._leave()
+        self.here = step
+        step.add_class("-here")
+        step.scroll_visible(animate=False)
+        self.post_message(self.At(step.turn_view.turn, step.piece.citations))
+
+    def _leave(self) -> None:
+        if self.here is not None:
+            self.here.remove_class("-here")
+        self.here = None
+
+    def _tell_above(self) -> None:
+        count = len(self._above)
+        earlier = self.query_one(Earlier)
+        earlier.set_class(count > 0, "-some")
+        words = ngettext("{n} earlier question", "{n} earlier questions", count).format(n=count)
+        earlier.update(Content(words))

@@ -1,0 +1,193 @@
+"""The fields that questions and options are typed in."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.events import Paste
+from textual.message import Message
+from textual.widgets import TextArea
+
+from localrag_tui.ask.history import History
+from localrag_tui.ask.long_lines import MOST_CHARACTERS, MOST_LINES, broken, fitted, whole
+from localrag_tui.i18n import N_, _
+
+_TAKEN = ("f6", "f7", "pageup", "pagedown")
+
+
+class TypingArea(TextArea, inherit_bindings=False):
+    """A text area that grows with its text, and stays quick with a very long one."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TypingArea {
+        height: auto; max-height: 8; min-height: 1; width: 1fr;
+        border: none; padding: 0; background: transparent;
+        scrollbar-size-vertical: 1;
+    }
+    TypingArea:focus { border: none; }
+    TypingArea > .text-area--placeholder { color: $foreground-muted; }
+    """
+    # F6 and F7 select text in Textual; here they are screens. Pages are those of the conversation.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding
+        for binding in TextArea.BINDINGS
+        if not (isinstance(binding, Binding) and binding.key in _TAKEN)
+    ]
+
+    def __init__(self, *, placeholder: str, id: str) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(
+            id=id,
+            soft_wrap=True,
+            show_line_numbers=False,
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder=placeholder,
+        )
+
+    @property
+    def typed(self) -> str:
+        """The text as it was meant."""
+        return whole(self.text)
+
+    def put(self, text: str) -> None:
+        """Replace the text, with the cursor behind it."""
+        self.load_text(broken(self._fitted(text, MOST_CHARACTERS, MOST_LINES)))
+        self.move_cursor(self.document.end)
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.prevent_default()
+        event.stop()
+        characters = MOST_CHARACTERS - len(self.text) + len(self.selected_text)
+        lines = MOST_LINES - self.document.line_count
+        pasted = broken(self._fitted(event.text, characters, lines))
+        if result := self._replace_via_keyboard(pasted, *self.selection):
+            self.move_cursor(result.end_location)
+
+    def _fitted(self, text: str, characters: int, lines: int) -> str:
+        """A text as there is room for it; what becomes of the rest is told."""
+        kept = fitted(text, characters, lines)
+        if kept.cut:
+            told = _("Of {n:,} characters {room:,} fit here.\nThe rest was left out.")
+            told = told.format(n=len(text), room=max(0, characters))
+            self.notify(told, severity="warning", markup=False)
+        if kept.joined:
+            told = _("More than {n:,} lines do not fit here.\nThe last ones were joined.")
+            self.notify(told.format(n=MOST_LINES), severity="warning", markup=False)
+        return kept.text
+
+    def _row(self) -> int:
+        """The row of the cursor, as the text is wrapped."""
+        return self.wrapped_document.location_to_offset(self.cursor_location).y
+
+
+class QuestionArea(TypingArea):
+    """Where the question is typed; beyond its first and last row lie the questions before.
+
+    Attributes:
+        before: those questions.
+        has_options: whether options are typed below it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "ask", N_("Ask"), id="ask.send", priority=True),
+        Binding("tab", "leave", N_("Options"), id="ask.options"),
+        Binding("ctrl+j,shift+enter", "newline", N_("New line"), id="ask.newline", show=False),
+    ]
+
+    class Asked(Message):
+        """The question is complete."""
+
+    class Left(Message):
+        """The options below are wanted."""
+
+    def __init__(self, *, placeholder: str, id: str) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(placeholder=placeholder, id=id)
+        self.before = History()
+        self.has_options = False
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Go to the options where there are some."""
+        return self.has_options if action == "leave" else super().check_action(action, parameters)
+
+    def action_ask(self) -> None:
+        """Ask it."""
+        self.post_message(self.Asked())
+
+    def action_leave(self) -> None:
+        """Go on with the options."""
+        self.post_message(self.Left())
+
+    def action_newline(self) -> None:
+        """Go on in a new line."""
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Go up, beyond the first row to the question before."""
+        if select or self._row() > 0:
+            super().action_cursor_up(select)
+        elif (text := self.before.older(self.typed)) is not None:
+            self.put(text)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        """Go down, beyond the last row to the question after, in the end to the options."""
+        if select or self._row() < self.wrapped_document.height - 1:
+            super().action_cursor_down(select)
+        elif (text := self.before.newer(self.typed)) is not None:
+            self.put(text)
+        elif self.has_options:
+            self.action_leave()
+
+
+class OptionsArea(TypingArea):
+    """Where the options are typed, a line each; Enter behind the last one asks."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "next", N_("Next option"), id="ask.option", priority=True),
+        Binding("enter", "ask", N_("Ask"), id="ask.send_options", priority=True),
+    ]
+
+    class Left(Message):
+        """The question above is wanted."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What was typed, without empty lines."""
+        return tuple(line.strip() for line in self.typed.splitlines() if line.strip())
+
+    @property
+    def rows(self) -> list[int]:
+        """The row in which each option begins, as the text is wrapped."""
+        return [
+            self.wrapped_document.location_to_offset((line, 0)).y
+            for line in range(self.document.line_count)
+            if self.document.get_line(line).strip()
+        ]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """From an empty line Enter asks."""
+        if action in ("next", "ask"):
+            return self._at_end == (action == "ask")
+        return super().check_action(action, parameters)
+
+    def on_text_area_selection_changed(self) -> None:
+        """Say what Enter does here."""
+        self.refresh_bindings()
+
+    def action_next(self) -> None:
+        """Go on with the next option."""
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def action_ask(self) -> None:
+        """Ask the question with its options."""
+        self.post_message(QuestionArea.Asked())
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Go up, beyond the first row to the question."""
+        if select or self._row() > 0:
+            super().action_cursor_up(select)
+        else:
+            self.post_message(self.Left())
+
+    @property
+    def _at_end(self) -> bool:
+        row, _column = self.cursor_location
+        return bool(self.text) and not self.document.get_line(row).strip()

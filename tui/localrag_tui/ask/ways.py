@@ -1,0 +1,98 @@
+"""The ways to answer that there are; read in a thread, for much is imported for it."""
+
+from typing import NamedTuple
+
+from localrag.workspace import Workspace
+from localrag_tui.i18n import N_
+
+DEFAULT_READER = N_("default reader")
+DEFAULT_ABOUT = N_("quotations that carry an answer; with a model, claims bound to quotations")
+
+# What the methods say of themselves, marked for the catalogue of the interface.
+ABOUTS = (
+    N_("question and options, no retrieval"),
+    N_("the gold context given: the ceiling"),
+    N_("fixed-policy query from question and options, dense search, top 5"),
+    N_("query written by the model under a GEPA-optimised prompt, dense search, top 5"),
+    N_("evidence and a verdict for each option, routed search, a knock-out decides"),
+    N_("statute-options with its queries written under a GEPA-optimised prompt"),
+    N_("findings for each option with checked quotations, verdicts and choice by code"),
+    N_("no model: how far each option agrees with the provisions, by fitted weights"),
+    N_("a question split into queries, each asked of triples, of documents and of the model"),
+    N_("no model: a question in steps over triples alone, by the analysis of its wording"),
+)
+
+
+class Way(NamedTuple):
+    """A method, or the default reader.
+
+    Attributes:
+        name: as the settings name it; "" for the default reader.
+        about: what it does, in English.
+        chooses: whether it needs options.
+        needs_model: whether it cannot do without a model that writes.
+        evaluates: whether it is for evaluations only.
+    """
+
+    name: str
+    about: str
+    chooses: bool = False
+    needs_model: bool = False
+    evaluates: bool = False
+
+
+class ChatModel(NamedTuple):
+    """A model that writes.
+
+    Attributes:
+        name: as the settings name it; "" for none.
+        size: in bytes; 0 where it is not here.
+        problem: why it cannot be used; "" where it can.
+    """
+
+    name: str
+    size: int = 0
+    problem: str = ""
+
+
+def ways() -> list[Way]:
+    """Every way to answer, the default reader first."""
+    from localrag.methods.catalogue import NAMES, method
+
+    found = (method(name) for name in NAMES)
+    return [
+        Way("", DEFAULT_ABOUT),
+        *(
+            Way(one.name, one.about, one.chooses, one.needs_model, one.reads_context)
+            for one in found
+        ),
+    ]
+
+
+def chat_models(workspace: Workspace, *named: str) -> list[ChatModel]:
+    """No model, those that are installed, and those of these names: of a server, or not here."""
+    from localrag_models.store import ModelStore
+
+    store = ModelStore(workspace.models)
+    wanted = [name for name in dict.fromkeys(named) if name]
+    here = [
+        ChatModel(model.name, model.size) for model in store.installed() if model.kind == "chat"
+    ]
+    known = {model.name for model in here}
+    served = [ChatModel(name) for name in wanted if ":" in name and name not in known]
+    missing = [name for name in wanted if ":" not in name and name not in known]
+    faults = store.problems() if missing else {}
+    lost = [
+        ChatModel(name, problem=faults[name].cause if name in faults else N_("not installed"))
+        for name in missing
+    ]
+    return [ChatModel(""), *served, *here, *lost]
+
+
+def fault_of_options(way: Way, count: int) -> tuple[int, int] | None:
+    """How many options a way needs at least and at most, where a question has another number."""
+    from localrag.methods.choices import FEWEST, LABELS
+
+    if not way.chooses or FEWEST <= count <= len(LABELS):
+        return None
+    return FEWEST, len(LABELS)

@@ -1,0 +1,97 @@
+"""What stands where a conversation has no question yet: what can be asked, or what is missing."""
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from localrag.errors import LocalragError
+from localrag_tui.ask.example import Example, question_for
+from localrag_tui.corpora.overview import CorpusRow, overview
+from localrag_tui.corpora.work import changes
+from localrag_tui.i18n import _, ngettext
+from localrag_tui.shown import content
+from localrag_tui.wording import palette
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
+
+
+class EmptyConversation(Vertical):
+    """Says how to begin."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    EmptyConversation {
+        width: 100%; padding: 2 4;
+        Static { width: 100%; height: auto; }
+    }
+    """
+
+    def compose(self) -> ComposeResult:
+        """The words, and a question to begin with."""
+        yield Static(id="begin")
+        yield Example()
+
+    async def look(self, bench: "Workbench") -> None:
+        """Look at the corpus that is chosen, and say what can be done."""
+        name, example = bench.corpus, self.query_one(Example)
+        job = next((job for job in bench.jobs.running if changes(job, name)), None)
+        if job is not None:
+            example.offer("")
+            self._say(_lines(f"{job.title} …", _("Ctrl+B shows how far it is.")))
+            return
+        rows = await asyncio.to_thread(overview, bench.workspace)
+        row = next((row for row in rows if row.name == name), None)
+        self._say(_words(name, row))
+        ready = row is not None and row.index == "fresh"
+        try:
+            example.offer(await question_for(bench.library_of(name)) if ready else "")
+        except LocalragError as error:
+            bench.tell(error)
+
+    def _say(self, words: Content) -> None:
+        self.query_one("#begin", Static).update(words)
+
+
+def _words(name: str, row: CorpusRow | None) -> Content:
+    if row is None:
+        return _lines(
+            _("There is no corpus “{name}” yet.").format(name=name),
+            palette(_("Try the sample corpus")),
+            palette(_("Add documents")),
+            _("Ctrl+O chooses another corpus."),
+        )
+    if row.problem:
+        return _lines(_("The corpus cannot be opened."), row.problem)
+    if row.index == "missing":
+        return _lines(
+            _("The corpus “{name}” is not indexed yet: nothing can be found in it.").format(
+                name=name
+            ),
+            palette(_("Index the corpus")),
+        )
+    documents = ngettext(
+        "Ask about the {n:,} document of “{name}”.",
+        "Ask about the {n:,} documents of “{name}”.",
+        row.documents,
+    ).format(n=row.documents, name=name)
+    hints = [
+        _("Every sentence of an answer is bound to a quotation that was checked in its source."),
+        _("Up walks through the questions asked before; Ctrl+R brings a conversation back."),
+    ]
+    if row.index != "fresh":
+        hints.insert(
+            0,
+            _("Its index cannot be used as it is, or lacks some documents.")
+            + " "
+            + palette(_("Index the corpus")),
+        )
+    return _lines(documents, *hints)
+
+
+def _lines(first: str, *more: str) -> Content:
+    lines = [content(first, "bold"), *(content(line, "$foreground-muted") for line in more)]
+    return Content("\n\n").join(lines)

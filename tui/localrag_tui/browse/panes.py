@@ -1,0 +1,108 @@
+"""What is open on the Read screen: one document, or two places beside each other."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.events import DescendantFocus
+from textual.message import Message
+from textual.widgets import Static
+
+from localrag_tui.i18n import _
+from localrag_tui.source.pane import SourcePane
+from localrag_tui.spot import Spot
+
+
+class Panes(Container):
+    """One source pane or two, of which one is read; before anything is open, what to do."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Panes {
+        width: 1fr;
+        height: 1fr;
+        layout: horizontal;
+        #hint { padding: 1 3; color: $foreground-muted; }
+        SourcePane { width: 1fr; height: 1fr; }
+        &.-split SourcePane:last-child { border-left: solid $panel; }
+        &.-split SourcePane { border-top: solid $panel; }
+        &.-split SourcePane.-read { border-top: solid $primary; }
+    }
+    """
+
+    class Turned(Message):
+        """Something else is open, or another of two panes is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._read: SourcePane | None = None
+
+    def compose(self) -> ComposeResult:
+        """What to do first."""
+        yield Static(
+            _("Choose a law on the left, or type its name or a citation above it."),
+            id="hint",
+            markup=False,
+        )
+
+    @property
+    def all(self) -> list[SourcePane]:
+        """The panes, from the left."""
+        return [*self.query(SourcePane)]
+
+    @property
+    def read(self) -> SourcePane | None:
+        """The pane that has the focus, or had it last; None before anything is open."""
+        return self._read
+
+    @property
+    def spots(self) -> list[Spot]:
+        """The place in view of each pane."""
+        return [pane.spot for pane in self.all if pane.spot is not None]
+
+    async def show(self, spots: Sequence[Spot]) -> None:
+        """Have these open and nothing else, the first being read."""
+        for pane in self.all:
+            await pane.remove()
+        self._turn_to(None)
+        for spot in spots:
+            await (await self._add()).open(spot)
+        if spots:
+            self._turn_to(self.all[0])
+
+    async def open(self, spot: Spot) -> None:
+        """Open a place in the pane that is read."""
+        pane = self._read or await self._add()
+        self._turn_to(pane)
+        await pane.open(spot)
+
+    async def split(self) -> None:
+        """Read the same place in a second pane; where there is one, close it."""
+        if len(self.all) > 1:
+            first, second = self.all
+            await second.remove()
+            self._turn_to(first)
+        elif self.spots:
+            (spot,) = self.spots
+            pane = await self._add()
+            await pane.open(spot)
+            self._turn_to(pane)
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """The pane that gets the focus is the one that is read."""
+        pane = next((pane for pane in self.all if pane in event.widget.ancestors_with_self), None)
+        if pane is not None and pane is not self._read:
+            self._turn_to(pane)
+
+    async def _add(self) -> SourcePane:
+        pane = SourcePane()
+        await self.mount(pane)
+        return pane
+
+    def _turn_to(self, read: SourcePane | None) -> None:
+        self._read = read
+        for pane in self.all:
+            pane.set_class(pane is read, "-read")
+        self.set_class(len(self.all) > 1, "-split")
+        self.query_one("#hint").display = not self.all
+        self.post_message(self.Turned())

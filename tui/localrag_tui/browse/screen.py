@@ -1,0 +1,242 @@
+"""The Read screen: the tree of the corpus, and beside it one or two documents."""
+
+import asyncio
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input, Static
+
+from localrag.errors import LocalragError, NotFoundError
+from localrag_tui.browse.panes import Panes
+from localrag_tui.browse.tree import PlaceTree
+from localrag_tui.i18n import N_, _
+from localrag_tui.jump.finder import Finder
+from localrag_tui.screen import Kept, WorkbenchScreen
+from localrag_tui.shown import content
+from localrag_tui.source.pane import SourcePane
+from localrag_tui.spot import OpenSpot, Spot
+from localrag_tui.wording import palette
+from localrag_tui.work.job import Job, State
+
+# Seconds between two notes of what is read.
+_NOTED_EVERY = 0.5
+
+
+class ReadScreen(WorkbenchScreen):
+    """Reading: on the left what there is, on the right what is open.
+
+    Where there is no room for both, the page (class ``-page``) stands in the place of the tree.
+    """
+
+    MODE: ClassVar[str] = "read"
+    CSS: ClassVar[str] = """
+    ReadScreen {
+        #reading { height: 1fr; }
+        #places { width: 36; height: 1fr; background: $surface; }
+        PlaceTree { height: 1fr; }
+        #nothing { height: 1fr; padding: 1 2; display: none; }
+        #places.-nothing PlaceTree { display: none; }
+        #places.-nothing #nothing { display: block; }
+        #places.-typed PlaceTree, #places.-typed #nothing { display: none; }
+    }
+    ReadScreen.-wide #places { width: 46; }
+    ReadScreen.-narrow #places { width: 1fr; }
+    ReadScreen.-narrow Panes { display: none; layout: vertical; }
+    ReadScreen.-narrow.-page Panes { display: block; }
+    ReadScreen.-narrow.-page #places { display: none; }
+    ReadScreen.-normal.-split.-page #places { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f3,slash", "name", N_("Find a law"), id="read.name", show=False),
+        Binding("v", "split", N_("Beside"), id="read.split"),
+        Binding("t", "reveal", N_("In the tree"), id="read.reveal", show=False),
+        Binding("escape", "leave", N_("Back"), id="read.leave", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._corpus = ""
+        self._generation = -1
+        self._turn = asyncio.Lock()
+        self._noting = False
+        self._arrived = True
+
+    def body(self) -> ComposeResult:
+        """The field and the tree, and what is open."""
+        with Horizontal(id="reading"):
+            with Vertical(id="places"):
+                yield Finder()
+                yield PlaceTree()
+                yield Static(id="nothing")
+            yield Panes()
+
+    def kept(self) -> Kept:
+        """What is typed; what is read is remembered, for the next start too."""
+        self._note()
+        return replace(super().kept(), spot=None)
+
+    def on_mount(self) -> None:
+        """See what a job enters or removes."""
+        self._unlisten = self.bench.jobs.listen(self._after_job)
+
+    def on_unmount(self) -> None:
+        """Nobody is told any more."""
+        self._unlisten()
+
+    def on_screen_resume(self) -> None:
+        """Show the corpus as it is now; who comes from another screen reads on, or types a name."""
+        if self._arrived and not self.query_one(Panes).spots:
+            self.action_name()
+        elif self._arrived:
+            self._show_page()
+        self._refresh_corpus()
+
+    def on_screen_suspend(self) -> None:
+        """Tell leaving for another screen from a dialogue over this one."""
+        self._arrived = self.app.current_mode != self.MODE
+
+    def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
+        """Offer what can be done with what is open."""
+        if action in ("split", "reveal"):
+            return bool(self.query_one(Panes).spots)
+        return True
+
+    def action_name(self) -> None:
+        """Type the name of a law."""
+        self.remove_class("-page")
+        self.query_one(Finder).query_one(Input).focus()
+
+    def action_leave(self) -> None:
+        """Go back from what is typed, or from the page, to the tree."""
+        finder, tree = self.query_one(Finder), self.query_one(PlaceTree)
+        if finder.typed:
+            finder.clear()
+            return
+        self.remove_class("-page")
+        tree.focus()
+
+    @work
+    async def action_split(self) -> None:
+        """Open a second pane, or close it."""
+        async with self._turn:
+            panes = self.query_one(Panes)
+            await panes.split()
+            self._show_page()
+
+    @work
+    async def action_reveal(self) -> None:
+        """Show the provision in view in the tree."""
+        if await self._reveal():
+            self.remove_class("-page")
+            self.query_one(PlaceTree).focus()
+
+    @on(Finder.Typed)
+    def _typed(self, event: Finder.Typed) -> None:
+        self.query_one("#places").set_class(bool(event.text), "-typed")
+
+    @on(Finder.Chosen)
+    def _named(self, event: Finder.Chosen) -> None:
+        self.query_one(Finder).clear()
+        self._open(event.spot, reveal=True)
+
+    @on(PlaceTree.Chosen)
+    def _picked(self, event: PlaceTree.Chosen) -> None:
+        self._open(event.spot)
+
+    @on(OpenSpot)
+    def _asked(self, event: OpenSpot) -> None:
+        event.stop()
+        self._open(event.spot)
+
+    @on(Panes.Turned)
+    @on(SourcePane.Moved)
+    def _moved(self) -> None:
+        panes = self.query_one(Panes)
+        self.set_class(len(panes.all) > 1, "-split")
+        read = panes.read
+        self.query_one(Finder).law_id = read.spot.document_id if read and read.spot else ""
+        self.refresh_bindings()
+        if not self._noting:
+            self._noting = True
+            self.set_timer(_NOTED_EVERY, self._note)
+
+    @work
+    async def _open(self, spot: Spot, *, reveal: bool = False) -> None:
+        async with self._turn:
+            await self.query_one(Panes).open(spot)
+            self._show_page()
+        if reveal:
+            await self._reveal()
+
+    def _show_page(self) -> None:
+        read = self.query_one(Panes).read
+        if read is not None:
+            self.add_class("-page")
+            # A dialogue may have come meanwhile: below it nothing looks as if it had the keys.
+            if self.is_current:
+                read.page.focus()
+
+    async def _reveal(self) -> bool:
+        read = self.query_one(Panes).read
+        if read is None or read.spot is None:
+            return False
+        try:
+            await self.query_one(PlaceTree).reveal(read.spot.document_id, read.spot.start)
+        except LocalragError as error:
+            self.bench.tell(error)
+            return False
+        return True
+
+    def _after_job(self, job: Job, event: object) -> None:
+        if event is None and job.state is not State.RUNNING:
+            self._refresh_corpus()
+
+    @work(exclusive=True, group="corpus")
+    async def _refresh_corpus(self) -> None:
+        """Read the tree, where the corpus is another or has changed; open what was open."""
+        corpus, library = self.bench.corpus, self.bench.library
+        try:
+            generation = await library.read(lambda store: store.generation)
+            if (corpus, generation) == (self._corpus, self._generation):
+                return
+            count = await self.query_one(PlaceTree).fill(library)
+        except LocalragError as error:
+            # Who comes back to the corpus that was read before finds it anew.
+            self._generation = -1
+            missing = isinstance(error, NotFoundError)
+            self._show_nothing("" if missing else f"{error.cause}\n{error.cure}")
+            return
+        self.query_one("#places").remove_class("-nothing")
+        if not count:
+            self._show_nothing()
+        before, self._corpus, self._generation = self._corpus, corpus, generation
+        if corpus != before:
+            await self._open_remembered(another=bool(before))
+
+    async def _open_remembered(self, *, another: bool) -> None:
+        places = self.bench.memory.choices.reading.get(self._corpus, ())
+        async with self._turn:
+            panes = self.query_one(Panes)
+            # Who came to read a certain place has it open by now.
+            if another or not panes.all:
+                await panes.show([Spot(document, start, start) for document, start in places])
+
+    def _show_nothing(self, problem: str = "") -> None:
+        empty = _("The corpus {corpus} has no documents yet.").format(corpus=self.bench.corpus)
+        ways = map(palette, (_("Try the sample corpus"), _("Add documents")))
+        text = problem or "\n".join([empty, "", *ways])
+        self.query_one("#nothing", Static).update(content(text))
+        self.query_one("#places").add_class("-nothing")
+
+    def _note(self) -> None:
+        self._noting = False
+        spots = self.query_one(Panes).spots
+        reading = {
+            **self.bench.memory.choices.reading,
+            self._corpus: tuple((spot.document_id, spot.start) for spot in spots),
+        }
+        self.bench.memory.remember(reading=reading)

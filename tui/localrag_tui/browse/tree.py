@@ -1,0 +1,283 @@
+"""The tree of a corpus: shelves, documents, their parts; each level is read when it is opened."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.text import Text
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Tree
+from textual.widgets.tree import TreeNode
+
+from localrag.errors import LocalragError
+from localrag_tui.browse.shelves import Shelf, Title, shelf_of, shelves, titles
+from localrag_tui.i18n import N_, _
+from localrag_tui.library import Library
+from localrag_tui.shown import one_line
+from localrag_tui.spot import Spot
+from localrag_tui.wording import DOCUMENTS, called
+
+if TYPE_CHECKING:
+    from localrag.corpus.outline import Entry
+    from localrag.corpus.store import CorpusStore
+    from localrag.statutes.names import LawNames
+    from localrag_tui.app import Workbench
+
+# Up to this number of documents the shelves stand open.
+_FEW = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a document."""
+
+    document_id: str
+    entry: "Entry"
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """The rest of a shelf."""
+
+    after: str
+
+
+Branch = Shelf | Title | Part | More
+Node = TreeNode[Branch]
+
+
+class PlaceTree(Tree[Branch]):
+    """Shows a corpus; Enter on a document or a part of one asks for it to be opened."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    PlaceTree {
+        background: $surface;
+        padding: 0 0 0 1;
+        scrollbar-size-horizontal: 0;
+        & > .tree--guides, & > .tree--guides-hover, & > .tree--guides-selected { color: $panel; }
+        &:focus { background-tint: $foreground 0%; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select_cursor", N_("Open"), id="tree.open"),
+        Binding("right", "into", N_("Unfold"), id="tree.unfold"),
+        Binding("left", "out_of", N_("Fold"), id="tree.fold", show=False),
+    ]
+
+    class Chosen(Message):
+        """A place was chosen."""
+
+        def __init__(self, spot: Spot) -> None:
+            super().__init__()
+            self.spot = spot
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.show_root = False
+        self.guide_depth = 2
+        self.auto_expand = False
+        self._library: Library | None = None
+        self._growing = asyncio.Lock()
+
+    async def fill(self, library: Library) -> int:
+        """Show a corpus from the top; gives the number of its documents.
+
+        Raises:
+            LocalragError: the corpus cannot be read.
+        """
+        async with self._growing:
+            found = await library.read_names(shelves)
+            self.clear()
+            self._library = library
+            count = sum(shelf.count for shelf in found)
+            for shelf in found:
+                self.root.add(_label(shelf), shelf)
+            self.root.expand()
+            if count <= _FEW:
+                for node in self.root.children:
+                    await self._grow(node)
+                    node.expand()
+            self.cursor_line = 0 if count else -1
+        return count
+
+    async def reveal(self, document_id: str, position: int) -> None:
+        """Go to a document, and in it to the part that holds a position.
+
+        Raises:
+            LocalragError: the corpus has no such document, or cannot be read.
+        """
+        if self._library is None:
+            return
+        name, title = await self._library.read(lambda store: shelf_of(store, document_id))
+        async with self._growing:
+            node = next((n for n in self.root.children if _name(n) == name), None)
+            if node is None:
+                return
+            await self._grow(node)
+            node.expand()
+            node = _child(node, title) or self._put(node, title)
+            await self._grow(node)
+            node.expand()
+            while (inner := _around(node, position)) is not None:
+                node.expand()
+                await self._grow(inner)
+                node = inner
+            # The lines of what was unfolded are known after the next paint.
+            self.call_after_refresh(self._go, node)
+
+    def action_into(self) -> None:
+        """Unfold what is under the cursor; where it is unfolded, go to its first part."""
+        node = self.cursor_node
+        if node is None:
+            return
+        if node.is_expanded and node.children:
+            self.move_cursor(node.children[0])
+        elif node.allow_expand:
+            node.expand()
+
+    def action_out_of(self) -> None:
+        """Fold what is under the cursor; where it is folded, go to what holds it."""
+        node = self.cursor_node
+        if node is None:
+            return
+        if node.is_expanded and node.allow_expand:
+            node.collapse()
+        elif node.parent is not None and not node.parent.is_root:
+            self.move_cursor(node.parent)
+
+    @on(Tree.NodeSelected)
+    def _selected(self, event: Tree.NodeSelected[Branch]) -> None:
+        event.stop()
+        node = event.node
+        match node.data:
+            case Title(document_id):
+                self.post_message(self.Chosen(Spot(document_id)))
+            case Part(document_id, entry):
+                start = entry.start
+                self.post_message(self.Chosen(Spot(document_id, start, start, entry.passage_id)))
+            case More():
+                self._read_on(node)
+            case _:
+                node.toggle()
+
+    @on(Tree.NodeExpanded)
+    def _expanded(self, event: Tree.NodeExpanded[Branch]) -> None:
+        event.stop()
+        if not event.node.children:
+            self._unfold(event.node)
+
+    @work
+    async def _unfold(self, node: Node) -> None:
+        async with self._growing:
+            try:
+                await self._grow(node)
+            except LocalragError as error:
+                node.collapse()
+                cast("Workbench", self.app).tell(error)
+
+    @work
+    async def _read_on(self, more: Node) -> None:
+        async with self._growing:
+            shelf = more.parent
+            if shelf is None or more not in shelf.children:
+                return
+            line = more.line
+            try:
+                await self._add_titles(shelf, more)
+            except LocalragError as error:
+                cast("Workbench", self.app).tell(error)
+            self.call_after_refresh(self._go_to_line, line)
+
+    async def _grow(self, node: Node) -> None:
+        """Give a node its children, unless it has them."""
+        if node.children or not node.allow_expand:
+            return
+        match node.data:
+            case Shelf():
+                await self._add_titles(node)
+            case Title(document_id):
+                entries = await self._reading.read(lambda store: _outline(store, document_id))
+                self._add_parts(node, document_id, entries)
+            case Part(document_id, entry):
+                self._add_parts(node, document_id, entry.parts)
+
+    async def _add_titles(self, node: Node, more: Node | None = None) -> None:
+        shelf = node.data
+        assert isinstance(shelf, Shelf)
+        after = more.data.after if more is not None and isinstance(more.data, More) else ""
+
+        def page(store: "CorpusStore", names: "LawNames") -> list[Title]:
+            return titles(store, names, shelf, after)
+
+        found = await self._reading.read_names(page)
+        if more is not None:
+            more.remove()
+        there = {child.data for child in node.children}
+        for title in found:
+            if title not in there:
+                node.add(_label(title), title)
+        listed = sum(isinstance(child.data, Title) for child in node.children)
+        if found and listed < shelf.count:
+            rest = More(found[-1].document_id)
+            label = _("{n} more").format(n=f"{shelf.count - listed:,}")
+            node.add_leaf(Text(label, "italic"), rest)
+
+    def _add_parts(self, node: Node, document_id: str, entries: Iterable["Entry"]) -> None:
+        for entry in entries:
+            part = Part(document_id, entry)
+            node.add(_label(part), part, allow_expand=bool(entry.parts))
+        node.allow_expand = bool(node.children)
+
+    def _put(self, shelf: Node, title: Title) -> Node:
+        """Put a document on its shelf before the page that it stands on is read."""
+        rest = next((child for child in shelf.children if isinstance(child.data, More)), None)
+        return shelf.add(_label(title), title, before=rest)
+
+    def _go(self, node: Node) -> None:
+        self.move_cursor(node)
+        self.scroll_to(y=max(0, node.line - self.size.height // 3), animate=False)
+
+    def _go_to_line(self, line: int) -> None:
+        self.cursor_line = line
+
+    @property
+    def _reading(self) -> Library:
+        assert self._library is not None
+        return self._library
+
+
+def _outline(store: "CorpusStore", document_id: str) -> list["Entry"]:
+    from localrag.corpus.outline import outline
+
+    return outline(store, document_id)
+
+
+def _name(node: Node) -> str:
+    return node.data.name if isinstance(node.data, Shelf) else ""
+
+
+def _child(node: Node, branch: Branch) -> Node | None:
+    return next((child for child in node.children if child.data == branch), None)
+
+
+def _around(node: Node, position: int) -> Node | None:
+    """The part that holds a position."""
+    for child in node.children:
+        if isinstance(child.data, Part) and child.data.entry.holds(position):
+            return child
+    return None
+
+
+def _label(branch: Shelf | Title | Part) -> Text:
+    match branch:
+        case Shelf(name, _laws, count):
+            kind = called(name, DOCUMENTS)
+            return Text.assemble((kind, "bold"), f"  {count:,}")
+        case Title(document_id, title):
+            return Text(one_line(title) or one_line(document_id))
+        case Part(entry=entry):
+            page = _("page {n}").format(n=entry.page) if entry.page else ""
+            return Text(page or one_line(entry.title))

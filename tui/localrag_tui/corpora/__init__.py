@@ -1,0 +1,1 @@
+"""How documents come into the workbench: added, indexed, chosen; and the first run."""

@@ -1,0 +1,1 @@
+"""What runs beside: how far it is, what came of it, and how it is stopped."""

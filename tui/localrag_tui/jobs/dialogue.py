@@ -1,0 +1,77 @@
+"""The jobs of this application: how far each is, stopping one, reading what came of it."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import ListItem, ListView, Static
+
+from localrag_tui.i18n import N_, _
+from localrag_tui.jobs.report import ReportDialogue
+from localrag_tui.jobs.view import JobView
+from localrag_tui.screen import Dialogue
+from localrag_tui.shell.footer import KeyBar
+from localrag_tui.work.job import Job, State
+
+
+class JobsList(ListView):
+    """The jobs, to go through."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select_cursor", N_("What came of it"), id="jobs.report"),
+    ]
+
+
+class JobsDialogue(Dialogue):
+    """Every job, newest first."""
+
+    CSS: ClassVar[str] = """
+    JobsDialogue > .box {
+        width: 90; max-width: 96%; height: auto; max-height: 80%;
+        background: $surface; padding: 1 1;
+        .heading { padding: 0 1 1 1; }
+        .nothing { padding: 0 1; color: $foreground-muted; }
+        JobsList { height: auto; max-height: 100%; background: $surface; }
+        ListItem { height: auto; padding: 0 0 1 0; background: $surface; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "stop", N_("Stop"), id="jobs.stop"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """The jobs, or that there is none."""
+        jobs = self.bench.jobs.all[::-1]
+        with Vertical(classes="box"):
+            yield Static(Content(_("Jobs")), classes="heading")
+            if jobs:
+                yield JobsList(*(ListItem(JobView(job)) for job in jobs))
+            else:
+                yield Static(Content(_("Nothing runs, and nothing has run.")), classes="nothing")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Begin at the newest."""
+        for listing in self.query(JobsList):
+            listing.focus()
+
+    def on_list_view_selected(self) -> None:
+        """Read what came of the job."""
+        job = self._chosen()
+        if job is not None and job.state is not State.RUNNING:
+            self.app.push_screen(ReportDialogue(job))
+
+    async def action_stop(self) -> None:
+        """Stop the job; what it has finished is kept. Pressed again, it ends at once."""
+        job = self._chosen()
+        if job is not None and job.state is State.RUNNING:
+            self.notify(_("It ends as soon as what is begun is kept; again: at once."))
+            await job.stop()
+
+    def _chosen(self) -> Job | None:
+        for listing in self.query(JobsList):
+            if listing.highlighted_child is not None:
+                return listing.highlighted_child.query_one(JobView).job
+        return None

@@ -1,0 +1,84 @@
+"""A job on the screen: what it is, how far it is, what came of it."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import ProgressBar, Static
+
+from localrag_tui.i18n import _
+from localrag_tui.jobs.outcome import STATES, details, told
+from localrag_tui.jobs.step import described, share
+from localrag_tui.shown import harmless
+from localrag_tui.work.job import Job, State
+
+_STYLES = {
+    State.RUNNING: "$text-accent",
+    State.DONE: "$text-success",
+    State.STOPPED: "$text-warning",
+    State.FAILED: "$text-error",
+}
+_EVERY = 0.1
+"""Seconds between two looks at a job that runs."""
+
+
+class JobView(Vertical):
+    """One job, followed to its end.
+
+    Args:
+        job: whatever its state.
+        full: whether all that came of it is shown, not one line alone.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    JobView {
+        height: auto;
+        padding: 0 1;
+        ProgressBar { width: 1fr; height: 1; }
+        ProgressBar Bar { width: 1fr; }
+        .words { height: auto; color: $foreground-muted; }
+    }
+    """
+
+    def __init__(self, job: Job, *, full: bool = False) -> None:
+        super().__init__()
+        self.job = job
+        self._full = full
+        self._shown: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """The title with the state, the bar, the words."""
+        yield Static(classes="title")
+        yield ProgressBar(total=1.0, show_eta=False, show_percentage=True)
+        yield Static(classes="words")
+
+    def on_mount(self) -> None:
+        """Follow the job."""
+        self._looking = self.set_interval(_EVERY, self._show)
+        self._show()
+
+    def _show(self) -> None:
+        job = self.job
+        if self._shown == (now := (job.state, job.last)):
+            return
+        self._shown = now
+        running = job.state is State.RUNNING
+        state = (_(STATES[job.state]), _STYLES[job.state])
+        self.query_one(".title", Static).update(
+            Content.assemble((harmless(job.title), "bold"), "  ", state)
+        )
+        done = share(job.last)
+        bar = self.query_one(ProgressBar)
+        bar.display = running and done is not None
+        bar.update(progress=done or 0.0)
+        words = (described(job.last) or _("under way …")) if running else self._end()
+        line = self.query_one(".words", Static)
+        line.update(Content(harmless(words)))
+        line.display = bool(words)
+        if not running:
+            self._looking.stop()
+
+    def _end(self) -> str:
+        full = self._full or self.job.state is State.FAILED
+        return "\n".join(details(self.job)) if full else told(self.job)

@@ -1,0 +1,193 @@
+"""A field in which a place is named, and the places that can be meant, found while one types."""
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, OptionList, Static
+
+from localrag.errors import LocalragError
+from localrag_tui.i18n import N_, _
+from localrag_tui.jump.places import Found, Offer, look_up
+from localrag_tui.shown import one_line
+from localrag_tui.spot import Spot
+from localrag_tui.widgets.text_field import TextField
+from localrag_tui.widgets.valued import Valued
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
+
+
+class Finder(Vertical):
+    """Asks for a place; what is found for the newest text is shown, whatever comes in late.
+
+    Attributes:
+        law_id: the law that is read, which a place without a law is of; "" for none.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Finder {
+        height: auto;
+        Input, Input:focus { background: $panel; padding: 0 1; }
+        OptionList {
+            height: auto; max-height: 1fr; background: $surface;
+            border: none; padding: 0 1;
+        }
+        .problem { height: auto; padding: 1 1; color: $error; display: none; }
+        .cut { height: auto; padding: 0 1; color: $foreground-muted; display: none; }
+        &.-typed { height: 1fr; }
+        &.-problem .problem { display: block; }
+        &.-cut .cut { display: block; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "next", N_("Next"), id="jump.next", show=False),
+        Binding("up", "previous", N_("Previous"), id="jump.previous", show=False),
+    ]
+
+    class Chosen(Message):
+        """A place was chosen."""
+
+        def __init__(self, spot: Spot) -> None:
+            super().__init__()
+            self.spot = spot
+
+    class Typed(Message):
+        """Something else is typed; what is shown for it may come later."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Looked(Message):
+        """An offer is looked at; None where there is none."""
+
+        def __init__(self, offer: Offer | None) -> None:
+            super().__init__()
+            self.offer = offer
+
+    def __init__(self, law_id: str = "") -> None:
+        super().__init__()
+        self.law_id = law_id
+        self._found_for = ""
+
+    def compose(self) -> ComposeResult:
+        """The field, then what is offered or what is wrong."""
+        yield TextField(
+            placeholder=_("a law, an abbreviation, a citation"),
+            id="place",
+            compact=True,
+            select_on_focus=False,
+        )
+        yield Static(classes="problem")
+        offers = OptionList()
+        offers.can_focus = False
+        yield offers
+        yield Static(
+            Content(_("Of so many documents not every title was looked at: search with F4.")),
+            classes="cut",
+        )
+
+    def clear(self) -> None:
+        """Empty the field."""
+        self.query_one(Input).value = ""
+
+    @property
+    def typed(self) -> str:
+        """What stands in the field."""
+        return self.query_one(Input).value.strip()
+
+    @on(Input.Changed)
+    def _typed_on(self, event: Input.Changed) -> None:
+        event.stop()
+        self.set_class(bool(self.typed), "-typed")
+        self.post_message(self.Typed(self.typed))
+        self._look()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self._found_for == self.typed:
+            option = self.query_one(OptionList).highlighted_option
+            if isinstance(option, Valued):
+                self._choose(option.value)
+        elif self.typed:
+            # Who types fast need not wait for what is offered.
+            self._look(choose=True)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        assert isinstance(event.option, Valued)
+        self._choose(event.option.value)
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        assert isinstance(event.option, Valued)
+        self.post_message(self.Looked(event.option.value))
+
+    def action_next(self) -> None:
+        """Look at the next offer; with nothing typed, go on to what stands below."""
+        if self.typed:
+            self.query_one(OptionList).action_cursor_down()
+        else:
+            self.screen.focus_next()
+
+    def action_previous(self) -> None:
+        """Look at the offer before."""
+        self.query_one(OptionList).action_cursor_up()
+
+    @work(exclusive=True)
+    async def _look(self, *, choose: bool = False) -> None:
+        typed, law_id = self.typed, self.law_id
+        bench = cast("Workbench", self.app)
+        try:
+            found = await bench.library.read_names(
+                lambda store, names: look_up(store, names, typed, law_id)
+            )
+        except LocalragError as error:
+            found = Found(cause=error.cause, cure=error.cure)
+        self._show(found, typed)
+        if choose and found.certain:
+            self._choose(found.offers[0])
+
+    def _show(self, found: Found, typed: str) -> None:
+        self._found_for = typed
+        self.set_class(bool(found.cause) or bool(typed and not found.offers), "-problem")
+        self.set_class(not found.complete, "-cut")
+        self.query_one(".problem", Static).update(_problem(found))
+        offers = self.query_one(OptionList)
+        offers.clear_options()
+        offers.add_options(Valued(_shown(offer), offer) for offer in found.offers)
+        # What is offered in the place of something missing is taken by nobody unawares.
+        offers.highlighted = 0 if found.offers and not found.cause else None
+        if offers.highlighted is None:
+            self.post_message(self.Looked(None))
+
+    def _choose(self, offer: Offer) -> None:
+        self.post_message(self.Chosen(offer.spot))
+
+
+def _problem(found: Found) -> Content:
+    if not found.cause:
+        nothing = _("Nothing is called so.")
+        return Content.assemble(
+            nothing, "\n", (_("Search (F4) looks into the texts."), "$foreground")
+        )
+    if found.offers:
+        cure = _("What there is around it:")
+    else:
+        cure = one_line(found.cure) or _("Search (F4) looks into the texts.")
+    return Content.assemble(one_line(found.cause), "\n", (cure, "$foreground"))
+
+
+def _shown(offer: Offer) -> Content:
+    title = one_line(offer.title)
+    return Content.assemble(
+        title, (f"  {one_line(offer.note)}" if offer.note else "", "$foreground-muted")
+    )

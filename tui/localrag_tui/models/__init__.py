@@ -1,0 +1,1 @@
+"""Models, memory, and what the doctor finds."""

@@ -1,0 +1,191 @@
+"""The doctor: what is wrong, worst first, each with its cure; found while one watches."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+from textual.widgets.option_list import Option
+
+from localrag.errors import LocalragError
+from localrag.workspace import Workspace
+from localrag_tui.corpora.actions import index
+from localrag_tui.i18n import N_, _, ngettext
+from localrag_tui.jobs.view import JobView
+from localrag_tui.screen import Dialogue
+from localrag_tui.shell.footer import KeyBar
+from localrag_tui.shown import content
+from localrag_tui.widgets.listing import Listing
+from localrag_tui.work.job import Job, State
+
+if TYPE_CHECKING:
+    from localrag.doctor import Finding
+
+_GROUPS = {
+    "broken": (N_("broken"), "$text-error"),
+    "warning": (N_("to be looked at"), "$text-warning"),
+    "good": (N_("in order"), "$text-success"),
+    "absent": (N_("not installed (optional)"), "$foreground-muted"),
+}
+"""By `localrag.doctor.Health`, in the order in which they are shown."""
+
+_READING = N_("Every byte of stores and indexes is read; Esc stops.")
+_READ = N_("Every byte of stores and indexes was read.")
+
+
+def examine(
+    tell: Callable[[object], None], workspace: Workspace, overrides: dict[str, object]
+) -> "Examined":
+    """Look at everything, as ``localrag doctor``; tells every `Finding`."""
+    from localrag.doctor import examine as findings
+
+    wrong = 0
+    for finding in findings(workspace, overrides):
+        tell(finding)
+        wrong += finding.health.value in ("broken", "warning")
+    return Examined(wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The doctor has seen everything; an `Outcome`.
+
+    Attributes:
+        wrong: findings that ask for something to be done.
+    """
+
+    wrong: int
+
+    def told(self) -> str:
+        """How many things ask for something to be done."""
+        if not self.wrong:
+            return _("Everything is in order.")
+        words = ngettext("{n} thing to be looked at", "{n} things to be looked at", self.wrong)
+        return words.format(n=self.wrong)
+
+    def details(self) -> list[str]:
+        """The same."""
+        return [self.told()]
+
+
+class Findings(Listing):
+    """The findings, to go through."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", N_("Run the cure"), id="doctor.mend"),
+    ]
+
+
+class DoctorDialogue(Dialogue):
+    """The doctor's findings as they come; left early, the doctor stops."""
+
+    CSS: ClassVar[str] = """
+    DoctorDialogue > .box {
+        width: 96; max-width: 98%; height: 90%;
+        background: $surface; padding: 1 1;
+        .about { padding: 0 1; color: $foreground-muted; margin: 0 0 1 0; }
+        Findings { height: 1fr; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", N_("Copy it"), id="doctor.copy"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._findings: list[Finding] = []
+        self._job: Job | None = None
+
+    def compose(self) -> ComposeResult:
+        """The job, mounted once it has begun, and the findings."""
+        with Vertical(classes="box"):
+            yield Static(Content(_(_READING)), classes="about")
+            yield Findings()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.query_one(Findings).focus()
+        self._unlisten = self.bench.jobs.listen(self._on_job)
+        arguments = (self.bench.workspace, dict(self.bench.overrides))
+        self._job = self.bench.jobs.start(Job(_("Doctor"), examine, arguments))
+        self.query_one(".box").mount(JobView(self._job), before=0)
+
+    async def on_unmount(self) -> None:
+        """Stop what is under way."""
+        self._unlisten()
+        if self._job is not None:
+            await self._job.stop()
+
+    def action_copy(self) -> None:
+        """Copy the cure of the finding."""
+        finding = self._chosen()
+        if finding is not None and finding.cure:
+            self.bench.copy(finding.cure)
+
+    def on_option_list_option_selected(self) -> None:
+        """Run the cure where it is to index a corpus; else say that it is for a shell."""
+        finding = self._chosen()
+        if finding is None or not finding.cure:
+            return
+        cure = _indexing(finding.cure)
+        if cure is None:
+            self.notify(_("This is mended outside the workbench; c copies the cure."))
+            return
+        try:
+            index(self.bench, cure[0], rebuild=cure[1])
+        except LocalragError as error:
+            self.bench.tell(error)
+
+    def _on_job(self, job: Job, event: object) -> None:
+        if job is not self._job:
+            return
+        if event is None and job.state is not State.RUNNING:
+            self.query_one(".about", Static).update(Content(_(_READ)))
+        elif event is not None:
+            self._findings.append(event)  # type: ignore[arg-type]  # examine tells nothing else
+            self._show_findings()
+
+    def _show_findings(self) -> None:
+        listing = self.query_one(Findings)
+        before = self._chosen()
+        self._findings.sort(key=lambda finding: list(_GROUPS).index(finding.health.value))
+        listing.clear_options()
+        shown = ""
+        for place, finding in enumerate(self._findings):
+            if finding.health.value != shown:
+                shown = finding.health.value
+                title, style = _GROUPS[shown]
+                listing.add_option(Option(Content.styled(_(title), f"bold {style}"), disabled=True))
+            listing.add_option(Option(_shown(finding), id=str(place)))
+            if finding is before:
+                listing.highlighted = listing.option_count - 1
+
+    def _chosen(self) -> "Finding | None":
+        option = self.query_one(Findings).highlighted_option
+        if option is None or option.id is None:
+            return None
+        return self._findings[int(option.id)]
+
+
+def _shown(finding: "Finding") -> Content:
+    line = Content.assemble("  ", content(finding.check, "bold"), "  ", content(finding.detail))
+    if not finding.cure:
+        return line
+    return Content.assemble(line, "\n    ", content(finding.cure, "$text-accent"))
+
+
+def _indexing(cure: str) -> tuple[str, bool] | None:
+    """The corpus that a cure indexes, and whether anew; None for any other cure."""
+    try:
+        words = shlex.split(cure)
+    except ValueError:
+        return None
+    if words[:3] != ["localrag", "index", "--corpus"] or words[4:] not in ([], ["--rebuild"]):
+        return None
+    return words[3], bool(words[4:])

@@ -1,0 +1,300 @@
+"""The Models screen: what is installed, used and loaded, what can be pulled, what is wrong."""
+
+import asyncio
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import OptionList, Static
+
+from localrag.config import Config
+from localrag.errors import LocalragError, StorageError
+from localrag_tui.i18n import N_, _
+from localrag_tui.jobs.view import JobView
+from localrag_tui.models import forms
+from localrag_tui.models.doctor import DoctorDialogue
+from localrag_tui.models.listing import ModelsList
+from localrag_tui.models.memory_pane import MemoryPane
+from localrag_tui.models.stock import ModelRow, State, take_stock
+from localrag_tui.models.trial import try_model
+from localrag_tui.models.wording import advice, details
+from localrag_tui.models.work import (
+    Installed,
+    add_model,
+    export_model,
+    import_model,
+    pull_model,
+    remove_model,
+    verify_models,
+)
+from localrag_tui.screen import WorkbenchScreen
+from localrag_tui.shell.keys import key_of
+from localrag_tui.widgets.form import Form
+from localrag_tui.widgets.path_input import as_path
+from localrag_tui.work.job import Job
+from localrag_tui.work.job import State as JobState
+
+_FURTHER_KEYS = ("release", "import", "export", "verify", "remove")
+_TRIED = (State.INSTALLED, State.SERVED)
+"""States in which a model can be used and tested."""
+
+
+class ModelsScreen(WorkbenchScreen):
+    """The models of the workspace."""
+
+    MODE: ClassVar[str] = "models"
+    CSS: ClassVar[str] = """
+    ModelsScreen {
+        #parts { layout: vertical; }
+        ModelsList {
+            height: 1fr; padding: 0 1; background: $background;
+            text-wrap: nowrap; text-overflow: ellipsis;
+        }
+        #side { height: auto; max-height: 62%; background: $surface; padding: 1 0 0 0; }
+        #details { height: auto; padding: 0 1; }
+        #work { height: auto; }
+        #work JobView { margin: 1 0 0 0; }
+        MemoryPane { margin: 1 0; }
+        #keys { height: auto; padding: 0 1; color: $foreground-muted; }
+        &.-normal #parts, &.-wide #parts { layout: horizontal; }
+        &.-normal #side, &.-wide #side { width: 36%; height: 1fr; max-height: 100%; }
+        &.-wide #side { width: 44%; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "use", N_("Use"), id="models.use"),
+        Binding("t", "try", N_("Test"), id="models.test"),
+        Binding("p", "pull", N_("Pull"), id="models.pull"),
+        Binding("a", "add", N_("Add"), id="models.add"),
+        Binding("x", "stop", N_("Stop"), id="models.stop"),
+        Binding("d", "doctor", N_("Doctor"), id="models.doctor"),
+        Binding("m", "release", N_("Free the memory"), id="models.release", show=False),
+        Binding("i", "import", N_("Import"), id="models.import", show=False),
+        Binding("e", "export", N_("Export"), id="models.export", show=False),
+        Binding("v", "verify", N_("Compare with the hashes"), id="models.verify", show=False),
+        Binding("delete", "remove", N_("Remove"), id="models.remove", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._jobs: list[Job] = []
+        self._rows: list[ModelRow] = []
+
+    def body(self) -> ComposeResult:
+        """The list, and beside it the model under the cursor, what is done, the memory."""
+        with Horizontal(id="parts"):
+            yield ModelsList()
+            with VerticalScroll(id="side"):
+                yield Static(id="details")
+                yield Vertical(id="work")
+                yield MemoryPane()
+                yield Static(Content(self._further_keys()), id="keys")
+
+    def on_mount(self) -> None:
+        """Look at the models whenever a job has ended."""
+        self._unlisten = self.bench.jobs.listen(self._on_job)
+        self.query_one(ModelsList).focus()
+
+    def on_unmount(self) -> None:
+        """Listen no longer."""
+        self._unlisten()
+
+    def on_screen_resume(self) -> None:
+        """Look at the models, the first time and again: a choice may have been made elsewhere."""
+        self.refill()
+
+    @work(exclusive=True, group="stock")
+    async def refill(self, chosen: str = "") -> None:
+        """List the models as they are now; the cursor goes to the one that is named."""
+        try:
+            rows = await asyncio.to_thread(
+                lambda: take_stock(self.bench.workspace, self.bench.config())
+            )
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        except OSError as error:
+            reason = _("The folder of the models cannot be read ({reason}).")
+            cure = _("Check its permissions and the disk.")
+            self.bench.tell(StorageError(reason.format(reason=error.strerror), cure))
+            return
+        self._rows = rows
+        self._show_rows(chosen)
+
+    @on(MemoryPane.Measured)
+    def _show_fit(self) -> None:
+        self._show_rows()
+
+    def _show_rows(self, chosen: str = "") -> None:
+        self.query_one(ModelsList).fill(self._rows, self.query_one(MemoryPane).usage, chosen)
+        self._show_details()
+
+    @on(OptionList.OptionHighlighted)
+    def _show_details(self) -> None:
+        row = self.query_one(ModelsList).chosen
+        if row is not None:
+            usage = self.query_one(MemoryPane).usage
+            self.query_one("#details", Static).update(details(row, usage))
+
+    def action_use(self) -> None:
+        """Answer with the model from now on; once more: with the one of the settings."""
+        row = self._chosen(*_TRIED)
+        if row is None:
+            return
+        if row.kind != "chat":
+            self._say(advice(row.name, row.kind))
+            return
+        memory = self.bench.memory
+        unused = memory.choices.model == row.name
+        memory.remember(model=None if unused else row.name)
+        config = self._config()
+        if config is not None:
+            name = config.chat.model or _("quotations, without a model")
+            self._say(_("Answers: {name}").format(name=name))
+        self.refill()
+
+    def action_try(self) -> None:
+        """Test the model."""
+        row = self._chosen(*_TRIED)
+        if row is None:
+            return
+        config = self._config()
+        if config is not None:
+            question = _("In one sentence: why does ice float on water?")
+            arguments = (self.bench.workspace, row.name, row.kind, config, question)
+            self._start(Job(_("Test {name}").format(name=row.name), try_model, arguments))
+
+    def action_pull(self) -> None:
+        """Pull the model, after the host is named and agreed to."""
+
+        def go(values: dict[str, str]) -> None:
+            title = _("Pull {name}").format(name=values["wanted"])
+            arguments = (self.bench.workspace, values["wanted"], forms.endpoint())
+            self._start(Job(title, pull_model, arguments))
+
+        row = self.query_one(ModelsList).chosen
+        pulled = row is not None and row.state in (State.AVAILABLE, State.UNFINISHED)
+        self._ask(forms.pull_form(row if pulled else None), go)
+
+    def action_add(self) -> None:
+        """Install a model from a file."""
+
+        def go(values: dict[str, str]) -> None:
+            title = _("Add {path}").format(path=values["path"])
+            arguments = (self.bench.workspace, as_path(values["path"]), values["name"])
+            self._start(Job(title, add_model, arguments))
+
+        self._ask(forms.add_form(), go)
+
+    def action_import(self) -> None:
+        """Install a model that was exported elsewhere."""
+
+        def go(values: dict[str, str]) -> None:
+            title = _("Import {path}").format(path=values["path"])
+            arguments = (self.bench.workspace, as_path(values["path"]), values["name"])
+            self._start(Job(title, import_model, arguments))
+
+        self._ask(forms.import_form(), go)
+
+    def action_export(self) -> None:
+        """Write the model to a file."""
+        row = self._chosen(State.INSTALLED)
+        if row is None:
+            return
+
+        def go(values: dict[str, str]) -> None:
+            title = _("Export {name}").format(name=row.name)
+            arguments = (self.bench.workspace, row.name, as_path(values["path"]))
+            self._start(Job(title, export_model, arguments))
+
+        self._ask(forms.export_form(row.name), go)
+
+    def action_verify(self) -> None:
+        """Compare the model with its hashes, byte by byte."""
+        row = self._chosen(State.INSTALLED, State.DAMAGED)
+        if row is not None:
+            title = _("Compare {name} with its hashes").format(name=row.name)
+            self._start(Job(title, verify_models, (self.bench.workspace, [row.name])))
+
+    def action_remove(self) -> None:
+        """Remove the model, after asking."""
+        row = self._chosen(State.INSTALLED, State.DAMAGED, State.UNFINISHED)
+        if row is not None:
+            self._ask(forms.remove_form(row), lambda _values: self._remove(row.name))
+
+    def action_doctor(self) -> None:
+        """Have the doctor look at everything."""
+        self.app.push_screen(DoctorDialogue())
+
+    async def action_stop(self) -> None:
+        """Stop what was begun here last; what has come is kept."""
+        running = [job for job in self._jobs if job.state is JobState.RUNNING]
+        if running:
+            await running[-1].stop()
+
+    @work(group="release")
+    async def action_release(self) -> None:
+        """Free the memory of the model; an answer that is being made is waited for."""
+        await self.bench.engine.release()
+        self._say(_("The memory is free; the next question loads the model again."))
+
+    @work(group="remove")
+    async def _remove(self, name: str) -> None:
+        try:
+            await asyncio.to_thread(remove_model, self.bench.workspace, name)
+        except LocalragError as error:
+            self.bench.tell(error)
+        self.refill()
+
+    def _chosen(self, *states: State) -> ModelRow | None:
+        """The model under the cursor; where its state is no such one, say so and give none."""
+        row = self.query_one(ModelsList).chosen
+        if row is None or row.state in states:
+            return row
+        if row.state in (State.AVAILABLE, State.UNFINISHED):
+            key = key_of(self.app, ModelsScreen, "models.pull")
+            self._say(_("It is not installed yet: {key} pulls it.").format(key=key))
+        else:
+            self._say(_("This cannot be done with {name}.").format(name=row.name))
+        return None
+
+    def _further_keys(self) -> str:
+        """The keys that the footer has no room for."""
+        titles = {b.id: b.description for b in self.BINDINGS if isinstance(b, Binding)}
+        ids = (f"models.{name}" for name in _FURTHER_KEYS)
+        return " · ".join(f"{key_of(self.app, ModelsScreen, id_)} {_(titles[id_])}" for id_ in ids)
+
+    def _config(self) -> Config | None:
+        """The settings; where they are not valid, say so and give none."""
+        try:
+            return self.bench.config()
+        except LocalragError as error:
+            self.bench.tell(error)
+            return None
+
+    def _say(self, text: str) -> None:
+        self.notify(text, markup=False)
+
+    def _ask(self, form: Form, go: Callable[[dict[str, str]], object]) -> None:
+        def agreed(values: object) -> None:
+            if isinstance(values, dict):
+                go(values)
+
+        self.app.push_screen(form, agreed)
+
+    def _start(self, job: Job) -> None:
+        """Start a job, and show it with those that still run."""
+        self._jobs = [known for known in self._jobs if known.state is JobState.RUNNING]
+        for view in self.query(JobView):
+            if view.job not in self._jobs:
+                view.remove()
+        self._jobs.append(self.bench.jobs.start(job))
+        self.query_one("#work").mount(JobView(job, full=True), before=0)
+
+    def _on_job(self, job: Job, event: object) -> None:
+        if job in self._jobs and event is None and job.state is not JobState.RUNNING:
+            self.refill(job.value.name if isinstance(job.value, Installed) else "")

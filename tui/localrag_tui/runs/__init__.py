@@ -1,0 +1,1 @@
+"""Batches and evaluations: progress, start, stop, resume, failures, the report."""

@@ -1,0 +1,151 @@
+"""One row of a run: the question, and its answer with the citations, or why it has none."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from localrag.corpus.store import CorpusStore
+from localrag.errors import LocalragError
+from localrag.methods.choices import LABELS
+from localrag_tui.i18n import N_, _
+from localrag_tui.remarks import remark
+from localrag_tui.runs.wording import outcome
+from localrag_tui.screen import Dialogue
+from localrag_tui.shell.footer import KeyBar
+from localrag_tui.shown import content, harmless, one_line
+from localrag_tui.spot import Spot
+
+
+class AnswerDialogue(Dialogue):
+    """A row as the file of answers holds it; gives back the place of a citation that was chosen.
+
+    Args:
+        row: as `localrag.batch.rows` writes it.
+        corpus: what answered.
+    """
+
+    CSS: ClassVar[str] = """
+    AnswerDialogue > .box {
+        width: 110; max-width: 96%; height: auto; max-height: 90%;
+        background: $surface; padding: 1 1;
+        VerticalScroll { height: auto; max-height: 100%; padding: 0 1; }
+        Static { height: auto; margin: 0 0 1 0; }
+        OptionList { height: auto; max-height: 12; border: none; background: $surface; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", N_("Copy"), id="answer.copy"),
+    ]
+
+    def __init__(self, row: Mapping[str, Any], corpus: str) -> None:
+        super().__init__()
+        self._row = row
+        self._corpus = corpus
+        self._citations: list[Mapping[str, Any]] = list(row.get("citations") or ())
+
+    def compose(self) -> ComposeResult:
+        """The question, what became of it, the citations to choose from."""
+        with Vertical(classes="box"):
+            with VerticalScroll():
+                for part in _parts(self._row):
+                    yield Static(part)
+            if self._citations:
+                options = (_option(n, one) for n, one in enumerate(self._citations, 1))
+                yield OptionList(*options)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Begin at the first citation; without any the arrows scroll."""
+        self.query_one(OptionList if self._citations else VerticalScroll).focus()
+
+    async def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Go to the source of a citation."""
+        citation = self._citations[event.option_index]
+        passage_id = str(citation["passage_id"])
+        try:
+            passage = await self.bench.library_of(self._corpus).read(
+                lambda store: _passage(store, passage_id)
+            )
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        if passage is None:
+            self.bench.tell(
+                LocalragError(
+                    _("The corpus no longer holds {passage}.").format(passage=passage_id),
+                    _("It has changed since the question was answered."),
+                )
+            )
+            return
+        spot = Spot.of(passage)
+        if citation.get("verified"):
+            spot = Spot(passage.document_id, citation["start"], citation["end"], passage.id)
+        self.dismiss(spot)
+
+    def action_copy(self) -> None:
+        """Copy all that is shown."""
+        parts = [part.plain for part in _parts(self._row)]
+        parts += [f"[{n}] {one['label']}: {one['quote']}" for n, one in self._numbered()]
+        self.bench.copy(harmless("\n\n".join(parts)))
+
+    def _numbered(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        return enumerate(self._citations, 1)
+
+
+def _parts(row: Mapping[str, Any]) -> Iterator[Content]:
+    name = " · ".join(filter(None, (f"#{row.get('row', '')}", row.get("id") or "")))
+    status, error = str(row.get("status", "")), row.get("error") or {}
+    if error:
+        state = (f"{_('failed')}: {one_line(str(error.get('type', '')))}", "$text-error")
+    else:
+        state = (outcome(one_line(status)), "$text-success" if status == "supported" else "")
+    yield Content.assemble((one_line(name), "$foreground-muted"), "  ", state)
+    question = row.get("question")
+    options = "".join(
+        f"\n  {label}  {text}"
+        for label, text in zip(LABELS, row.get("options") or (), strict=False)
+    )
+    yield content(
+        f"{_('This row could not be read.') if question is None else question}{options}", "bold"
+    )
+    if error:
+        yield Content.assemble(
+            harmless(str(error.get("cause", ""))),
+            (harmless(f"\n{error.get('cure', '')}".rstrip()), "$foreground-muted"),
+        )
+        return
+    claims = row.get("claims") or ()
+    if row.get("label"):
+        yield content(_("Choice: {label}").format(label=row["label"]), "bold $text-primary")
+    if claims:
+        yield content("\n".join(map(_claim, claims)))
+    elif row.get("answer"):
+        yield content(str(row["answer"]))
+    if row.get("doubt"):
+        yield Content.styled(remark(str(row["doubt"])), "$text-warning")
+
+
+def _claim(claim: Mapping[str, Any]) -> str:
+    numbers = "".join(f"[{number}]" for number in claim.get("citations") or ())
+    return f"{claim.get('text', '')} {numbers}".rstrip()
+
+
+def _option(number: int, citation: Mapping[str, Any]) -> Option:
+    head = (f"[{number}] {one_line(str(citation.get('label', '')))}", "bold")
+    quote = one_line(str(citation.get("quote", "")))
+    if citation.get("verified"):
+        return Option(Content.assemble(head, f"  {quote}"))
+    problem = remark(str(citation.get("problem", "")))
+    return Option(
+        Content.assemble(head, (f"  {_('rejected')}: {problem}", "$text-error"), f"  {quote}")
+    )
+
+
+def _passage(store: CorpusStore, passage_id: str) -> Any:
+    return store.by_id(passage_id)

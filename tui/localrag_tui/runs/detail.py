@@ -1,0 +1,284 @@
+"""One run: how far it is, its entries, its answers, what failed, its report."""
+
+from asyncio import to_thread
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import DataTable, ProgressBar, Static, TabbedContent, TabPane
+
+from localrag.errors import LocalragError, StorageError
+from localrag_tui.i18n import N_, _
+from localrag_tui.runs.answer import AnswerDialogue
+from localrag_tui.runs.lines import Line, Runs, RunState
+from localrag_tui.runs.live import Live
+from localrag_tui.runs.reading import Report, read
+from localrag_tui.runs.report import ReportView
+from localrag_tui.runs.rows import Cells, Place, RowList
+from localrag_tui.runs.wording import outcome, outcomes, problem, state
+from localrag_tui.shown import harmless, one_line
+from localrag_tui.spot import OpenSpot, Spot
+from localrag_tui.wording import when
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
+
+Places = tuple[list[Place], list[Place]]
+
+
+class RunDetail(Vertical):
+    """Shows the run that is chosen in the list."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    RunDetail {
+        background: $surface;
+        &.-empty { display: none; }
+        Tab { color: $foreground 80%; }
+        .head { height: auto; padding: 0 1; }
+        ProgressBar { width: 1fr; height: 1; padding: 0 1; }
+        ProgressBar Bar { width: 1fr; }
+        TabbedContent { height: 1fr; }
+        TabPane { padding: 0; height: 1fr; }
+        #entries { height: 1fr; background: $surface; }
+    }
+    """
+
+    def __init__(self, runs: Runs, *, id: str) -> None:  # noqa: A002 - as every widget has it
+        super().__init__(id=id, classes="-empty")
+        self._runs = runs
+        self._line: Line | None = None
+        self._report = ("", "")
+
+    def compose(self) -> ComposeResult:
+        """The state above, the parts below."""
+        yield Static(classes="head")
+        yield ProgressBar(total=1.0, show_eta=False, show_percentage=True)
+        with TabbedContent():
+            with TabPane(_("Answers"), id="pane-answers"):
+                yield RowList(N_("Nothing is answered yet."), id="answers")
+            with TabPane(_("Failures"), id="pane-failures"):
+                yield RowList(N_("Nothing has failed."), id="failures")
+            with TabPane(_("Entries"), id="pane-entries"):
+                yield DataTable(id="entries", cursor_type="none")
+            with TabPane(_("Report"), id="pane-report"):
+                yield ReportView(id="report")
+
+    def on_mount(self) -> None:
+        """Name the columns."""
+        table = self.query_one("#entries", DataTable)
+        table.add_columns(_("entry"), _("order"), _("answered"), _("failed"), _("outcomes"))
+
+    def show(self, line: Line, live: Live) -> None:
+        """Show a run as it is now.
+
+        Args:
+            line: as its files say.
+            live: as the process that runs it says.
+        """
+        anew = self._line is None or self._line.key != line.key
+        self._line = line
+        self.remove_class("-empty")
+        self.query_one(".head", Static).update(_head(line, live))
+        bar = self.query_one(ProgressBar)
+        bar.display = line.state is not RunState.DAMAGED and line.total > 0
+        bar.update(progress=_share(line, live))
+        self._show_tabs(line, anew=anew)
+        self._show_entries(line)
+        self._show_rows(line, anew=anew)
+        self._show_report(line)
+
+    def refresh_head(self, live: Live) -> None:
+        """Show how far it is, of which the process told."""
+        if self._line is not None:
+            self.query_one(".head", Static).update(_head(self._line, live))
+            self.query_one(ProgressBar).update(progress=_share(self._line, live))
+
+    def focus_part(self) -> None:
+        """Go to the part that is in view."""
+        pane = self.query_one(TabbedContent).active_pane
+        if pane is not None:
+            pane.children[0].focus()
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        """Show a question with what became of it."""
+        event.stop()
+        if self._line is not None:
+            self._open(self._line, event.place)
+
+    def _show_tabs(self, line: Line, *, anew: bool) -> None:
+        tabs = self.query_one(TabbedContent)
+        if line.folder:
+            tabs.show_tab("pane-entries")
+            tabs.show_tab("pane-report")
+        if anew:
+            finished = line.folder and line.state is RunState.FINISHED
+            first = "pane-report" if finished else "pane-entries"
+            tabs.active = first if line.folder else "pane-answers"
+        if not line.folder:
+            # Only once another is active: a tab that is hidden makes its neighbour the active one.
+            tabs.hide_tab("pane-entries")
+            tabs.hide_tab("pane-report")
+
+    def _show_entries(self, line: Line) -> None:
+        table: DataTable[Text] = self.query_one("#entries", DataTable)
+        table.clear()
+        for part in line.parts if line.folder else ():
+            words = part.stopped or outcomes(dict(part.tally))
+            cells = (
+                one_line(part.name),
+                str(part.order),
+                f"{part.done:,} / {part.total:,}",
+                f"{part.failed:,}",
+                one_line(words),
+            )
+            table.add_row(*map(Text, cells))
+
+    @work(exclusive=True, group="rows")
+    async def _show_rows(self, line: Line, *, anew: bool) -> None:
+        answered, failed = await to_thread(_places, self._runs, line)
+        if not self.is_attached:
+            return
+
+        async def fetch(places: Sequence[Place]) -> Mapping[Place, Cells]:
+            return await to_thread(_cells, self._runs, line, places)
+
+        self.query_one("#answers", RowList).show(answered, fetch, anew=anew)
+        self.query_one("#failures", RowList).show(failed, fetch, anew=anew)
+        label = f"{_('Failures')} {len(failed):,}" if failed else _("Failures")
+        self.query_one(TabbedContent).get_tab("pane-failures").label = Content(label)
+
+    @work(exclusive=True, group="report")
+    async def _show_report(self, line: Line) -> None:
+        wanted = (line.key, line.finished if line.state is RunState.FINISHED else "")
+        if line.folder is None or wanted == self._report:
+            return
+        report: Report | LocalragError | None = None
+        if wanted[1]:
+            try:
+                report = await to_thread(read, line.folder)
+            except LocalragError as error:
+                report = error
+        await self.query_one(ReportView).show(report)
+        self._report = wanted
+
+    @work(exclusive=True, group="open")
+    async def _open(self, line: Line, place: Place) -> None:
+        path = line.parts[place.part].path
+        try:
+            row = await to_thread(lambda: self._runs.book(path).row(place.number))
+        except (OSError, LookupError, ValueError):
+            self._bench.tell(
+                StorageError(
+                    _("Row {n} of {file} cannot be read any more.").format(
+                        n=place.number, file=path
+                    ),
+                    _("The file has changed; look at it again in a moment."),
+                )
+            )
+            return
+        corpus = line.order.corpus if line.order else self._bench.corpus
+        chosen = await self.app.push_screen_wait(AnswerDialogue(row, corpus))
+        if isinstance(chosen, Spot):
+            if corpus != self._bench.corpus:
+                self._bench.memory.remember(corpus=corpus)
+                words = _("The corpus in use is now {corpus}.").format(corpus=corpus)
+                self.app.notify(harmless(words), markup=False)
+            self.post_message(OpenSpot(chosen))
+
+    @property
+    def _bench(self) -> "Workbench":
+        return cast("Workbench", self.app)
+
+
+def _share(line: Line, live: Live) -> float:
+    """The part that is done, from 0 to 1; the process knows it sooner than the files were read."""
+    done = line.done
+    if live.progress is not None and line.folder is None:
+        done = max(done, live.progress.done)
+    return min(1.0, done / line.total) if line.total else 0.0
+
+
+def _head(line: Line, live: Live) -> Content:
+    cause, cure = problem(line)
+    words, style = state(line)
+    dates = [when(line.started)]
+    if line.finished:
+        dates.append(when(line.finished))
+    rows = [
+        Content.assemble((one_line(line.name), "bold"), "  ", (words, style)),
+        Content.styled(one_line(line.about), "$foreground-muted"),
+        Content.styled(" – ".join(filter(None, dates)), "$foreground-muted"),
+    ]
+    if line.known is not None:
+        rows.append(Content.styled(one_line(_path(line.known.out)), "$foreground-muted"))
+    if line.total:
+        counted = _("{done} of {total}").format(done=f"{line.done:,}", total=f"{line.total:,}")
+        rows.append(Content(one_line(" · ".join(filter(None, (counted, outcomes(line.tally)))))))
+    rows += (Content.styled(one_line(text), "$text-accent") for text in live.words())
+    if cause:
+        rows.append(Content.styled(harmless(cause), "$text-error"))
+    if cure:
+        rows.append(Content.styled(harmless(cure), "$foreground-muted"))
+    return Content("\n").join(row for row in rows if row.plain)
+
+
+def _path(path: Path) -> str:
+    """A path as its owner writes it."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
+def _places(runs: Runs, line: Line) -> Places:
+    """Where the answers of a run stand, and those of them that failed."""
+    answered: list[Place] = []
+    failed: list[Place] = []
+    for index, part in enumerate(line.parts):
+        with suppress(OSError):
+            book = runs.book(part.path)
+            answered += (Place(index, number) for number in book.numbers(up_to=part.total))
+            failed += (
+                Place(index, number) for number in book.numbers(failed=True, up_to=part.total)
+            )
+    return answered, failed
+
+
+def _cells(runs: Runs, line: Line, places: Sequence[Place]) -> dict[Place, Cells]:
+    return dict(_read_cells(runs, line, places))
+
+
+def _read_cells(runs: Runs, line: Line, places: Sequence[Place]) -> Iterator[tuple[Place, Cells]]:
+    several = len(line.parts) > 1
+    for place in places:
+        part = line.parts[place.part]
+        try:
+            row = runs.book(part.path).row(place.number)
+        except (OSError, LookupError, ValueError):
+            yield place, Cells(str(place.number), "", "", _("cannot be read any more"))
+            continue
+        text = _text(row)
+        if several:
+            text = f"{part.name} {part.order}: {text}"
+        status = str((row.get("error") or row).get("type" if row.get("error") else "status", ""))
+        yield (
+            place,
+            Cells(
+                str(place.number),
+                one_line(str(row.get("id") or "")),
+                one_line(outcome(status)),
+                one_line(text),
+            ),
+        )
+
+
+def _text(row: Mapping[str, Any]) -> str:
+    """What a row says in one line."""
+    if error := row.get("error"):
+        return f"{error.get('cause', '')}  {error.get('cure', '')}".strip()
+    answer = str(row.get("label") or row.get("answer") or "")
+    return f"{row.get('question') or ''} → {answer}"

@@ -1,0 +1,101 @@
+"""What the process of a run has told, as far as it is shown."""
+
+from dataclasses import dataclass, field
+
+from localrag_tui.i18n import N_, _
+from localrag_tui.runs.events import (
+    Behind,
+    Checked,
+    Halted,
+    Progressed,
+    Resumed,
+    Step,
+    Warned,
+)
+from localrag_tui.runs.wording import pace
+
+_NOTES = 3
+"""Notes shown at most, the newest of them."""
+_QUESTIONS = N_("Reading and checking the questions …")
+_AFTER = {
+    Checked: N_("Reading earlier answers, opening models and indexes …"),
+    Resumed: N_("Opening models and indexes …"),
+}
+"""What is done next, by what was told last."""
+
+
+@dataclass
+class Live:
+    """The newest of what was told.
+
+    Attributes:
+        running: whether this application runs it now.
+        stopping: whether it was asked to end.
+        step: which part is under way; None of a batch.
+        progress: how far that is.
+        phase: what is done before the first question is asked.
+        notes: what has to be known besides.
+    """
+
+    running: bool = False
+    stopping: bool = False
+    step: Step | None = None
+    progress: Progressed | None = None
+    phase: str = _QUESTIONS
+    notes: list[str] = field(default_factory=list)
+
+    def hear(self, event: object) -> None:
+        """Take in an event."""
+        match event:
+            case Progressed():
+                self.progress = event
+            case Step():
+                self.step, self.progress, self.phase = event, None, _QUESTIONS
+            case _:
+                self.phase = _AFTER.get(type(event), self.phase)
+                if (note := _note(event)) and note not in self.notes:
+                    self.notes = [*self.notes, note][-_NOTES:]
+
+    def words(self) -> list[str]:
+        """What is shown of it, line by line."""
+        lines = []
+        if self.running and self.stopping:
+            lines.append(_("Stopping; what is answered is kept."))
+        elif self.running and self.progress is None:
+            lines.append(_(self.phase))
+        elif self.running and (one := self.progress) is not None:
+            lines.append(pace(one.done, one.total, one.asked, one.seconds))
+        if self.running and self.step is not None:
+            lines.insert(0, _step(self.step))
+        return [*filter(None, lines), *self.notes]
+
+
+def _step(step: Step) -> str:
+    if step.judge:
+        return _("{judge} judges {name}, {place} of {of}").format(
+            judge=step.judge, name=step.name, place=step.place, of=step.of
+        )
+    return _("{name}, order {order}; part {place} of {of}").format(
+        name=step.name, order=step.order, place=step.place, of=step.of
+    )
+
+
+def _note(event: object) -> str:
+    match event:
+        case Checked(unreadable, unused) if unreadable or unused:
+            words = [_("{n} rows cannot be asked").format(n=f"{unreadable:,}")] * bool(unreadable)
+            if unused:
+                words.append(_("fields that are not read: {names}").format(names=", ".join(unused)))
+            return "; ".join(words)
+        case Resumed(done) if done:
+            return _("{n} were answered before and are not asked again.").format(n=f"{done:,}")
+        case Behind(corpus):
+            return _(
+                "Corpus {corpus} has changed since it was indexed: searches miss what is new."
+            ).format(corpus=corpus)
+        case Halted(name, cause, cure):
+            return f"{name}: {cause} {cure}".rstrip()
+        case Warned(message):
+            return message
+        case _:
+            return ""

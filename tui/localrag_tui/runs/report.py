@@ -1,0 +1,94 @@
+"""The report of a finished evaluation: scores drawn, then every table of it."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import ClassVar
+
+from rich.text import Text
+from textual.containers import VerticalScroll
+from textual.widget import Widget
+from textual.widgets import DataTable, Static
+
+from localrag.errors import LocalragError
+from localrag_tui.i18n import _
+from localrag_tui.runs.plot import plot
+from localrag_tui.runs.reading import Grid, Heading, Report
+from localrag_tui.shown import content, one_line
+
+_LEAST_PLOT = 50
+"""Cells below which bars say nothing."""
+_HEADING = 16
+"""Characters of a line of a heading; the longest one would take the last column off the screen."""
+
+
+class ReportView(VerticalScroll):
+    """Scrolls as a whole; a table that is wider than the screen also to the side."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    ReportView {
+        height: 1fr;
+        padding: 0 1;
+        Static { height: auto; }
+        .heading { text-style: bold; color: $text-primary; margin: 1 0 0 0; }
+        .words, .files { color: $foreground-muted; }
+        .files { margin: 1 0; }
+        DataTable { height: auto; background: $surface; }
+    }
+    """
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget has it
+        super().__init__(id=id)
+        self._report: Report | None = None
+
+    async def show(self, report: Report | LocalragError | None) -> None:
+        """Show a report, why it cannot be read, or (None) that there is none yet."""
+        await self.remove_children()
+        self._report = report if isinstance(report, Report) else None
+        if not isinstance(report, Report):
+            words = _("The report is written when the evaluation has finished.")
+            await self.mount(Static(content(str(report or words)), classes="words"))
+            return
+        await self.mount(Static(classes="plot"), *_widgets(report))
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Draw as wide as there is room."""
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._report is not None:
+            width = max(_LEAST_PLOT, self.content_size.width)
+            for place in self.query(".plot").results(Static):
+                place.update(plot(self._report.bars, width))
+
+
+def _widgets(report: Report) -> Iterator[Widget]:
+    for block in report.blocks:
+        if isinstance(block, Grid):
+            yield _table(block)
+        elif isinstance(block, Heading):
+            yield Static(content(_(one_line(block.text))), classes="heading")
+        else:
+            yield Static(content(block.text), classes="words")
+    yield Static(content(_files(report)), classes="files")
+
+
+def _files(report: Report) -> str:
+    """Where the report is written."""
+    return "\n".join(map(str, report.files))
+
+
+def _table(grid: Grid) -> DataTable[Text]:
+    labels = ["\n".join(wrap(_(one_line(name)), _HEADING)) for name in grid.header]
+    height = max((label.count("\n") + 1 for label in labels), default=1)
+    table: DataTable[Text] = DataTable(cursor_type="none", header_height=height)
+    for number, label in enumerate(labels):
+        table.add_column(Text(label), key=str(number))
+    for row in grid.rows:
+        table.add_row(
+            *(
+                Text(one_line(cell), justify="left" if number == 0 else "right")
+                for number, cell in enumerate(row)
+            )
+        )
+    return table

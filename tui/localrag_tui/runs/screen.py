@@ -1,0 +1,337 @@
+"""The Runs screen: batches and evaluations, each with how far it is, and one of them in full."""
+
+from asyncio import to_thread
+from collections.abc import Mapping
+from dataclasses import replace
+from time import monotonic
+from typing import ClassVar
+
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.coordinate import Coordinate
+from textual.widgets import DataTable, Static
+
+from localrag.errors import LocalragError, UsageError
+from localrag_tui.i18n import N_, _
+from localrag_tui.runs import work as functions
+from localrag_tui.runs.detail import RunDetail
+from localrag_tui.runs.events import Begun
+from localrag_tui.runs.lines import Line, Runs, RunState
+from localrag_tui.runs.live import Live
+from localrag_tui.runs.orders import BatchOrder, EvaluationOrder
+from localrag_tui.runs.wording import shortly, state
+from localrag_tui.screen import WorkbenchScreen
+from localrag_tui.shell.keys import key_of
+from localrag_tui.shown import harmless, one_line
+from localrag_tui.wording import shortened
+from localrag_tui.work.job import Job, State
+
+_EVERY = 2.0
+"""Seconds between two looks at the files while something runs."""
+_TICK = 0.2
+"""Seconds between two looks at whether there is something new."""
+_REPAINT = 0.1
+"""Seconds between two words on how far a run is."""
+_COUNTED = 15
+"""Cells of how much is answered."""
+_COLUMNS = {
+    N_("run"): 25,
+    N_("state"): 9,
+    N_("answered"): _COUNTED,
+    N_("failed"): 6,
+    N_("begun"): 11,
+}
+"""Headings of the list, with their widths in cells: all of them stand at 80 columns."""
+
+
+class RunsScreen(WorkbenchScreen):
+    """The list of runs, newest first, and beside it (below 100 columns over it) the chosen one."""
+
+    MODE: ClassVar[str] = "runs"
+    CSS: ClassVar[str] = """
+    RunsScreen {
+        #list { width: 54%; background: $surface; }
+        #detail { width: 1fr; }
+        #runs { height: 1fr; background: $surface; }
+        #nothing { padding: 1 2; color: $foreground-muted; }
+        &.-narrow #list { width: 1fr; }
+        &.-narrow #detail { display: none; }
+        &.-narrow.-opened #list { display: none; }
+        &.-narrow.-opened #detail { display: block; }
+        &.-normal #list, &.-wide #list { border-right: vkey $panel; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "new_batch", N_("New batch"), id="runs.batch"),
+        Binding("e", "new_evaluation", N_("Evaluate"), id="runs.evaluate"),
+        Binding("s", "start", N_("Resume"), id="runs.start"),
+        Binding("x", "stop", N_("Stop"), id="runs.stop"),
+        Binding("t", "retry", N_("Retry failed"), id="runs.retry"),
+        Binding("delete", "forget", N_("Forget"), id="runs.forget", show=False),
+        Binding("escape", "close", N_("Back"), id="runs.close", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: dict[str, Line] = {}
+        self._live: dict[str, Live] = {}
+        self._folders: dict[int, str] = {}
+        self._changed = False
+        self._begun = ""
+        self._stale = False
+        self._looking = False
+        self._seen = 0.0
+
+    def body(self) -> ComposeResult:
+        """The list, the run."""
+        self._runs = Runs(self.bench.workspace, self.bench.overrides)
+        with Horizontal():
+            with Vertical(id="list"):
+                yield DataTable(id="runs", cursor_type="row")
+                yield Static(
+                    Content(_("There is no run yet. n begins a batch, e an evaluation.")),
+                    id="nothing",
+                )
+            yield RunDetail(self._runs, id="detail")
+
+    def on_mount(self) -> None:
+        """Follow the jobs, and look now and then while something runs."""
+        table = self._table
+        for name, width in _COLUMNS.items():
+            table.add_column(_(name), key=name, width=width)
+        table.focus()
+        self._unlisten = self.bench.jobs.listen(self._hear)
+        self.watch(self.app, "theme", self._show, init=False)
+        self.set_interval(_TICK, self._tick)
+        self.set_interval(_REPAINT, self._repaint)
+        self.look()
+
+    def on_unmount(self) -> None:
+        """Nobody listens any more."""
+        self._unlisten()
+
+    def on_screen_resume(self) -> None:
+        """What was begun in a shell meanwhile is found."""
+        if self.is_mounted:
+            self.look()
+
+    @work(exclusive=True, group="look")
+    async def look(self) -> None:
+        """Look the runs up and show them."""
+        self._stale, self._looking = False, True
+        try:
+            lines = await to_thread(self._runs.lines)
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        finally:
+            self._looking, self._seen = False, monotonic()
+        self._lines = {line.key: self._as_run_here(line) for line in lines}
+        self._show()
+
+    def on_data_table_row_highlighted(self) -> None:
+        """Show the run under the cursor."""
+        self._show_chosen()
+
+    def on_data_table_row_selected(self) -> None:
+        """Go to the run."""
+        self.add_class("-opened")
+        self._show_chosen()
+        self.query_one(RunDetail).focus_part()
+
+    def action_close(self) -> None:
+        """Go back to the list."""
+        self.remove_class("-opened")
+        self._table.focus()
+
+    async def action_new_batch(self) -> None:
+        """Begin a batch."""
+        from localrag_tui.runs.new_batch import BatchDialogue
+
+        await self.app.push_screen(BatchDialogue(), self._start_chosen)
+
+    async def action_new_evaluation(self) -> None:
+        """Begin an evaluation."""
+        from localrag_tui.runs.new_evaluation import EvaluationDialogue
+
+        await self.app.push_screen(EvaluationDialogue(), self._start_chosen)
+
+    def action_start(self) -> None:
+        """Go on with the run under the cursor."""
+        self._go_on(retry_failed=False)
+
+    def action_retry(self) -> None:
+        """Ask those questions of the run again that failed."""
+        self._go_on(retry_failed=True)
+
+    async def action_stop(self) -> None:
+        """Stop the run; everything that is answered is kept."""
+        line = self._chosen
+        if line is None:
+            return
+        if line.state is RunState.ELSEWHERE:
+            self.notify(
+                _("Another process runs it: stop it there. What is answered is kept."),
+                severity="warning",
+            )
+            return
+        for job in self.bench.jobs.running:
+            if self._key(job) == line.key:
+                self._live[line.key].stopping = True
+                key = key_of(self.app, RunsScreen, "runs.start")
+                words = _("Stopping. Everything that is answered is kept; {key} resumes it.")
+                self.notify(words.format(key=key))
+                await job.stop()
+
+    @work
+    async def action_forget(self) -> None:
+        """Take a batch off the list; its files stay."""
+        line = self._chosen
+        if line is None or line.state in (RunState.RUNNING, RunState.ELSEWHERE):
+            return
+        if line.known is None:
+            self.notify(_("An evaluation lies in the workspace: remove its folder to forget it."))
+            return
+        try:
+            await to_thread(self._runs.forget, line.known)
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        self.notify(_("Off the list; its questions and answers stay where they are."))
+        self.look()
+
+    @property
+    def _table(self) -> DataTable[Text]:
+        return self.query_one("#runs", DataTable)
+
+    @property
+    def _chosen(self) -> Line | None:
+        table = self._table
+        if not table.row_count:
+            return None
+        key = table.coordinate_to_cell_key(Coordinate(table.cursor_row, 0)).row_key.value
+        return self._lines.get(key or "")
+
+    def _go_on(self, *, retry_failed: bool) -> None:
+        line = self._chosen
+        if line is None:
+            return
+        if line.state in (RunState.RUNNING, RunState.ELSEWHERE):
+            self.notify(_("It is running already."))
+        elif line.order is None:
+            self.bench.tell(
+                UsageError(
+                    _("It cannot be resumed from here: its questions came from a stream."),
+                    _("Give the command again in a shell, with the same questions."),
+                )
+            )
+        elif line.state is RunState.FINISHED and not retry_failed:
+            self.notify(_("It is finished. t asks those again that failed."))
+        else:
+            self._start_chosen(replace(line.order, retry_failed=retry_failed))
+
+    def _start_chosen(self, order: object) -> None:
+        if isinstance(order, BatchOrder | EvaluationOrder):
+            self._begun = order.key
+        if isinstance(order, BatchOrder):
+            title = _("Batch {name}").format(name=harmless(order.out.name))
+            self.bench.jobs.start(Job(title, functions.batch, (order,)))
+        elif isinstance(order, EvaluationOrder):
+            title = _("Evaluation of {name}").format(name=harmless(order.dataset))
+            self.bench.jobs.start(Job(title, functions.evaluation, (order,)))
+
+    def _hear(self, job: Job, event: object) -> None:
+        if isinstance(event, Begun):
+            self._begun = self._folders[id(job)] = event.folder
+        key = self._key(job)
+        if key is None:
+            return
+        live = self._live.setdefault(key, Live())
+        if event is not None:
+            live.hear(event)
+        elif job.state is State.RUNNING:
+            live = self._live[key] = Live(running=True)
+        live.running = job.state is State.RUNNING
+        if job.state is State.FAILED and job.error is not None:
+            live.notes = [str(job.error)]
+        self._changed = True
+        self._stale = self._stale or event is None or key not in self._lines
+
+    def _key(self, job: Job) -> str | None:
+        """The run that a job is about; None for a job of another screen, or not known yet."""
+        order = job.arguments[0] if job.arguments else None
+        if job.function not in (functions.batch, functions.evaluation):
+            return None
+        if isinstance(order, BatchOrder | EvaluationOrder):
+            return order.key or self._folders.get(id(job))
+        return None
+
+    def _tick(self) -> None:
+        """Look at the files while something runs, or when something has changed."""
+        if not self.is_current:
+            return
+        running = any(
+            line.state in (RunState.RUNNING, RunState.ELSEWHERE) for line in self._lines.values()
+        )
+        if not self._looking and (self._stale or (running and monotonic() - self._seen > _EVERY)):
+            self._looking = True
+            self.look()
+
+    def _repaint(self) -> None:
+        """Show how far the chosen run is."""
+        line = self._chosen
+        if self._changed and line is not None and self.is_current:
+            self._changed = False
+            self.query_one(RunDetail).refresh_head(self._live.get(line.key, Live()))
+
+    def _as_run_here(self, line: Line) -> Line:
+        live = self._live.get(line.key)
+        if live is not None and live.running:
+            return replace(line, state=RunState.RUNNING, cause="", cure="")
+        return line
+
+    def _show(self) -> None:
+        """Show the list; the cursor stays on its run, or goes to the one that was begun."""
+        table, chosen, colours = self._table, self._chosen, self.app.theme_variables
+        begun, self._begun = self._begun, self._begun if self._begun not in self._lines else ""
+        self.query_one("#nothing").display = not self._lines
+        table.display = bool(self._lines)
+        if [key.value for key in table.rows] != list(self._lines):
+            table.clear()
+            for key, line in self._lines.items():
+                table.add_row(*_cells(line, colours), key=key)
+            if chosen is not None and chosen.key in self._lines:
+                begun = begun or chosen.key
+        else:
+            for key, line in self._lines.items():
+                for column, cell in zip(_COLUMNS, _cells(line, colours), strict=True):
+                    table.update_cell(key, column, cell)
+        if begun in self._lines:
+            table.move_cursor(row=table.get_row_index(begun))
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        line = self._chosen
+        if line is None:
+            self.query_one(RunDetail).add_class("-empty")
+        else:
+            self.query_one(RunDetail).show(line, self._live.get(line.key, Live()))
+
+
+def _cells(line: Line, colours: Mapping[str, str]) -> tuple[Text, ...]:
+    words, style = state(line)
+    total = f"{line.done:,} / {line.total:,}" if line.total else ""
+    if len(total) > _COUNTED:
+        total = f"{shortened(line.done)} / {shortened(line.total)}"
+    failed = f"{line.failed:,}" if line.failed else ""
+    return (
+        Text(one_line(line.name), no_wrap=True, overflow="ellipsis"),
+        Text(words, style=colours[style.removeprefix("$")]),
+        Text(total, justify="right"),
+        Text(failed, justify="right"),
+        Text(shortly(line.started)),
+    )

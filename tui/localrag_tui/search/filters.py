@@ -1,0 +1,169 @@
+"""The dialogue in which a search is narrowed."""
+
+from collections.abc import Iterator
+from datetime import date
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Button, Input, Label, Static
+from textual.widgets.selection_list import Selection
+
+from localrag.errors import UsageError
+from localrag.retrieval.model import Filters
+from localrag_tui.i18n import N_, _
+from localrag_tui.library import Library
+from localrag_tui.screen import Dialogue
+from localrag_tui.search import words
+from localrag_tui.search.facets import TITLES, Facets
+from localrag_tui.search.law_choice import LawChoice
+from localrag_tui.shown import harmless
+from localrag_tui.widgets.check_list import CheckList
+from localrag_tui.widgets.text_field import TextField
+
+
+class FilterDialogue(Dialogue):
+    """Gives back the `Filters` that were chosen.
+
+    Args:
+        library: the corpus.
+        known: what it holds.
+        filters: those in use.
+    """
+
+    CSS: ClassVar[str] = """
+    FilterDialogue {
+        #filters {
+            width: 100; max-width: 100%; height: 30; max-height: 100%; padding: 0 1;
+            background: $surface; border: round $primary;
+            border-title-color: $primary; border-title-style: bold;
+            border-subtitle-color: $foreground-muted;
+        }
+        #choices { height: 1fr; }
+        .column { width: 1fr; }
+        .column.-first { margin-right: 2; }
+        .heading { color: $foreground-muted; height: 1; }
+        CheckList, CheckList:focus {
+            height: 1fr; border: none; padding: 0; background-tint: $foreground 0%;
+        }
+        CheckList > .option-list--option-highlighted { background: $surface; }
+        CheckList:focus > .option-list--option-highlighted {
+            color: $foreground; background: $block-cursor-blurred-background; text-style: none;
+        }
+        #dates { height: 1; margin-top: 1; }
+        #dates Label { color: $foreground-muted; margin-right: 1; }
+        #dates Input, #dates Input:focus {
+            width: 16; height: 1; border: none; padding: 0 1; margin-right: 2; background: $panel;
+        }
+        #problem { height: auto; color: $text-error; }
+        #buttons { height: 1; margin-top: 1; align-horizontal: right; }
+        #buttons Button { margin-left: 2; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "apply", N_("Search with these"), id="filters.apply", show=False),
+    ]
+
+    def __init__(self, library: Library, known: Facets, filters: Filters) -> None:
+        super().__init__()
+        self._library = library
+        self._known = known
+        self._filters = filters
+
+    def compose(self) -> ComposeResult:
+        """Laws on the left, the other values on the right, dates and buttons below."""
+        filters = self._filters
+        with Vertical(id="filters") as frame:
+            frame.border_title = _("Filters")
+            frame.border_subtitle = _("Space chooses · Ctrl+S searches with these · Esc closes")
+            with Horizontal(id="choices"):
+                with Vertical(classes="column -first"):
+                    yield Label(
+                        Content(_("Laws: a name, Enter takes the first")), classes="heading"
+                    )
+                    yield LawChoice(self._library, self._known.titles, filters.documents)
+                with Vertical(classes="column"):
+                    yield _heading(_("Type, kind and layer"))
+                    yield CheckList(*self._offered(), id="values")
+            with Horizontal(id="dates"):
+                yield Label(Content(_("Texts as of: from")))
+                yield TextField(
+                    filters.date_from, placeholder="2024-04-01", id="from", max_length=10
+                )
+                yield Label(Content(_("to")))
+                yield TextField(filters.date_to, placeholder="2025-03-31", id="to", max_length=10)
+            yield Static(id="problem")
+            with Horizontal(id="buttons"):
+                yield Button(_("No filters"), id="clear", compact=True)
+                yield Button(_("Search with these"), id="apply", variant="primary", compact=True)
+
+    def on_mount(self) -> None:
+        """Typing finds a law at once."""
+        self.query_one(LawChoice).query_one(Input).focus()
+
+    @on(Button.Pressed, "#apply")
+    @on(Input.Submitted, "#from, #to")
+    def action_apply(self) -> None:
+        """Give back what is chosen, if the dates are dates."""
+        try:
+            start, end = self._date("from"), self._date("to")
+            if start and end and start > end:
+                raise UsageError(_("The first date is after the last."), _("Exchange them."))
+        except UsageError as error:
+            text = harmless(f"{error.cause} {error.cure}")
+            self.query_one("#problem", Static).update(Content(text))
+            return
+        documents = tuple(self.query_one(LawChoice).chosen)
+        kinds, types, layers = map(self._chosen, ("kinds", "law_types", "layers"))
+        self.dismiss(Filters(documents, kinds, types, layers, start, end))
+
+    @on(Button.Pressed, "#clear")
+    def _clear(self) -> None:
+        self.query_one(LawChoice).clear()
+        self.query_one("#values", CheckList).deselect_all()
+        for field in self.query("#dates Input").results(Input):
+            field.clear()
+
+    def _offered(self) -> Iterator[Selection[str]]:
+        """What can be chosen; its value tells facet and value."""
+        known, filters = self._known, self._filters
+        for name, count in known.law_types.items():
+            label = _label("law_types", words.kind(name), f"{count:,}")
+            yield Selection(label, f"law_types {name}", name in filters.law_types)
+        for name, count in known.kinds.items():
+            label = _label("kinds", words.kind(name), f"{count:,}")
+            yield Selection(label, f"kinds {name}", name in filters.kinds)
+        for name in known.layers:
+            label = _label("layers", words.layer(name))
+            yield Selection(label, f"layers {name}", name in filters.layers)
+
+    def _chosen(self, facet: str) -> tuple[str, ...]:
+        chosen = (of.partition(" ") for of in self.query_one("#values", CheckList).selected)
+        return tuple(value for of, _blank, value in chosen if of == facet)
+
+    def _date(self, field: str) -> str:
+        written = self.query_one(f"#{field}", Input).value.strip()
+        try:
+            return date.fromisoformat(written).isoformat() if written else ""
+        except ValueError as error:
+            self.query_one(f"#{field}").focus()
+            raise UsageError(
+                _("{date} is not a date.").format(date=written), _("Write it as 2024-04-01.")
+            ) from error
+
+
+def _heading(text: str) -> Label:
+    return Label(Content(text), classes="heading")
+
+
+def _label(facet: str, value: str, count: str = "") -> Content:
+    widest = max(cell_len(_(TITLES[of])) for of in ("law_types", "kinds", "layers"))
+    return Content.assemble(
+        (set_cell_size(_(TITLES[facet]), widest + 1), "$foreground-muted"),
+        value,
+        (f"  {count}", "$foreground-muted"),
+    )

@@ -1,0 +1,256 @@
+"""What was found: the hits, or each stage's ranking, or what to do where there is nothing."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import ContentSwitcher, OptionList, Static
+
+from localrag.errors import LocalragError
+from localrag.retrieval.model import Hit, Query, Retrieval, Trace
+from localrag_tui.i18n import ngettext
+from localrag_tui.library import Library
+from localrag_tui.search import words
+from localrag_tui.search.explaining import explain
+from localrag_tui.search.guidance import Guidance
+from localrag_tui.search.places import short_place
+from localrag_tui.search.results import Results
+from localrag_tui.search.stage_row import journey
+from localrag_tui.search.stages import StageColumns
+from localrag_tui.work.latest import Latest
+
+if TYPE_CHECKING:
+    from localrag.corpus.store import CorpusStore
+    from localrag.statutes.names import LawNames
+
+HITS = 50
+"""How many passages a search gives."""
+
+# Seconds that painting a list takes, by far.
+_PAINTED_AFTER = 0.05
+
+
+class FoundView(Vertical):
+    """Searches, and shows what is found.
+
+    Args:
+        library: gives the corpus in use.
+
+    Attributes:
+        chosen: the hit under the cursor.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    FoundView {
+        width: 1fr;
+        height: 1fr;
+        ContentSwitcher { height: 1fr; }
+        #status {
+            height: 1;
+            padding: 0 1;
+            background: $surface;
+            #note { width: 1fr; color: $warning; text-wrap: nowrap; text-overflow: ellipsis; }
+            #note.-journey { color: $foreground; }
+            #figures { width: 24; text-align: right; color: $foreground-muted; }
+        }
+    }
+    """
+
+    class Looked(Message):
+        """Another hit is under the cursor; None where there is none."""
+
+        def __init__(self, hit: Hit | None) -> None:
+            super().__init__()
+            self.hit = hit
+
+    class Opened(Message):
+        """A hit is to be read."""
+
+        def __init__(self, hit: Hit) -> None:
+            super().__init__()
+            self.hit = hit
+
+    def __init__(self, library: Callable[[], Library]) -> None:
+        super().__init__()
+        self.chosen: Hit | None = None
+        self._library = library
+        self._found = Retrieval((), Trace())
+        self._searches = Latest(self._search)
+        self._explanations = Latest(self._explain)
+        self._query = Query("")
+        self._notice = ""
+        # Held, not looked up: a search may end while the screen is taken down.
+        self._guidance = Guidance(id="guidance")
+        self._results = Results(id="results")
+        self._stages = StageColumns(id="stages")
+        self._switcher = ContentSwitcher(initial="guidance")
+        self._note = Static(id="note")
+        self._figures = Static(id="figures")
+
+    def compose(self) -> ComposeResult:
+        """One of three, and a line below."""
+        with self._switcher:
+            yield self._guidance
+            yield self._results
+            yield self._stages
+        with Horizontal(id="status"):
+            yield self._note
+            yield self._figures
+
+    @property
+    def shows_stages(self) -> bool:
+        """Whether the rankings of the stages stand in the place of the list."""
+        return self._switcher.current == "stages"
+
+    async def search(self, query: Query) -> None:
+        """Search; of what is asked while another search runs only the newest is searched for."""
+        await self._searches.want(query)
+
+    def notice(self, text: str) -> None:
+        """Tell something that holds for every search; "" where there is nothing to tell."""
+        self._notice = text
+        self._tell()
+
+    def fail(self, error: LocalragError) -> None:
+        """Show why there can be no search."""
+        self._clear()
+        self._guidance.failure(error)
+
+    def enter(self) -> None:
+        """Put the cursor into what is shown, if there is anything."""
+        if self.shows_stages:
+            self._stages.enter()
+        elif self._found.hits:
+            self._results.focus()
+
+    async def toggle_stages(self) -> bool:
+        """Show each stage's ranking, or the list of hits again; tells whether stages are shown."""
+        if self.shows_stages:
+            self._switcher.current = "results"
+            self._results.look_at(self.chosen)
+        elif self._found.hits:
+            await self._show_stages()
+            self._switcher.current = "stages"
+        self._tell()
+        self.enter()
+        return self.shows_stages
+
+    async def _search(self, query: Query) -> None:
+        # The analyzer knows what a word is; a blank or a bracket is none.
+        if not any(map(str.isalnum, query.text)):
+            self._clear()
+            self._guidance.invite(self._library().corpus)
+            return
+        try:
+            self._found = await self._library().search(query, HITS)
+            await self._show(query)
+        except LocalragError as error:
+            self.fail(error)
+
+    async def _show(self, query: Query) -> None:
+        hits = self._found.hits
+        self._results.show(hits, self._found.trace.stages)
+        if not hits:
+            self._look(None)
+            self._switcher.current = "guidance"
+            self._guidance.nothing(query.filters)
+        elif self.shows_stages:
+            await self._show_stages()
+        else:
+            self._switcher.current = "results"
+        self._tell()
+        self._query = query
+        self._ask_for_explanations()
+
+    async def _show_stages(self) -> None:
+        records = self._found.trace.stages
+
+        def places(_: "CorpusStore", names: "LawNames") -> dict[str, str]:
+            passages = {hit.passage.id: hit.passage for of in records for hit in of.hits}
+            return {id_: short_place(passage, names) for id_, passage in passages.items()}
+
+        chosen = self.chosen.passage.id if self.chosen else ""
+        await self._stages.show(records, await self._library().read_names(places), chosen)
+
+    async def _explain(self, query: Query) -> None:
+        """Tell of the hits in view what takes a while to find out."""
+        # First they are painted: what runs in a thread takes its turns from that.
+        await asyncio.sleep(_PAINTED_AFTER)
+        if self._searches.busy:
+            return
+        hits, wanted = self._results.hits, self._results.unexplained
+        part = [hits[index] for index in wanted]
+        try:
+            explained = await self._library().read(
+                lambda store: explain(store, query, part, lambda: self._searches.busy)
+            )
+        except LocalragError as error:
+            self.fail(error)
+            return
+        if self._results.hits is hits:
+            self._results.explain(dict(zip(wanted, explained, strict=False)))
+
+    def _ask_for_explanations(self) -> None:
+        if self._results.unexplained:
+            self.run_worker(self._explanations.want(self._query), group="explain")
+
+    def _clear(self) -> None:
+        self._found = Retrieval((), Trace())
+        self._switcher.current = "guidance"
+        self._look(None)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say below how the chosen passage moved, or what was left out, and the figures."""
+        found, chosen = self._found, self.chosen
+        moved = self.shows_stages and chosen
+        self._note.set_class(bool(moved), "-journey")
+        if moved:
+            note = Content(journey(found.trace.stages, moved.passage.id))
+        else:
+            note = words.events((*filter(None, [self._notice]), *found.trace.events))
+        figures = ""
+        if found.hits:
+            milliseconds = sum(stage.seconds for stage in found.trace.stages) * 1000
+            count = ngettext("{n} hit", "{n} hits", len(found.hits)).format(n=len(found.hits))
+            figures = f"{count} · {milliseconds:.0f} ms"
+        # Both are one line of a fixed width: nothing has to be laid out anew at every key.
+        self._note.update(note, layout=False)
+        self._figures.update(Content(figures), layout=False)
+
+    def _look(self, hit: Hit | None) -> None:
+        self.chosen = hit
+        self.post_message(self.Looked(hit))
+        if self.shows_stages:
+            self._tell()
+
+    @on(Results.Scrolled)
+    def _scrolled(self, event: Results.Scrolled) -> None:
+        event.stop()
+        self._ask_for_explanations()
+
+    @on(Results.OptionHighlighted)
+    def _hit_looked_at(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        self._look(self._results.chosen)
+
+    @on(Results.OptionSelected)
+    def _hit_taken(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        if self.chosen is not None:
+            self.post_message(self.Opened(self.chosen))
+
+    @on(StageColumns.Marked)
+    def _hit_marked(self, event: StageColumns.Marked) -> None:
+        event.stop()
+        self._look(event.hit)
+
+    @on(StageColumns.Chosen)
+    def _hit_chosen(self, event: StageColumns.Chosen) -> None:
+        event.stop()
+        self.post_message(self.Opened(event.hit))

@@ -1,0 +1,1 @@
+"""Conversations kept: the list, search, rename, delete, export."""

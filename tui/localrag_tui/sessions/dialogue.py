@@ -1,0 +1,239 @@
+"""The conversations of the workspace: find one, open it, rename, export or delete it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from localrag.conversations.model import Conversation
+from localrag.errors import LocalragError, UsageError
+from localrag_tui.i18n import N_, _, ngettext
+from localrag_tui.screen import Dialogue
+from localrag_tui.sessions.exporting import export
+from localrag_tui.sessions.listing import PAGE, ConversationList
+from localrag_tui.sessions.row import title_of
+from localrag_tui.shell.footer import KeyBar
+from localrag_tui.shown import one_line
+from localrag_tui.widgets.field import Field
+from localrag_tui.widgets.form import Form
+from localrag_tui.widgets.text_field import TextField
+from localrag_tui.work.latest import Latest
+
+if TYPE_CHECKING:
+    from localrag.conversations.store import Conversations
+
+Wanted = Literal["first", "further"]
+"""Which page of what is found."""
+
+# Characters of a search and of a title.
+_LONGEST = 200
+
+
+class SearchField(TextField):
+    """Where words to search for are typed; the keys of a list move the one below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "screen.to_list", N_("To the list"), id="conversations.to_list"),
+    ]
+
+
+class ConversationsDialogue(Dialogue):
+    """Gives back the id of the conversation to go on with, 0 for a new one."""
+
+    CSS: ClassVar[str] = """
+    ConversationsDialogue > .box {
+        width: 110; max-width: 96%; height: 90%; max-height: 36;
+        background: $surface; padding: 1 1 0 1;
+        .heading { padding: 0 1; }
+        SearchField { background: $panel; margin: 1 0; }
+        .nothing { padding: 0 1; color: $foreground-muted; display: none; height: auto; }
+        &.-nothing .nothing { display: block; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "clear", N_("Clear"), id="conversations.clear"),
+        Binding("escape", "leave", N_("Close"), id="conversations.leave"),
+        Binding("ctrl+n", "new", N_("New"), id="conversations.new", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = Latest(self._find)
+        self._found_for = ""
+        self._changed = 0
+
+    def compose(self) -> ComposeResult:
+        """The search field above the list."""
+        with Vertical(classes="box"):
+            yield Static(Content(_("Conversations")), classes="heading")
+            yield SearchField(
+                placeholder=_("/ to search titles, questions and answers"),
+                max_length=_LONGEST,
+                select_on_focus=False,
+                compact=True,
+            )
+            yield Static(classes="nothing")
+            yield ConversationList(self.bench.memory.choices.conversation, self._begin_search)
+        yield KeyBar(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show the newest; keys go to the list."""
+        self._list.focus()
+        self._ask()
+
+    # What is shown
+
+    @on(Input.Changed)
+    def _ask(self) -> None:
+        self.run_worker(self._wanted.want("first"))
+
+    @on(ConversationList.EndNear)
+    def _ask_for_more(self) -> None:
+        self.run_worker(self._wanted.want("further"))
+
+    async def _find(self, wanted: Wanted) -> None:
+        search = self._field.value
+        skip = self._list.shown if wanted == "further" and search == self._found_for else 0
+        try:
+            found = await self.bench.conversations.do(lambda kept: kept.list(search, PAGE, skip))
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        if self._wanted.overtaken:
+            return
+        if skip:
+            self._list.extend(found)
+            return
+        self._list.show(found, self._changed)
+        self._found_for, self._changed = search, 0
+        self._tell_whether_any()
+
+    def _tell_whether_any(self) -> None:
+        nothing = self.query_one(".nothing", Static)
+        if self._found_for.strip():
+            nothing.update(Content(_("Nothing holds all of these words.")))
+        else:
+            nothing.update(Content(_("There are no conversations yet: what you ask is kept here.")))
+        self.query_one(".box").set_class(not self._list.shown, "-nothing")
+
+    # Between the field and the list
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer to leave the search before the dialogue; only rows that are seen are acted on."""
+        del parameters
+        if action in ("clear", "leave"):
+            return self._searching == (action == "clear")
+        if action in ("rename", "delete", "export"):
+            return self._list.seen
+        return True
+
+    def action_search(self) -> None:
+        """Type into the search field."""
+        self._field.focus()
+
+    def action_to_list(self) -> None:
+        """Choose among what was found."""
+        self._list.focus()
+
+    def _begin_search(self, text: str) -> None:
+        self.set_focus(self._field)
+        self._field.insert_text_at_cursor(text)
+
+    def action_clear(self) -> None:
+        """Leave the search."""
+        self._field.clear()
+        self._list.focus()
+
+    # What is done
+
+    @on(Input.Submitted)
+    @on(ConversationList.OptionSelected)
+    def _open(self) -> None:
+        if self._list.seen and (chosen := self._list.chosen):
+            self.dismiss(chosen.id)
+
+    def action_new(self) -> None:
+        """Begin a new conversation."""
+        self.dismiss(0)
+
+    @work
+    async def action_rename(self) -> None:
+        """Ask for another title."""
+        if chosen := self._list.chosen:
+            form = Form(
+                _("Rename the conversation"),
+                go=_("Rename"),
+                fields=[Field("title", _("Title"), one_line(chosen.title))],
+                check=_require_title,
+            )
+            values = await self.app.push_screen_wait(form)
+            if isinstance(values, dict):
+                title = values["title"][:_LONGEST]
+                if await self._change(lambda kept: kept.rename(chosen.id, title)):
+                    self._changed = chosen.id
+                    self._ask()
+
+    @work
+    async def action_delete(self) -> None:
+        """Ask whether the conversation is to go."""
+        if chosen := self._list.chosen:
+            sure = await self.app.push_screen_wait(
+                Form(
+                    _("Delete this conversation?"),
+                    _what_goes(chosen),
+                    go=_("Delete"),
+                    danger=True,
+                )
+            )
+            if sure is not None and await self._change(lambda kept: kept.delete(chosen.id)):
+                self._list.drop(chosen.id)
+                self._tell_whether_any()
+
+    @work
+    async def action_export(self) -> None:
+        """Write the conversation into a file."""
+        if chosen := self._list.chosen:
+            await export(self.bench, chosen)
+
+    async def _change(self, change: "Callable[[Conversations], None]") -> bool:
+        try:
+            await self.bench.conversations.do(change)
+        except LocalragError as error:
+            self.bench.tell(error)
+            # Another workbench may have deleted it.
+            self._ask()
+            return False
+        return True
+
+    @property
+    def _searching(self) -> bool:
+        return bool(self._field.value) or self._field.has_focus
+
+    @property
+    def _list(self) -> ConversationList:
+        return self.query_one(ConversationList)
+
+    @property
+    def _field(self) -> SearchField:
+        return self.query_one(SearchField)
+
+
+def _require_title(values: dict[str, str]) -> None:
+    if not values["title"]:
+        raise UsageError(_("A title needs at least one character."))
+
+
+def _what_goes(conversation: Conversation) -> str:
+    what = _("It holds no question.")
+    if conversation.turns:
+        what = ngettext(
+            "Its {n} question goes with its answer, for good.",
+            "Its {n} questions go with their answers, for good.",
+            conversation.turns,
+        ).format(n=conversation.turns)
+    return f"{title_of(conversation)}\n\n{what}"

@@ -1,0 +1,1 @@
+"""What surrounds the screens: the bar above, help, the command palette, small dialogues."""

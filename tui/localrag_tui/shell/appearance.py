@@ -1,0 +1,31 @@
+"""Theme and language of the interface, changed while it runs and remembered."""
+
+from typing import TYPE_CHECKING
+
+from localrag_tui import i18n
+from localrag_tui.i18n import _
+from localrag_tui.themes import THEMES
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
+
+
+def use_theme(bench: "Workbench", name: str) -> None:
+    """Take a theme, dark or light, now and from now on."""
+    bench.theme = THEMES[name].name
+    bench.memory.remember(theme=name)
+    if bench.settings.of().tui.theme not in ("auto", name):
+        bench.notify(_("The settings (tui.theme) bring the other one back at the next start."))
+
+
+def use_language(bench: "Workbench", code: str) -> None:
+    """Speak a language, now and from now on; what was typed and opened stays."""
+    if bench.engine.answering:
+        bench.notify(_("An answer is being made: wait for it, or cancel it with Esc."))
+        return
+    i18n.use(code)
+    bench.memory.remember(language=code)
+    if bench.settings.of().tui.language not in ("auto", code):
+        bench.notify(_("The settings (tui.language) bring the other one back at the next start."))
+    # A worker: the application itself has to go on while its screens come and go.
+    bench.run_worker(bench.make_screens_anew(), group="language")

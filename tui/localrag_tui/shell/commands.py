@@ -1,0 +1,127 @@
+"""The command palette (Ctrl+P): everything that can be done now, by its name in either language."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+
+from textual.binding import ActiveBinding
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.widgets.option_list import Option
+
+from localrag_tui.i18n import LANGUAGES, N_, _
+from localrag_tui.shell.appearance import use_language, use_theme
+from localrag_tui.shell.keys import spelled
+from localrag_tui.shell.settled import SettledScreen
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
+
+_IN_ENGLISH = {"en": "English", "ja": "Japanese"}
+_LOOKS = {"dark": N_("Dark theme"), "light": N_("Light theme")}
+
+
+class Command(NamedTuple):
+    """Something that can be done.
+
+    Attributes:
+        title: in the language of the interface.
+        original: the same in English.
+        run: does it.
+        note: the keys that do it, too, or a word about it.
+    """
+
+    title: str
+    original: str
+    run: Callable[[], object]
+    note: str = ""
+
+    def shown(self, title: Content | None = None) -> Content:
+        """The title, or the one given, and the note."""
+        return Content.assemble(title or self.title, "  ", (self.note, "$foreground-muted"))
+
+
+class Commands(Provider):
+    """The actions of the screen below and of the application, corpora, themes and languages."""
+
+    async def discover(self) -> Hits:
+        """All of them."""
+        for command in self._commands():
+            yield DiscoveryHit(command.shown(), command.run, command.title)
+
+    async def search(self, query: str) -> Hits:
+        """Those that what is typed fits; a title is found by its English name as well."""
+        matcher = self.matcher(query)
+        for command in self._commands():
+            score, original = matcher.match(command.title), matcher.match(command.original)
+            if score or original:
+                shown = command.shown(matcher.highlight(command.title) if score else None)
+                yield Hit(max(score, original), shown, command.run, command.title)
+
+    def _commands(self) -> Iterator[Command]:
+        from localrag_tui.corpora.actions import COMMANDS, tell_errors
+
+        actions = list(self._actions())
+        yield from actions
+        # A dialogue would be covered by another one, or lost with the screen below it.
+        if not self.screen.is_modal:
+            bench = cast("Workbench", self.app)
+            yield Command(_("Keys"), "Keys", bench.action_show_help, _("how to change them"))
+            has_key = {action.original for action in actions}
+            for command in (command for command in COMMANDS if command.title not in has_key):
+                run = partial(tell_errors, bench, command.run)
+                yield Command(_(command.title), command.title, run, _(command.help))
+            for name, title in _LOOKS.items():
+                yield Command(_(title), title, partial(use_theme, bench, name))
+            for code, name in LANGUAGES.items():
+                run = partial(use_language, bench, code)
+                title = _("Language: {name}").format(name=name)
+                yield Command(title, f"Language: {_IN_ENGLISH[code]}", run)
+
+    def _actions(self) -> Iterator[Command]:
+        palette, said = self.app.screen, {"app.palette"}
+        for key, active in palette.actions.items() if isinstance(palette, Palette) else ():
+            id_, title = active.binding.id or "", active.binding.description
+            if id_ and title and active.enabled and id_ not in said:
+                said.add(id_)
+                run = partial(self.app.run_action, active.binding.action, active.node)
+                yield Command(_(title), title, run, spelled(key))
+
+
+class Palette(CommandPalette, SettledScreen[None]):
+    """Textual's own, in the language of the interface and the colours of the themes.
+
+    Args:
+        actions: what could be done when it was opened, by key, described in English.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Palette {
+        SearchIcon { display: none; }
+        CommandInput { padding-left: 1; }
+        &:dark > Vertical { background: $surface; }
+        #--input { border: hkey $border-blurred; }
+        & > .command-palette--help-text { color: $foreground-muted; text-style: not bold; }
+        CommandList { border-bottom: hkey $border-blurred; }
+        CommandList > .option-list--option { text-style: none; }
+    }
+    """
+
+    def __init__(self, actions: Mapping[str, ActiveBinding]) -> None:
+        super().__init__(placeholder=_("what do you want to do?"))
+        self.actions = actions
+
+    def _action_command_list(self, action: str) -> None:
+        # A list that does not stand on the screen yet has no page to turn: Textual fails.
+        if self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)
+
+    def _start_no_matches_countdown(self, search_value: str) -> None:
+        def show() -> None:
+            if search_value:
+                nothing = Option(_("No command fits."), id=self._NO_MATCHES, disabled=True)
+                self.query_one(CommandList).add_option(nothing)
+            self._list_visible = bool(search_value)
+
+        self._stop_no_matches_countdown()
+        self._no_matches_timer = self.set_timer(self._NO_MATCHES_COUNTDOWN, show)

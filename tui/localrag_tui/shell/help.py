@@ -1,0 +1,200 @@
+"""Help (F1): what a screen is for, and every key that can be pressed there now."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from textual.app import ComposeResult
+from textual.binding import ActiveBinding, Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.widgets import Input, Static
+
+from localrag_tui.i18n import N_, _
+from localrag_tui.screen import Dialogue
+from localrag_tui.shell.footer import KeyBar
+from localrag_tui.shell.keys import spelled
+from localrag_tui.shell.top_bar import TITLES
+from localrag_tui.shown import one_line
+from localrag_tui.widgets.text_field import TextField
+
+ABOUT = {
+    "ask": N_(
+        "Ask a question about the corpus: every claim of the answer carries the number of its"
+        " citation, and a number opens the source at the quotation."
+        " Conversations are kept as they are made."
+    ),
+    "read": N_(
+        "Read a law or a document with what is tied to it: references, delegated orders, terms."
+        " Type a name, an abbreviation or a citation to open it."
+    ),
+    "search": N_(
+        "Search the corpus without asking; results come as you type."
+        " The ranking of every stage can be seen side by side."
+    ),
+    "runs": N_(
+        "Batches and evaluations: start, stop and resume them, see what failed and why."
+        " What has been answered is kept, whatever happens."
+    ),
+    "models": N_(
+        "The models on this machine, what they take of its memory, and the findings of the doctor."
+        " Everything works without a model, too."
+    ),
+}
+"""What each screen is for, by the name of its mode."""
+
+
+class Line(NamedTuple):
+    """An action, the keys that do it, and the name under which the settings know it."""
+
+    keys: str
+    description: str
+    id: str = ""
+
+
+class Help(Dialogue):
+    """The keys of the screen below, by where they hold; typing narrows them down.
+
+    Args:
+        title: of the screen.
+        about: what it is for.
+        sections: the lines under each heading.
+        settings: the file in which keys are changed.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Help {
+        .box { width: 84; max-width: 100%; height: 96%; padding: 1 2 0 2; }
+        .heading { margin-bottom: 1; }
+        #about { margin-bottom: 1; }
+        Input, Input:focus { border: none; height: 1; padding: 0 1; background: $panel; }
+        VerticalScroll { height: 1fr; margin-top: 1; scrollbar-size-vertical: 1; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "scroll(-1)", N_("Up"), id="help.up", show=False),
+        Binding("down", "scroll(1)", N_("Down"), id="help.down", show=False),
+        Binding("pageup", "page(-1)", N_("Page up"), id="help.page-up", show=False),
+        Binding("pagedown", "page(1)", N_("Page down"), id="help.page-down", show=False),
+    ]
+
+    def __init__(
+        self, title: str, about: str, sections: Mapping[str, Iterable[Line]], settings: Path
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._about = about
+        self._sections = {heading: tuple(lines) for heading, lines in sections.items()}
+        self._changing = _changing(self._sections, settings)
+
+    def compose(self) -> ComposeResult:
+        """What it is for, then the keys."""
+        with Vertical(classes="box"):
+            yield Static(Content(self._title), classes="heading")
+            if self._about:
+                yield Static(Content(self._about), id="about")
+            yield TextField(placeholder=_("find a key or an action"), id="wanted")
+            with VerticalScroll(can_focus=False):
+                yield Static(self._keys(""), id="keys")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Let the user type."""
+        self.query_one(Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow the keys down."""
+        self.query_one("#keys", Static).update(self._keys(event.value))
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll by lines."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by pages."""
+        scrolled = self.query_one(VerticalScroll)
+        scrolled.scroll_relative(y=pages * scrolled.size.height, animate=False)
+
+    def _keys(self, wanted: str) -> Content:
+        words = wanted.casefold().split()
+        found = {
+            heading: [line for line in lines if _fits(line, words)]
+            for heading, lines in self._sections.items()
+        }
+        every = [line for lines in found.values() for line in lines]
+        tells = all(word in self._changing.plain.casefold() for word in words)
+        if not every:
+            return self._changing if tells else Content(_("No key fits."))
+        width = max(cell_len(line.keys) for line in every) + 2
+        beside = max(cell_len(line.description) for line in every) + 2
+        parts: list[Content] = []
+        for heading, lines in found.items():
+            if lines:
+                parts.append(Content.styled(heading, "$foreground-muted"))
+                parts += (_row(line, width, beside) for line in lines)
+                parts.append(Content(""))
+        return Content("\n").join([*parts, self._changing] if tells else parts[:-1])
+
+
+def help_on(
+    screen: DOMNode, mode: str, active: Mapping[str, ActiveBinding], settings: Path
+) -> Help:
+    """The help on a screen or dialogue.
+
+    Args:
+        screen: it.
+        mode: its mode; "" for a dialogue.
+        active: its keys, described in the language of the interface.
+        settings: the file in which keys are changed.
+    """
+    groups: dict[str, dict[str, tuple[list[str], str]]] = {
+        heading: {} for heading in (_("Where you are"), _("On this screen"), _("Everywhere"))
+    }
+    here, on_screen, everywhere = groups.values()
+    for key, (node, binding, _enabled, _tooltip) in active.items():
+        if binding.id and binding.description:
+            group = on_screen if node is screen else everywhere if node is screen.app else here
+            keys, _description = group.setdefault(binding.id, ([], binding.description))
+            keys.append(spelled(key))
+    if not mode:
+        # Textual does not count those that pass a dialogue among its keys.
+        bindings = screen.app._bindings.copy()
+        bindings.apply_keymap(screen.app._keymap)
+        for key, binding in bindings:
+            name, _sep, argument = binding.action.partition("(")
+            if binding.priority and screen.app.check_action(name, (argument,)) and binding.id:
+                keys, _description = everywhere.setdefault(binding.id, ([], _(binding.description)))
+                keys.append(spelled(key))
+    sections = {
+        heading: [
+            Line(" ".join(keys), description, id_) for id_, (keys, description) in group.items()
+        ]
+        for heading, group in groups.items()
+    }
+    title = _(TITLES[mode]) if mode else _("Keys of this dialogue")
+    return Help(title, _(ABOUT.get(mode, "")), sections, settings)
+
+
+def _changing(sections: Mapping[str, Iterable[Line]], settings: Path) -> Content:
+    """How a key is changed, with one of these for an example."""
+    first = next((line.id for lines in sections.values() for line in lines), "app.help")
+    how = _("Change a key: [tui.keys] in {path}, for example").format(path=settings)
+    return Content.assemble(
+        (_("Keys"), "$foreground-muted"), "\n", one_line(how), "\n", (f'"{first}" = "f9"', "bold")
+    )
+
+
+def _fits(line: Line, words: Iterable[str]) -> bool:
+    text = f"{line.keys} {line.description} {line.id}".casefold()
+    return all(word in text for word in words)
+
+
+def _row(line: Line, width: int, beside: int) -> Content:
+    keys = line.keys + " " * (width - cell_len(line.keys))
+    return Content.assemble(
+        (keys, "bold $accent"),
+        set_cell_size(line.description, beside),
+        (line.id, "$foreground-muted"),
+    )

@@ -1,0 +1,175 @@
+"""The keys: how they are named for a user, and whether those of the settings can be used."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any, NamedTuple
+
+from textual.app import App
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.keys import KEY_NAME_REPLACEMENTS, KEY_TO_UNICODE_NAME, Keys, format_key
+
+import localrag_tui
+from localrag_tui.i18n import _
+
+_MODIFIERS = {"ctrl", "shift", "alt", "super", "hyper", "meta"}
+_NAMES = {
+    *(key.value.rpartition("+")[2] for key in Keys),
+    *KEY_NAME_REPLACEMENTS.values(),
+    *KEY_TO_UNICODE_NAME,
+}
+_SPELLED = {
+    "backspace": "Backspace",
+    "delete": "Del",
+    "enter": "Enter",
+    "escape": "Esc",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "space": "Space",
+    "tab": "Tab",
+}
+
+
+class Shortcut(NamedTuple):
+    """An action that has keys.
+
+    Attributes:
+        id: the name under which the settings give it other keys.
+        keys: as they are unless the settings say otherwise.
+        description: in English.
+        owners: the widgets and screens that have it.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    description: str
+    owners: tuple[type[DOMNode], ...]
+
+
+class Objection(NamedTuple):
+    """What is wrong with a key of the settings, and what to do about it."""
+
+    cause: str
+    cure: str
+
+
+def spelled(key: str) -> str:
+    """A key as it stands on a keyboard: ``Ctrl+G``, ``PgDn``, ``?``."""
+    *modifiers, name = key.split("+")
+    if not name:
+        modifiers, name = modifiers[:-1], "plus"
+    shown = _SPELLED.get(name) or format_key(name)
+    if modifiers or (shown[:1] == "f" and shown[1:].isdecimal()):
+        shown = shown if len(shown) > 1 and not shown[1:].isdecimal() else shown.upper()
+    return "+".join([*(modifier.capitalize() for modifier in modifiers), shown])
+
+
+def key_of(app: App[Any], owner: type[DOMNode], id_: str) -> str:
+    """The first key of an action, as the settings may have changed it, as it is spelled.
+
+    Args:
+        app: whose settings.
+        owner: the screen or widget that has the action.
+        id_: the action.
+    """
+    default = next(binding.key for binding in _own_bindings(owner) if binding.id == id_)
+    return spelled(app._keymap.get(id_, default).split(",")[0])
+
+
+def normal(keys: str) -> str:
+    """The keys of a setting as Textual names them: ``Ctrl+N, F9`` is ``ctrl+n,f9``."""
+    parts = (key.strip() for key in keys.split(","))
+    return ",".join(key if len(key) == 1 else key.lower() for key in parts)
+
+
+def usable(keys: str) -> bool:
+    """Whether normal keys, one or several with commas, name keys that a terminal can send."""
+    return all(_is_key(key) for key in keys.split(","))
+
+
+def shortcuts() -> dict[str, Shortcut]:
+    """Every action that has keys, by its id; reads the whole package, which takes a while."""
+    for module in walk_packages(localrag_tui.__path__, "localrag_tui."):
+        import_module(module.name)
+    found: dict[str, Shortcut] = {}
+    for owner in _classes(DOMNode):
+        for binding in _own_bindings(owner):
+            id_ = binding.id or ""
+            known = found.get(id_) or Shortcut(id_, (), binding.description, ())
+            keys = dict.fromkeys((*known.keys, *map(str.strip, binding.key.split(","))))
+            found[id_] = known._replace(keys=tuple(keys), owners=(*known.owners, owner))
+    return dict(sorted(found.items()))
+
+
+def objections(chosen: Mapping[str, str]) -> list[Objection]:
+    """What is wrong with the keys that the settings choose, by id.
+
+    Unknown ids, what is no key, and two actions of one place (or of one place and everywhere) on
+    one key. It reads the whole package: call it off the event loop.
+    """
+    known = shortcuts()
+    return [*_misnamed(chosen, known), *_clashing(chosen, known)]
+
+
+def _misnamed(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Iterable[Objection]:
+    for id_, keys in chosen.items():
+        if id_ not in known:
+            near = get_close_matches(id_, known, 1)
+            yield Objection(
+                _("No action is called {id} (tui.keys in localrag.toml).").format(id=id_),
+                _("Did you mean {id}?").format(id=near[0])
+                if near
+                else _("docs/tui.md lists every action with its name."),
+            )
+        elif not usable(normal(keys)):
+            yield Objection(
+                _('"{keys}" is no key; {id} keeps its own (tui.keys in localrag.toml).').format(
+                    keys=keys, id=id_
+                ),
+                _("Keys look like f9, ctrl+n or ctrl+right; a comma separates several."),
+            )
+
+
+def _clashing(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Iterable[Objection]:
+    def keys_of(shortcut: Shortcut) -> set[str]:
+        other = normal(chosen.get(shortcut.id, ""))
+        return set(other.split(",")) if other and usable(other) else set(shortcut.keys)
+
+    for id_ in (id_ for id_ in chosen if id_ in known):
+        for other in known.values():
+            # What shares a key by default does so knowingly.
+            by_default = set(known[id_].keys) & set(other.keys)
+            both = (keys_of(known[id_]) & keys_of(other)) - by_default
+            told_already = other.id in chosen and other.id < id_
+            if both and other.id != id_ and not told_already and _meet(known[id_], other):
+                yield Objection(
+                    _("{key} stands for both {id} and {other} (tui.keys in localrag.toml).").format(
+                        key=spelled(min(both)), id=id_, other=other.id
+                    ),
+                    _("Give one of them another key."),
+                )
+
+
+def _meet(one: Shortcut, other: Shortcut) -> bool:
+    """Whether both can be wanted at the same time."""
+    everywhere = any(shortcut.id.startswith("app.") for shortcut in (one, other))
+    return everywhere or bool(set(one.owners) & set(other.owners))
+
+
+def _is_key(key: str) -> bool:
+    *modifiers, name = key.split("+")
+    return set(modifiers) <= _MODIFIERS and (len(name) == 1 or name in _NAMES)
+
+
+def _classes(base: type[DOMNode]) -> Iterable[type[DOMNode]]:
+    for child in base.__subclasses__():
+        if child.__module__.startswith("localrag_tui."):
+            yield child
+        yield from _classes(child)
+
+
+def _own_bindings(owner: type[DOMNode]) -> Iterable[Binding]:
+    own = vars(owner).get("BINDINGS", ())
+    return (binding for binding in own if isinstance(binding, Binding) and binding.id)

@@ -1,0 +1,124 @@
+"""The line that finds words in the page."""
+
+import asyncio
+from bisect import bisect_left
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from localrag_tui.i18n import N_, _
+from localrag_tui.source.finding import find_all
+from localrag_tui.widgets.text_field import TextField
+from localrag_tui.work.latest import Latest
+
+
+class FindBar(Horizontal):
+    """Asks for words, and finds them as they are typed; the newest wins.
+
+    Attributes:
+        text: the text to look through.
+        found: where the words stand.
+        current: which of them is looked at; None where there is none.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    FindBar {
+        height: 1;
+        background: $panel;
+        display: none;
+        &.-open { display: block; }
+        #find-mark { width: auto; padding: 0 1; color: $accent; text-style: bold; }
+        #find-words { width: 1fr; height: 1; border: none; padding: 0; background: $panel; }
+        #find-count { width: auto; padding: 0 1; color: $foreground; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "read", N_("Read there"), id="find.read", priority=True),
+        # Every widget has keys to scroll it, the field too: these go before them.
+        Binding("down", "go(1)", N_("Next"), id="find.next", priority=True),
+        Binding("up", "go(-1)", N_("Previous"), id="find.previous", show=False, priority=True),
+        Binding("escape", "close", N_("Close"), id="find.close"),
+    ]
+
+    class Moved(Message):
+        """Something else was found, or another place of it is looked at."""
+
+    class Left(Message):
+        """The words are typed: the page is read on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.found: list[tuple[int, int]] = []
+        self.current: int | None = None
+        self._from = 0
+        self._finding = Latest(self._find)
+
+    def compose(self) -> ComposeResult:
+        """The field and the count."""
+        yield Static(Content("/"), id="find-mark")
+        yield TextField(id="find-words", placeholder=_("find in this document"), compact=True)
+        yield Static(id="find-count")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is in view."""
+        return self.has_class("-open")
+
+    def open(self, text: str, position: int) -> None:
+        """Find in a text, from a position on."""
+        self.text, self._from = text, position
+        self.add_class("-open")
+        field = self.query_one(Input)
+        field.focus()
+        field.select_all()
+        self._look(field.value)
+
+    def action_close(self) -> None:
+        """Find nothing any more."""
+        self.remove_class("-open")
+        self.found, self.current = [], None
+        self.post_message(self.Moved())
+        self.post_message(self.Left())
+
+    def action_go(self, step: int) -> None:
+        """Go to the next or the previous place, round the end."""
+        if self.current is None:
+            return
+        self.current = (self.current + step) % len(self.found)
+        self._tell()
+
+    def action_read(self) -> None:
+        """Leave the field; what was found stays marked."""
+        self.post_message(self.Left())
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Find what is typed now."""
+        event.stop()
+        if self.is_open:
+            self._look(event.value)
+
+    def _look(self, words: str) -> None:
+        self.run_worker(self._finding.want(words), group="find")
+
+    async def _find(self, words: str) -> None:
+        found = await asyncio.to_thread(find_all, self.text, words)
+        if self._finding.overtaken or not self.is_open:
+            return
+        ahead = bisect_left(found, (self._from,))
+        self.found = found
+        self.current = ahead % len(found) if found else None
+        self._tell()
+
+    def _tell(self) -> None:
+        count = ""
+        if self.query_one(Input).value.strip():
+            at = 0 if self.current is None else self.current + 1
+            count = f"{at:,} / {len(self.found):,}" if self.found else _("not found")
+        self.query_one("#find-count", Static).update(Content(count))
+        self.post_message(self.Moved())

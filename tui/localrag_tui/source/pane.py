@@ -1,0 +1,424 @@
+"""The source pane: a document at its quotation, its references as links, what is tied to it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.events import Resize
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from localrag.errors import LocalragError
+from localrag_tui.i18n import N_, _
+from localrag_tui.library import Library
+from localrag_tui.shown import content
+from localrag_tui.source.find import FindBar
+from localrag_tui.source.head import Head
+from localrag_tui.source.history import History
+from localrag_tui.source.links import TextLink, destination, links_of
+from localrag_tui.source.opening import described, gone, opened
+from localrag_tui.source.page import Page
+from localrag_tui.source.sheet import Sheet
+from localrag_tui.source.ties import Ties, counts, ties_of
+from localrag_tui.spot import Spot
+
+if TYPE_CHECKING:
+    from localrag.corpus.browsing import Stand
+    from localrag.corpus.store import CorpusStore
+    from localrag.provision import Provision
+    from localrag_tui.app import Workbench
+
+_BESIDE = 110
+# What is tied to a provision is looked up once a reader stays there, in seconds.
+_STAY = 0.12
+
+
+class SourcePane(Widget):
+    """Reads documents of a corpus.
+
+    Args:
+        library: the corpus; without it, the one in use whenever a place is opened.
+
+    Attributes:
+        library: the corpus that is read next, as the argument.
+        spot: the place that was opened last, or the provision that was scrolled to since.
+        provision: that provision and what is tied to it; None until it is looked up.
+        page: what has the focus while one reads.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    SourcePane {
+        height: 1fr;
+        width: 1fr;
+        background: $background;
+        #source-body { height: 1fr; layout: vertical; }
+        Page { height: 1fr; width: 1fr; }
+        Ties { display: none; height: 50%; border-top: solid $primary; }
+        Ties:focus { border-top: solid $accent; }
+        #source-notice { height: auto; max-height: 6; padding: 0 1; display: none; }
+        #source-notice.-told { display: block; background: $panel; }
+        #source-counts { height: 1; padding: 0 1; background: $surface; color: $foreground-muted; }
+        &.-ties Ties { display: block; }
+        &.-ties #source-counts { display: none; }
+        &.-beside {
+            #source-body { layout: horizontal; }
+            Ties { display: block; width: 40; height: 1fr; border-top: none; }
+            Ties:focus { border-top: none; }
+            #source-counts { display: none; }
+        }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "find", N_("Find"), key_display="/", id="source.find"),
+        Binding("n", "find_next(1)", N_("Next found"), id="source.find_next", show=False),
+        Binding("N", "find_next(-1)", N_("Previous found"), id="source.find_previous", show=False),
+        Binding("c", "copy", N_("Copy"), id="source.copy"),
+        Binding("r", "ties", N_("Ties"), id="source.ties"),
+        Binding("backspace,alt+left", "back", N_("Back"), id="source.back"),
+        Binding("alt+right", "forward", N_("Forward"), id="source.forward", show=False),
+        Binding("escape", "close_part", N_("Close"), id="source.close", show=False),
+    ]
+
+    class Moved(Message):
+        """Another provision is read.
+
+        Attributes:
+            spot: its beginning, or what was opened in it.
+            provision: what is tied to it; None until it is looked up, when this is told again.
+        """
+
+        def __init__(self, spot: Spot, provision: "Provision | None") -> None:
+            super().__init__()
+            self.spot = spot
+            self.provision = provision
+
+    def __init__(self, library: Library | None = None) -> None:
+        super().__init__()
+        self.spot: Spot | None = None
+        self.provision: Provision | None = None
+        self.library = library
+        self.page = Page()
+        self._head = Head()
+        self._ties = Ties()
+        self._finder = FindBar()
+        self._notice = Static(id="source-notice")
+        self._counts = Static(id="source-counts")
+        self._opened: Library | None = library
+        self._history = History()
+        self._links: dict[tuple[int, int], TextLink] = {}
+        self._known_links: dict[str, tuple[TextLink, ...]] = {}
+        self._unit: Stand | None = None
+        self._opening = 0
+
+    @property
+    def bench(self) -> "Workbench":
+        """The application."""
+        return cast("Workbench", self.app)
+
+    def compose(self) -> ComposeResult:
+        """The head, the page with its ties, and what is told below."""
+        yield self._head
+        with Container(id="source-body"):
+            yield self.page
+            yield self._ties
+        yield self._finder
+        yield self._notice
+        yield self._counts
+
+    def on_mount(self) -> None:
+        """Say how to begin."""
+        self._say_how_to_begin()
+
+    def on_resize(self, event: Resize) -> None:
+        """Put the ties beside the page where there is room."""
+        self.set_class(event.size.width >= _BESIDE, "-beside")
+
+    async def open(self, spot: Spot, *, preview: bool = False) -> None:
+        """Show a place; what is wrong with it is told in the pane.
+
+        Args:
+            spot: the place.
+            preview: whether it is only looked at, and is not gone back to once another one is.
+        """
+        await self._show(spot, preview=preview)
+
+    def clear(self) -> None:
+        """Show nothing, as before the first place."""
+        # What is being opened comes too late.
+        self._opening += 1
+        if self._finder.is_open:
+            self._finder.action_close()
+        self._history, self._links, self._known_links = History(), {}, {}
+        self._unit = self.spot = self.provision = None
+        self.page.clear()
+        self._head.clear()
+        self._ties.show({})
+        self._counts.update("")
+        self._say_how_to_begin()
+        self.refresh_bindings()
+
+    async def jump(self, target: str) -> None:
+        """Show what a person wrote: a citation in any spelling, or the id of a passage."""
+        from localrag.provision import find
+
+        library = self.library or self.bench.library
+        try:
+            passage = await library.read_names(lambda store, names: find(store, target, names))
+        except LocalragError as error:
+            self._complain(error)
+        else:
+            await self._show(Spot.of(passage))
+
+    async def back(self) -> None:
+        """Show what was read before, as it was left."""
+        await self._step(-1)
+
+    async def forward(self) -> None:
+        """Show what was left by going back."""
+        await self._step(1)
+
+    def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
+        """Offer what can be done now."""
+        if action in ("back", "forward"):
+            return self._history.can(-1 if action == "back" else 1)
+        if action == "find_next":
+            return bool(self._finder.found)
+        if action == "close_part":
+            return self.has_class("-ties") or self._finder.is_open
+        return self.page.sheet is not None
+
+    async def action_back(self) -> None:
+        """Go back."""
+        await self.back()
+
+    async def action_forward(self) -> None:
+        """Go forward."""
+        await self.forward()
+
+    def action_find(self) -> None:
+        """Ask for words to find in the page."""
+        if self.page.sheet is not None:
+            self.remove_class("-ties")
+            self._finder.open(self.page.sheet.text, self.page.view.start)
+
+    def action_find_next(self, step: int) -> None:
+        """Go to the next or previous place that was found."""
+        self._finder.action_go(step)
+
+    def action_ties(self) -> None:
+        """Go to what is tied to the provision, or back to the page."""
+        if self._ties.has_focus:
+            self._leave_ties()
+            return
+        self.add_class("-ties")
+        self._ties.focus()
+        if self._ties.highlighted is None:
+            self._ties.action_first()
+
+    def action_close_part(self) -> None:
+        """Close what was opened last."""
+        if self._finder.is_open:
+            self._finder.action_close()
+        else:
+            self._leave_ties()
+
+    async def action_copy(self) -> None:
+        """Copy with its citation what is selected, else the quotation, else the provision."""
+        from localrag_tui.source.legal import quotation
+
+        page, unit = self.page, self._unit
+        view, quote = page.view, page.quote
+        span = page.selected()
+        if span is None and quote[0] < quote[1] and view.start < quote[1] and quote[0] < view.end:
+            span = quote
+        if span is None and unit is not None:
+            span = unit.start, unit.end
+        if page.sheet is None or span is None:
+            return
+        document, (start, end) = page.sheet.document.id, span
+        try:
+            self.bench.copy(
+                await self._library.read(lambda store: quotation(store, document, start, end))
+            )
+        except LocalragError as error:
+            self._complain(error)
+
+    def on_page_scrolled(self, event: Page.Scrolled) -> None:
+        """Keep head, links and ties with what is in view."""
+        event.stop()
+        page = self.page
+        if page.sheet is None:
+            return
+        view = page.view
+        unit = page.sheet.unit_at(view.eye)
+        self._head.show(page.sheet, unit, view.eye)
+        if unit != self._unit:
+            start, passage = (unit.start, unit.passage_id) if unit else (view.eye, "")
+            self._arrive(unit, Spot(page.sheet.document.id, start, start, passage))
+        self.run_worker(self._look(page.sheet), group="look", exclusive=True)
+
+    def on_page_followed(self, event: Page.Followed) -> None:
+        """Open what a link refers to."""
+        event.stop()
+        link = self._links.get(event.span)
+        if link is not None:
+            self._go(lambda store: destination(store, link.reference))
+
+    def on_ties_chosen(self, event: Ties.Chosen) -> None:
+        """Open a tie."""
+        event.stop()
+        self._go(event.tie.place)
+
+    def on_find_bar_moved(self, event: FindBar.Moved) -> None:
+        """Mark what was found."""
+        event.stop()
+        self.page.mark_found(self._finder.found, self._finder.current)
+        self.refresh_bindings()
+
+    def on_find_bar_left(self, event: FindBar.Left) -> None:
+        """Read on."""
+        event.stop()
+        self.page.focus()
+
+    def on_click(self, event: object) -> None:
+        """Open the ties where their counts are clicked."""
+        if getattr(getattr(event, "widget", None), "id", None) == "source-counts":
+            self.action_ties()
+
+    @property
+    def _library(self) -> Library:
+        return self._opened or self.bench.library
+
+    def _go(self, find: "Callable[[CorpusStore], Spot]") -> None:
+        async def go() -> None:
+            try:
+                spot = await self._library.read(find)
+            except LocalragError as error:
+                self._complain(error)
+                return
+            if self.is_attached:
+                self._leave_ties()
+                await self._show(spot)
+
+        self.run_worker(go(), group="go", exclusive=True)
+
+    async def _step(self, by: int) -> None:
+        visit = self._history.ahead(by)
+        if visit is not None:
+            await self._show(visit.spot, visit.top, step=by)
+
+    async def _show(
+        self, spot: Spot, top: int | None = None, *, step: int = 0, preview: bool = False
+    ) -> None:
+        """Show a place; only the newest of several that are asked for at once.
+
+        Args:
+            spot: the place.
+            top: the first character that is to be in view.
+            step: how far in the history the place is; 0 for a new one.
+            preview: see `open`.
+        """
+        self._opening += 1
+        number, page = self._opening, self.page
+        library, before = self.library or self.bench.library, page.sheet
+        same = before if library is self._opened else None
+        try:
+            sheet, passage = await library.read(lambda store: opened(store, spot, same))
+        except LocalragError as error:
+            if number == self._opening:
+                self._complain(error)
+            return
+        # Of a pane that is closed the parts go first.
+        if number != self._opening or not page.is_attached:
+            return
+        if step:
+            self._history.step(step, page.top)
+        else:
+            self._history.enter(spot, page.top, preview=preview)
+        if sheet is not before:
+            self._known_links = {}
+            if self._finder.is_open:
+                self._finder.action_close()
+        self._opened = library
+        self._tell("")
+        if spot.passage_id and passage is None:
+            self._complain(gone(spot.passage_id))
+        last = len(sheet.text)
+        start, end = min(spot.start, last), min(spot.end, last)
+        unit = sheet.unit_at(start)
+        around = unit.start if unit and unit.start <= start else start
+        self._arrive(unit, spot)
+        # Nothing below the page speaks of what stood there before.
+        self._counts.update(Content(""), layout=False)
+        self._ties.clear_options()
+        named = (passage.start, passage.end) if passage else (start, end)
+        await page.open(sheet, (start, end), named, around=around, top=top)
+        if page.is_attached:
+            self._head.show(sheet, unit, start)
+            self.refresh_bindings()
+
+    def _arrive(self, unit: "Stand | None", spot: Spot) -> None:
+        self._unit, self.spot, self.provision = unit, spot, None
+        self.post_message(self.Moved(spot, None))
+
+    async def _look(self, sheet: Sheet) -> None:
+        """Look up the links around what is in view, then what is tied to the provision."""
+        page, unit, library = self.page, self._unit, self._library
+        try:
+            if sheet.is_law:
+                await self._mark_links(sheet)
+            if unit is None or self.provision is not None:
+                return
+            await asyncio.sleep(_STAY)
+            provision = await library.read(lambda store: described(store, unit.passage_id))
+        except LocalragError as error:
+            self._complain(error)
+            return
+        here = unit == self._unit and sheet is page.sheet and self.is_attached
+        if here and self.spot is not None:
+            self.provision = provision
+            ties = ties_of(provision)
+            self._ties.show(ties)
+            self._counts.update(counts(ties), layout=False)
+            self.post_message(self.Moved(self.spot, provision))
+
+    async def _mark_links(self, sheet: Sheet) -> None:
+        view = self.page.view
+        margin = view.end - view.start
+        units = list(sheet.units_in(view.start - margin, view.end + margin))
+        known = self._known_links
+        new = [unit for unit in units if unit.passage_id not in known]
+        document = sheet.document.id
+        if new:
+            found = await self._library.read(
+                lambda store: [links_of(store, document, [unit.locator]) for unit in new]
+            )
+            known.update(zip((unit.passage_id for unit in new), found, strict=True))
+        if sheet is self.page.sheet:
+            links = (link for unit in units for link in known[unit.passage_id])
+            self._links = {(link.start, link.end): link for link in links}
+            self.page.mark_links(list(self._links))
+
+    def _leave_ties(self) -> None:
+        self.remove_class("-ties")
+        self.page.focus()
+
+    def _say_how_to_begin(self) -> None:
+        self._tell(_("Nothing is open yet: Ctrl+G goes to a provision."))
+
+    def _complain(self, error: LocalragError) -> None:
+        # A pane that was closed meanwhile has nobody to tell.
+        if self.is_attached:
+            self._tell(error.cause, error.cure)
+
+    def _tell(self, cause: str, cure: str = "") -> None:
+        self._notice.set_class(bool(cause), "-told")
+        style = "$error" if cure else "$foreground-muted"
+        self._notice.update(
+            Content("\n").join(part for part in (content(cause, style), content(cure)) if part)
+        )

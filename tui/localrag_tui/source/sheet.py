@@ -1,0 +1,125 @@
+"""A document as it is read: its text, its provisions, what its lines are."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES, Section
+from localrag_tui.shown import harmless
+
+if TYPE_CHECKING:
+    from localrag.corpus.browsing import Stand
+    from localrag.corpus.lookups import DocumentInfo
+    from localrag.corpus.store import CorpusStore
+
+HEADING, CAPTION, NUMBER = "heading", "caption", "number"
+"""What a span of a document is, besides plain text."""
+
+# A text without line feeds is no heading as a whole.
+_LONGEST_HEADING = 400
+_KANJI = "〇一二三四五六七八九十百千"
+_CAPTION = re.compile(r"（[^（）\n]{1,80}）$", re.MULTILINE)
+_ARTICLE = re.compile(rf"第[{_KANJI}0-9]+条(?:の[{_KANJI}0-9]+)*(?=[　\s])")
+_PARAGRAPH = re.compile(r"[０-９]{1,3}(?=　)")
+_ITEM = re.compile(rf"[{_KANJI}]+(?:の[{_KANJI}]+)*(?=　)")
+_SUBITEM = re.compile(r"[ア-ン](?=　)")
+_DEEPER = re.compile(r"（[０-９]+）(?=　)|[（(][ｉivxⅰⅱⅲⅳⅴ]+[)）](?=　)")
+# Of a printed statute: the number stands out, what it numbers stands behind it.
+_STEPS = ((_ARTICLE, 0), (_PARAGRAPH, 0), (_ITEM, 2), (_SUBITEM, 4), (_DEEPER, 6))
+
+
+class Part(NamedTuple):
+    """A span of a document, in characters, and what it is."""
+
+    start: int
+    end: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A document, loaded as a whole.
+
+    Attributes:
+        document: its listing.
+        generation: of the store that it was read from.
+        text: as it is shown, without what would act on a terminal.
+        units: the provisions or passages that its text is divided into, in reading order.
+        sections: its outline, in reading order.
+    """
+
+    document: "DocumentInfo"
+    generation: int
+    text: str
+    units: "tuple[Stand, ...]"
+    sections: tuple[Section, ...]
+
+    @property
+    def is_law(self) -> bool:
+        """Whether it is a statute."""
+        return self.document.kind == "law"
+
+    def unit_at(self, position: int) -> "Stand | None":
+        """The unit around a position; between two units, the one that follows."""
+        number = bisect_right(self.units, position, key=lambda unit: unit.start) - 1
+        if number < 0 or self.units[number].end < position:
+            number = min(number + 1, len(self.units) - 1)
+        return self.units[number] if self.units else None
+
+    def units_in(self, start: int, end: int) -> "Iterator[Stand]":
+        """The units of which something stands in a span."""
+        first = max(0, bisect_right(self.units, start, key=lambda unit: unit.start) - 1)
+        return takewhile(lambda unit: unit.start < end, self.units[first:])
+
+    def place(self, position: int) -> tuple[str, ...]:
+        """The headings around a position, from the outermost."""
+        return tuple(of.title for of in self.sections if of.start <= position <= of.end)
+
+    def parts(self, start: int, end: int) -> Iterator[Part]:
+        """What stands out in a row: a heading, the caption or the number at its beginning."""
+        heading = self._heading(start)
+        if heading.end > start:
+            yield heading
+        elif self.is_law and self.text[start - 1] == "\n":
+            if caption := _CAPTION.match(self.text, start):
+                yield Part(start, caption.end(), CAPTION)
+            for step, _ in _STEPS:
+                if number := step.match(self.text, start, end):
+                    yield Part(start, number.end(), NUMBER)
+                    return
+
+    def _heading(self, position: int) -> Part:
+        """The last heading before a position, itself included; of a law its title is one."""
+        number = bisect_right(self.sections, position, key=lambda section: section.start) - 1
+        if number < 0 and not self.is_law:
+            return Part(0, 0, HEADING)
+        start = self.sections[number].start if number >= 0 else 0
+        end = self.text.find("\n", start, start + _LONGEST_HEADING)
+        return Part(start, end if end >= 0 else start + _LONGEST_HEADING, HEADING)
+
+    def indents(self, text: str, start: int, end: int) -> tuple[int, int]:
+        """How far a line is indented, as printed statutes are; see `layout.Indents`."""
+        if self.is_law:
+            for step, depth in _STEPS:
+                if step.match(text, start, end):
+                    return depth, depth + 2
+        return 0, 0
+
+
+def load(store: "CorpusStore", document_id: str) -> Sheet:
+    """Load a document; raises what `CorpusStore.document` does."""
+    document = store.document(document_id)
+    layers = (ARTICLES,) if document.kind == "law" else (PASSAGES, TRIPLES)
+    units = [unit for layer in layers for unit in store.standing(document_id, layer)]
+    # Columns of a table are parted by tabs, whose width a terminal would choose.
+    gap = "│" if document.kind == "law" else "　"
+    return Sheet(
+        document=document,
+        generation=store.generation,
+        text=harmless(store.text(document_id)).replace("\t", gap),
+        units=tuple(sorted(units, key=lambda unit: unit.start)),
+        sections=tuple(store.sections(document_id)),
+    )

@@ -1,0 +1,223 @@
+"""What is tied to the provision in view: what fills it in, refers to it, defines its terms."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from localrag_tui.i18n import N_, _
+from localrag_tui.shown import one_line
+from localrag_tui.source.layout import NARROWEST, Layout
+from localrag_tui.source.links import spot_at
+from localrag_tui.source.opening import gone
+from localrag_tui.spot import Spot
+from localrag_tui.widgets.valued import Valued
+
+if TYPE_CHECKING:
+    from localrag.corpus.store import CorpusStore
+    from localrag.provision import Link, Provision
+
+TITLES = {
+    "filled": N_("filled in by"),
+    "refers": N_("refers to"),
+    "referred": N_("referred to by"),
+    "terms": N_("terms"),
+    "known": N_("also known"),
+}
+"""Every kind of tie, what a reader looks for first standing first."""
+
+_MOST = 8
+_LONGEST_NOTE = 60
+_MARK = "· "
+_DELEGATES = "delegates"
+_MUTUAL = "applies-mutatis-mutandis"
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Something tied to a provision.
+
+    Attributes:
+        label: what it is called.
+        note: how it is tied, in words of the text; may be empty.
+        goal: where it is: a place, the end of a reference, or the id of a passage.
+    """
+
+    label: str
+    note: str
+    goal: "Spot | Link | str"
+
+    def place(self, store: "CorpusStore") -> Spot:
+        """Where it opens; raises what `spot_at` does."""
+        if isinstance(self.goal, Spot):
+            return self.goal
+        if not isinstance(self.goal, str):
+            return spot_at(store, self.goal.document_id, self.goal.label, self.goal.locator)
+        passage = store.by_id(self.goal)
+        if passage is None:
+            raise gone(self.goal)
+        return Spot.of(passage)
+
+
+def ties_of(provision: "Provision") -> dict[str, list[Tie]]:
+    """The ties of a provision by kind, in the order of `TITLES`; kinds without any are left out."""
+    title = provision.document.title
+
+    def linked(link: "Link") -> Tie:
+        label = _short(link.label, title)
+        note = "" if link.words == label.replace(" ", "") else link.words
+        if link.kind == _MUTUAL:
+            note = _("mutatis mutandis {words}").format(words=note)
+        if not link.exists:
+            note = _("{words} (not in this corpus)").format(words=note)
+        return Tie(label, note.strip(), link)
+
+    filled = {_by_cabinet(link.document_id) for link in provision.filled_in_by}
+    refers = [
+        link
+        for link in provision.refers_to
+        # What fills it in says more than that something does.
+        if link.kind != _DELEGATES or ("政令" in link.words) not in filled
+    ]
+    ties = {
+        "filled": _once(map(linked, provision.filled_in_by)),
+        "refers": _once(map(linked, refers)),
+        "referred": _once(map(linked, provision.referred_by)),
+        "terms": [
+            Tie(of.term, _short(of.passage.header, title), Spot.of(of.passage))
+            for of in provision.terms
+        ],
+        "known": [
+            Tie(f"{of.triple.predicate}: {'、'.join(of.triple.objects)}", "", of.passage_id)
+            for of in provision.known
+        ],
+    }
+    return {kind: those for kind, those in ties.items() if those}
+
+
+def _by_cabinet(law_id: str) -> bool:
+    """Whether an order is the cabinet's: the number of a law says who made it."""
+    return law_id[3:5] == "CO"
+
+
+def _once(ties: Iterable[Tie]) -> list[Tie]:
+    """A provision that is tied in several ways, once, with the words of all of them."""
+    merged: dict[str, Tie] = {}
+    for tie in ties:
+        before = merged.get(tie.label)
+        notes = dict.fromkeys(filter(None, (before.note if before else "", tie.note)))
+        merged[tie.label] = replace(before or tie, note=_(", ").join(notes))
+    return list(merged.values())
+
+
+def counts(ties: dict[str, list[Tie]]) -> Content:
+    """The kinds with their numbers, on one line; what fills a provision in stands out."""
+    words = [
+        Content.styled(f"{_(TITLES[kind])} {len(those):,}", "bold $accent" * (kind == "filled"))
+        for kind, those in ties.items()
+    ]
+    return Content(" · ").join(words)
+
+
+class Ties(OptionList):
+    """Lists the ties of a provision; one that is chosen opens."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Ties {
+        height: 1fr;
+        border: none;
+        background: $surface;
+        padding: 0 1;
+        scrollbar-size-vertical: 1;
+        &:focus { border: none; background-tint: $foreground 0%; }
+        & > .option-list--option-highlighted, &:focus > .option-list--option-highlighted {
+            background: $primary 18%;
+            color: $foreground;
+            text-style: bold;
+        }
+        & > .option-list--option-disabled { color: $accent; text-style: bold; }
+    }
+    """
+
+    class Chosen(Message):
+        """A tie is to be opened."""
+
+        def __init__(self, tie: Tie) -> None:
+            super().__init__()
+            self.tie = tie
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._ties: dict[str, list[Tie]] = {}
+        self._whole: set[str] = set()
+        self._width = 0
+
+    def show(self, ties: dict[str, list[Tie]]) -> None:
+        """List these, the first of long kinds only."""
+        self._ties, self._whole = ties, set()
+        self._fill()
+        self.scroll_home(animate=False)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Open a tie, or list the rest of a kind."""
+        event.stop()
+        assert isinstance(event.option, Valued)
+        match event.option.value:
+            case Tie() as tie:
+                self.post_message(self.Chosen(tie))
+            case kind:
+                self._list_whole(kind)
+
+    def on_resize(self) -> None:
+        """Break the lines anew where the width has changed."""
+        width = self.scrollable_content_region.width
+        if width != self._width:
+            self._width = width
+            chosen = self.highlighted
+            self._fill()
+            self.highlighted = chosen
+
+    def _list_whole(self, kind: str) -> None:
+        self._whole.add(kind)
+        chosen = self.highlighted
+        self._fill()
+        self.highlighted = chosen
+
+    def _fill(self) -> None:
+        options: list[Option] = []
+        for kind, ties in self._ties.items():
+            options.append(Option(Content(f"{_(TITLES[kind])} {len(ties):,}"), disabled=True))
+            shown = ties if kind in self._whole else ties[:_MOST]
+            options += [Valued(_entry(tie, self._width), tie) for tie in shown]
+            if more := len(ties) - len(shown):
+                text = _("and {n} more").format(n=f"{more:,}")
+                options.append(Valued(Content.styled(text, "$primary underline"), kind))
+        if not options:
+            options = [Option(Content(_("nothing is tied to it")), disabled=True)]
+        self.set_options(options)
+
+
+def _entry(tie: Tie, width: int) -> Content:
+    """A tie on as many rows as it needs, those after the first indented."""
+    label, note = one_line(tie.label), one_line(tie.note)
+    if len(note) > _LONGEST_NOTE:
+        note = f"{note[:_LONGEST_NOTE]}…"
+    text, said = f"{label}  {note}".rstrip(), len(label)
+    rows = Layout(text, max(NARROWEST, width - len(_MARK)))
+    parts: list[str | tuple[str, str]] = []
+    for start, end, _indent in rows:
+        parts += [
+            f"\n{' ' * len(_MARK)}" if start else _MARK,
+            text[start : min(end, said)],
+            (text[max(start, said) : end], "$foreground-muted"),
+        ]
+    return Content.assemble(*parts)
+
+
+def _short(label: str, title: str) -> str:
+    # Of what stands in the same document, also at both ends of a range.
+    return label.replace(f"{title} ", "")

@@ -1,0 +1,48 @@
+"""Where a reader is taken, and the request to take them there."""
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from localrag.corpus.model import Passage
+from localrag.reading.model import Citation
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in a document.
+
+    Attributes:
+        document_id: the document.
+        start, end: span in its text, in characters; a quotation is highlighted, which is nothing
+            where both are the same.
+        passage_id: the passage that is looked at; "" for the one that holds `start`.
+    """
+
+    document_id: str
+    start: int = 0
+    end: int = 0
+    passage_id: str = ""
+
+    @classmethod
+    def of(cls, passage: Passage) -> "Spot":
+        """The beginning of a passage."""
+        return cls(passage.document_id, passage.start, passage.start, passage.id)
+
+    @classmethod
+    def quoted(cls, citation: Citation, passage: Passage) -> "Spot":
+        """A verified quotation; the passage alone where it was rejected."""
+        if not citation.verified:
+            return cls.of(passage)
+        return cls(passage.document_id, citation.start, citation.end, passage.id)
+
+
+class OpenSpot(Message):
+    """Somebody wants to read a place; a screen with a source pane shows it there.
+
+    Where none does, the application goes to the Read screen.
+    """
+
+    def __init__(self, spot: Spot) -> None:
+        super().__init__()
+        self.spot = spot

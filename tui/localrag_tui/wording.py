@@ -1,0 +1,99 @@
+"""What several rooms call alike: kinds of documents, statuses, numbers, times."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from localrag_tui.i18n import N_, _
+from localrag_tui.shown import one_line
+
+DOCUMENTS = {
+    "Constitution": N_("Constitution"),
+    "Act": N_("Acts"),
+    "CabinetOrder": N_("Cabinet orders"),
+    "ImperialOrder": N_("Imperial orders"),
+    "MinisterialOrdinance": N_("Ministerial ordinances"),
+    "Rule": N_("Rules"),
+    "Misc": N_("Other laws"),
+    "law": N_("Laws"),
+    "text": N_("Text files"),
+    "markdown": N_("Markdown"),
+    "html": N_("Web pages"),
+    "pdf": N_("PDF files"),
+    "docx": N_("Word files"),
+    "jsonl": N_("Records"),
+    "multihop": N_("Multi-hop paragraphs"),
+    "squad": N_("Reading passages"),
+    "wikipedia": N_("Wikipedia"),
+    "wikidata": N_("Wikidata"),
+    "triples": N_("Triples"),
+}
+"""Types of laws and kinds of documents, in the order in which they are listed."""
+
+STATUSES = {
+    "supported": N_("supported"),
+    "unsupported": N_("unsupported"),
+    "not_found": N_("not found"),
+}
+"""How far an answer is carried by its citations, by `localrag.reading.model.Status`."""
+
+_STAGES = {
+    "resolve": N_("citations"),
+    "lexical": N_("words"),
+    "dense": N_("meaning"),
+    "fuse": N_("fused"),
+    "rerank": N_("reread"),
+    "expand": N_("expanded"),
+}
+_THOUSANDS = 10_000
+"""From here a count that has to be short is told in thousands."""
+
+
+def called(name: str, words: Mapping[str, str]) -> str:
+    """What something is called in the language of the interface; its own name where none is."""
+    return _(words[name]) if name in words else one_line(name)
+
+
+def stage(name: str) -> str:
+    """What a stage of the retrieval is called."""
+    return called(name, _STAGES)
+
+
+def palette(*commands: str) -> str:
+    """How commands of the palette are reached."""
+    return _("Ctrl+P, then: {command}").format(command=" / ".join(commands))
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit a person would choose."""
+    if seconds < 10:
+        return _("{n} s").format(n=f"{seconds:.1f}")
+    if seconds < 100:
+        return _("{n} s").format(n=f"{seconds:.0f}")
+    if seconds < 6000:
+        return _("{n} min").format(n=f"{seconds / 60:.0f}")
+    return _("{n} h").format(n=f"{seconds / 3600:.1f}")
+
+
+def size(count: int) -> str:
+    """A number of bytes as people compare it with their disk."""
+    if count >= 10**9:
+        return f"{count / 1e9:,.1f} GB"
+    return f"{count / 1e6:,.1f} MB" if count >= 10**5 else f"{count / 1e3:,.1f} kB"
+
+
+def shortened(count: int) -> str:
+    """A count in six cells at most."""
+    if count < _THOUSANDS:
+        return f"{count:,}"
+    thousands = count / 1000
+    if thousands < 1000:
+        return f"{thousands:.1f}k" if count % 1000 else f"{thousands:.0f}k"
+    return f"{thousands / 1000:,.1f}M"
+
+
+def when(iso: str) -> str:
+    """A date and time by the clock of the user; "" for none."""
+    try:
+        return f"{datetime.fromisoformat(iso).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return ""

@@ -1,0 +1,214 @@
+"""The process that answers: corpus and model stay open between the questions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING
+
+from localrag.config import Config, MethodConfig
+from localrag.errors import LocalragError
+from localrag.reading.model import Answer
+from localrag.reading.watching import Cancelled, Watch
+from localrag.retrieval.model import Query, StageRecord
+from localrag.workspace import Workspace
+from localrag_tui.work.child import Channel
+from localrag_tui.work.messages import Raised
+
+if TYPE_CHECKING:
+    # Imported by the process that answers; the one that asks has no use for them.
+    from localrag.methods.answering import MethodAnswerer, MethodResources
+    from localrag.reading.answering import Answerer
+
+# Seconds between two drafts: nobody reads faster, and the interface has other things to paint.
+_PACE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question, with the settings it is to be answered under."""
+
+    number: int
+    workspace: Workspace
+    corpus: str
+    config: Config
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """The answer to this question is no longer wanted."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A model is being loaded, which may take long.
+
+    Attributes:
+        model: as the settings name it.
+    """
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The model that is loaded now.
+
+    Attributes:
+        model: as the settings name it; "" for none.
+        seconds: that it took.
+    """
+
+    model: str
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StageEnded:
+    """A stage of the retrieval has ended."""
+
+    record: StageRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """What a model has written so far.
+
+    Attributes:
+        claims: unchecked, as far as they can be read; methods show none.
+        tokens: about so many, of the reply that is being written.
+    """
+
+    claims: tuple[str, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The end of a question: its answer, the error in its place, or None where it was cancelled."""
+
+    answer: Answer | Raised | None
+    seconds: float
+
+
+AnswerEvent = Opening | Opened | StageEnded | Drafted
+"""What is told between a question and its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What concerns the question of this number."""
+
+    number: int
+    event: AnswerEvent | Answered
+
+
+def serve(channel: Channel) -> None:
+    """Answer questions until the process is ended."""
+    _Service(channel).run()
+
+
+class _Service:
+    """What is open, and what of it is wanted."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._cancelled: set[int] = set()
+        self._resources: MethodResources | None = None
+        self._made_with: object = None
+        channel.on_message = self._hear
+
+    def run(self) -> None:
+        while True:
+            message = self._channel.inbox.get()
+            if isinstance(message, Ask):
+                self._answer(message)
+
+    def _hear(self, message: object) -> None:
+        if isinstance(message, Cancel):
+            self._cancelled.add(message.number)
+
+    def _answer(self, ask: Ask) -> None:
+        started = perf_counter()
+
+        def tell(event: AnswerEvent | Answered) -> None:
+            self._channel.tell(Told(ask.number, event))
+
+        watch = _Telling(tell, lambda: ask.number in self._cancelled)
+        end: Answer | Raised | None
+        try:
+            watch.require()
+            end = self._answerer(ask, tell).answer(ask.query, watch)
+        except Cancelled:
+            end = None
+        except LocalragError as error:
+            end = Raised(type(error).__name__, error.cause, error.cure)
+        tell(Answered(end, perf_counter() - started))
+
+    def _answerer(
+        self, ask: Ask, tell: Callable[[AnswerEvent], None]
+    ) -> "Answerer | MethodAnswerer":
+        from localrag.methods.answering import MethodAnswerer, answering_method
+        from localrag.reading.answering import Answerer
+
+        config = ask.config
+        method = answering_method(config)
+        resources = self._open(ask, tell)
+        with_model = method.needs_model if method else bool(config.chat.model)
+        if with_model and not resources.has_model:
+            tell(Opening(config.chat.model))
+            started = perf_counter()
+            resources.open(model=True)
+            tell(Opened(config.chat.model, perf_counter() - started))
+        if method is not None:
+            return MethodAnswerer(method, resources, settings=config.method)
+        model = resources.model if with_model else None
+        return Answerer(resources.retriever, model, config.chat)
+
+    def _open(self, ask: Ask, tell: Callable[[AnswerEvent], None]) -> "MethodResources":
+        """The resources for a question; those of the last one where nothing has changed."""
+        from localrag.ingest.state import generations
+        from localrag.methods.answering import MethodResources
+
+        method = MethodConfig(query_prompt=ask.config.method.query_prompt)
+        config = ask.config.model_copy(update={"method": method})
+        place = ask.workspace.corpus(ask.corpus)
+        made_with = (ask.workspace, ask.corpus, config, generations(place))
+        if self._resources is None or self._made_with != made_with:
+            if self._resources is not None:
+                self._resources.close()
+                self._resources = None
+                tell(Opened(""))
+            self._resources = MethodResources(ask.workspace, ask.corpus, config)
+            self._made_with = made_with
+        return self._resources
+
+
+class _Telling(Watch):
+    """Tells the other process how an answer is made, and hears whether it is still wanted."""
+
+    def __init__(self, tell: Callable[[AnswerEvent], None], cancelled: Callable[[], bool]) -> None:
+        self._tell = tell
+        self._cancelled = cancelled
+        self._claims: tuple[str, ...] = ()
+        self._tokens = 0
+        self._told = 0.0
+
+    def stage(self, record: StageRecord) -> None:
+        self._tell(StageEnded(record))
+        self.require()
+
+    def wrote(self, piece: str) -> None:
+        del piece
+        self._tokens += 1
+        if monotonic() - self._told >= _PACE:
+            self._told = monotonic()
+            self._tell(Drafted(self._claims, self._tokens))
+
+    def draft(self, claims: Sequence[str]) -> None:
+        self._claims = tuple(claims)
+
+    def cancelled(self) -> bool:
+        return self._cancelled()

@@ -1,0 +1,172 @@
+"""A function that runs in a process of its own, as the event loop sees it."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, suppress
+from tempfile import TemporaryFile
+from typing import IO, Concatenate, ParamSpec, Self
+
+from localrag.errors import LocalragError
+from localrag_tui.i18n import _
+from localrag_tui.work.child import Channel
+from localrag_tui.work.messages import LENGTH, Interrupted, Raised, Returned, packed, unpacked
+
+P = ParamSpec("P")
+# Characters of what a process printed last that are shown where it died.
+_LAST_WORDS = 400
+
+
+class ProcessDied(LocalragError):  # noqa: N818 - the name says what happened
+    """A process ended without a word: it was killed, or a library brought it down."""
+
+
+class WorkFailed(LocalragError):  # noqa: N818 - the name says what happened
+    """The function failed; cause and cure are those of its error."""
+
+    def __init__(self, raised: Raised) -> None:
+        super().__init__(raised.cause, raised.cure)
+        self.type = raised.type
+
+
+class Stopped(Exception):  # noqa: N818 - the name says what happened
+    """The function was interrupted; what it had finished is kept."""
+
+
+class Process:
+    """A running function.
+
+    Attributes:
+        value: what the function returned, once `messages` has ended.
+    """
+
+    def __init__(self, process: asyncio.subprocess.Process, printed: IO[bytes]) -> None:
+        self.value: object = None
+        self._process = process
+        self._printed = printed
+        self._heard: asyncio.Queue[object] = asyncio.Queue()
+        # A task of its own: whoever waits for a message may give up in the middle of one.
+        self._listening = asyncio.create_task(self._listen())
+
+    @classmethod
+    async def start(
+        cls, function: Callable[Concatenate[Channel, P], object], *args: P.args, **kwargs: P.kwargs
+    ) -> Self:
+        """Start a function of a module; it and its arguments are pickled.
+
+        Args:
+            function: its first argument is the channel on which it tells and is told.
+            args: the further ones.
+            kwargs: none; functions here take their arguments by position.
+
+        Raises:
+            ProcessDied: it cannot be started.
+        """
+        del kwargs
+        with ExitStack() as opened:
+            try:
+                printed = opened.enter_context(TemporaryFile())
+                process = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    "-m",
+                    "localrag_tui.work.child",
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=printed,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise ProcessDied(
+                    _("No process can be started for this work ({reason}).").format(
+                        reason=error.strerror or error
+                    ),
+                    _("End other programs or free some space, then try it again."),
+                ) from error
+            opened.pop_all()  # The file is closed when the process has ended.
+        started = cls(process, printed)
+        started.send((function, args))
+        return started
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.returncode is None
+
+    def send(self, message: object) -> None:
+        """Send a message to the function; one that has ended does not hear it."""
+        assert self._process.stdin is not None
+        with suppress(OSError, RuntimeError):
+            self._process.stdin.write(packed(message))
+
+    async def messages(self) -> AsyncIterator[object]:
+        """What the function tells, until it ends.
+
+        Raises:
+            WorkFailed: it failed.
+            Stopped: it was interrupted.
+            ProcessDied: it ended without a word.
+        """
+        while True:
+            match message := await self._heard.get():
+                case Returned(value):
+                    self.value = value
+                    return
+                case Raised():
+                    raise WorkFailed(message)
+                case Interrupted():
+                    raise Stopped
+                case ProcessDied():
+                    raise message
+                case _:
+                    yield message
+
+    def interrupt(self) -> None:
+        """Ask the function to end; it keeps what it has finished."""
+        with suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGINT)
+
+    async def kill(self) -> None:
+        """End the process and all that it has started, at once."""
+        # What it has started may live on and hold its pipes when it has ended itself.
+        if not self._listening.done():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+        # Whoever gives up waiting for the end must not end the listening.
+        await asyncio.shield(self._listening)
+
+    async def _listen(self) -> None:
+        """Take in what the process tells, until it has ended and let go of its pipes."""
+        incoming, outgoing = self._process.stdout, self._process.stdin
+        assert incoming is not None
+        assert outgoing is not None
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = await incoming.readexactly(LENGTH.size)
+                data = await incoming.readexactly(*LENGTH.unpack(head))
+                # In a thread: what a value is made of may have to be imported first.
+                self._heard.put_nowait(await asyncio.to_thread(unpacked, data))
+        outgoing.close()
+        await self._process.wait()
+        self._heard.put_nowait(self._died())
+        self._printed.close()
+
+    def _died(self) -> ProcessDied:
+        code = self._process.returncode or 0
+        reason = signal.Signals(-code).name if code < 0 else _("exit code {n}").format(n=code)
+        size = self._printed.seek(0, os.SEEK_END)
+        self._printed.seek(max(0, size - _LAST_WORDS))
+        words = self._printed.read().decode(errors="replace").strip()
+        told = _("The process that worked has ended by itself ({reason}).").format(reason=reason)
+        return ProcessDied(
+            f"{told}\n{words}".strip(),
+            _("If memory was short, take a smaller model. What it had finished is kept.")
+            if code == -signal.SIGKILL
+            else _("What it had finished is kept: try it again."),
+        )
