@@ -100,11 +100,12 @@ class Journal:
                 with suppress(OSError):
                     self._file.truncate(self._end)
                 raise
+            # Whoever is interrupted while the disk works counts the line, for it stands there.
+            self.ledger.note(row, self._end, outcome)
+            self._end += len(line)
             if monotonic() - self._flushed >= _FLUSH_EVERY:
                 os.fsync(self._file.fileno())
                 self._flushed = monotonic()
-        self.ledger.note(row, self._end, outcome)
-        self._end += len(line)
 
     def put_in_order(self, aside: Path) -> None:
         """Put the newest line of each row in the order of the rows, all at once.

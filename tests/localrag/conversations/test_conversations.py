@@ -68,7 +68,7 @@ def test_the_one_changed_last_comes_first(conversations: Conversations, answer: 
     turn = ask(conversations, first, "水位は？")
     assert titles(conversations) == ["甲", "乙"]
     conversations.rename(second.id, "丙")
-    assert titles(conversations) == ["丙", "甲"]
+    assert titles(conversations) == ["甲", "丙"], "another title is no change of what was said"
     conversations.finish(turn.id, answer(), 1)
     assert titles(conversations) == ["甲", "丙"]
     assert [talk.turns for talk in conversations.list()] == [1, 0]

@@ -127,7 +127,7 @@ def test_citations_are_written_as_lawyers_do(
     assert [row for row in rows if row[:3] in ("1. ", "2. ", "3. ", "4. ", "5. ")] == [
         f"1. {law}第8条第1項",
         f"2. {law}第4条第2項第3号イ",
-        f"3. {law}附則（令和九九年一二月一日法律第三〇号）第1条第1項",
+        f"3. {law}附則（令和九九年一二月一日法律第三〇号）第1条",
         "4. Kite mail of Tarn Skerry \\> Operation",
         "5. as kept",
         *(f"{number}. as kept" for number in range(1, 6)),

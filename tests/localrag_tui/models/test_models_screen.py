@@ -71,8 +71,8 @@ async def test_an_embedder_is_tested_and_is_a_setting(
     models.add(tiny_encoder.reranker_gguf, name="tiny-rank")
     app = workbench(mode="models", overrides={"embedding.model": "tiny-e5", "runtime.threads": 1})
     async with app.run_test(size=(100, 40), notifications=True) as pilot:
-        await until(pilot, lambda: "in use" in shown(app))
-        assert "named by embedding.model" in shown(app)
+        await until(pilot, lambda: "named by embedding.model" in shown(app))
+        assert "in use" in shown(app)
         await pilot.press("u")
         await until(pilot, lambda: "[embedding]" in shown(app))
         await pilot.press("t")

@@ -6,6 +6,7 @@ from textual.events import Paste
 from textual.widgets import Static
 
 from localrag.errors import IndexUnusable
+from localrag_tui.corpora.welcome import Welcome
 from localrag_tui.library import Library
 from localrag_tui.search.field import MAX_CHARACTERS, SearchField
 from localrag_tui.search.results import Results
@@ -128,6 +129,7 @@ async def test_without_a_corpus_the_cure_is_named(workbench, until, shown, tmp_p
     home.mkdir()
     app = workbench(mode="search", home=home)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, Welcome))
         await pilot.press("escape")
         await until(pilot, lambda: "There is no corpus" in shown(app))
 

@@ -1,7 +1,10 @@
 """Help on every screen and dialogue: what it is for, and its keys as they are now."""
 
+from pathlib import Path
+
 from textual.widgets import Input
 
+from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.help import ABOUT, Help
 from localrag_tui.shell.top_bar import TITLES
@@ -72,7 +75,10 @@ async def test_a_dialogue_has_help_too(plain, shown, until):
         assert isinstance(app.screen, Question)
 
 
-async def test_look(plain, snapshots, until):
+async def test_look(plain, snapshots, until, monkeypatch):
+    # The folder of a test is called otherwise each time.
+    monkeypatch.setattr(Workspace, "settings", Path("/law/localrag.toml"))
+
     async def open_help(pilot):
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(pilot.app.screen, Help))

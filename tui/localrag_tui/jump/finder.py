@@ -1,6 +1,6 @@
 """A field in which a place is named, and the places that can be meant, found while one types."""
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -13,13 +13,14 @@ from textual.widgets import Input, OptionList, Static
 from localrag.errors import LocalragError
 from localrag_tui.i18n import N_, _
 from localrag_tui.jump.places import Found, Offer, look_up
+from localrag_tui.owner import bench_of
 from localrag_tui.shown import one_line
 from localrag_tui.spot import Spot
 from localrag_tui.widgets.text_field import TextField
 from localrag_tui.widgets.valued import Valued
 
 if TYPE_CHECKING:
-    from localrag_tui.app import Workbench
+    pass
 
 
 class Finder(Vertical):
@@ -145,7 +146,7 @@ class Finder(Vertical):
     @work(exclusive=True)
     async def _look(self, *, choose: bool = False) -> None:
         typed, law_id = self.typed, self.law_id
-        bench = cast("Workbench", self.app)
+        bench = bench_of(self)
         try:
             found = await bench.library.read_names(
                 lambda store, names: look_up(store, names, typed, law_id)
@@ -164,8 +165,9 @@ class Finder(Vertical):
         offers = self.query_one(OptionList)
         offers.clear_options()
         offers.add_options(Valued(_shown(offer), offer) for offer in found.offers)
-        # What is offered in the place of something missing is taken by nobody unawares.
-        offers.highlighted = 0 if found.offers and not found.cause else None
+        # One of several meanings, or a neighbour of what is missing, is taken by nobody unawares:
+        # not by an Enter either that comes just after the list.
+        offers.highlighted = 0 if found.certain else None
         if offers.highlighted is None:
             self.post_message(self.Looked(None))
 
