@@ -56,6 +56,18 @@ class CorpusPaths:
         """Folder of the generations of the vector index, and of what is embedded already."""
         return self.indexes / "vectors"
 
+    @property
+    def identity(self) -> tuple[int, int] | None:
+        """What tells the file of the store from any other; None where there is none.
+
+        A corpus that was removed or replaced lives on for whoever has its old file open.
+        """
+        try:
+            status = self.store.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
     def require(self) -> None:
         """Make sure that the corpus exists, without touching it.
 

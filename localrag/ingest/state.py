@@ -59,9 +59,13 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
     return IndexState.FRESH if built_from == (store.stamp, store.generation) else IndexState.BEHIND
 
 
-def generations(place: CorpusPaths) -> tuple[Path | None, Path | None]:
-    """The generations of words and vectors that are in use; others after the next indexing."""
-    return current(place.bm25), current(place.vectors)
+def opened_from(place: CorpusPaths) -> tuple[object, ...]:
+    """What a `Retriever` that is opened now reads from: store and generations of the indexes.
+
+    One that was opened from something else is to be opened anew: the corpus was indexed, removed
+    or replaced meanwhile.
+    """
+    return place.identity, current(place.bm25), current(place.vectors)
 
 
 def vector_state(

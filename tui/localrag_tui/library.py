@@ -82,8 +82,7 @@ class Library:
     def _opened_store(self) -> "CorpusStore":
         from localrag.corpus.store import CorpusStore
 
-        # A corpus that was removed or replaced meanwhile lives on in the file that is open.
-        found = self._file_there()
+        found = self._place.identity
         if self._store is not None and self._file != found:
             self._store.close()
             self._store = self._names = None
@@ -91,14 +90,6 @@ class Library:
             self._store = CorpusStore.open(self._place.store, read_only=True)
             self._file = found
         return self._store
-
-    def _file_there(self) -> tuple[int, int] | None:
-        """What tells the file of the corpus from any other; None where there is none."""
-        try:
-            status = self._place.store.stat()
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
 
     def _known_names(self, store: "CorpusStore") -> "LawNames":
         from localrag.statutes.names import LawNames
@@ -109,11 +100,10 @@ class Library:
         return self._names[1]
 
     def _opened_retriever(self) -> "Retriever":
-        from localrag.ingest.state import generations
+        from localrag.ingest.state import opened_from
         from localrag.retrieval.pipeline import Retriever
 
-        # An index that was built meanwhile is another folder.
-        found = self._file_there(), generations(self._place)
+        found = opened_from(self._place)
         if self._retriever is None or self._searches != found:
             if self._retriever is not None:
                 self._retriever.close()

@@ -162,6 +162,13 @@ async def test_the_end_is_heard_though_nobody_waits_for_it_any_longer():
         _ = [message async for message in process.messages()]
 
 
+async def test_a_corpus_that_was_removed_answers_no_more(engine, ask, bench_home):
+    assert (await ask()).answer.citations
+    Workspace.locate(bench_home).corpus("main").store.rename(bench_home / "elsewhere.sqlite")
+    with pytest.raises(WorkFailed, match="There is no corpus"):
+        await ask()
+
+
 async def test_other_settings_let_go_of_what_was_open(engine, ask, bench_home):
     told = []
     await ask()

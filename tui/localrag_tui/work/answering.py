@@ -169,13 +169,13 @@ class _Service:
 
     def _open(self, ask: Ask, tell: Callable[[AnswerEvent], None]) -> "MethodResources":
         """The resources for a question; those of the last one where nothing has changed."""
-        from localrag.ingest.state import generations
+        from localrag.ingest.state import opened_from
         from localrag.methods.answering import MethodResources
 
         method = MethodConfig(query_prompt=ask.config.method.query_prompt)
         config = ask.config.model_copy(update={"method": method})
         place = ask.workspace.corpus(ask.corpus)
-        made_with = (ask.workspace, ask.corpus, config, generations(place))
+        made_with = (ask.workspace, ask.corpus, config, opened_from(place))
         if self._resources is None or self._made_with != made_with:
             if self._resources is not None:
                 self._resources.close()
