@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from localrag.config import Config
+from localrag.errors import LocalragError
 from localrag.reading.model import Answer
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.model import Query
@@ -25,6 +26,7 @@ from localrag_tui import i18n
 from localrag_tui.app import Workbench
 from localrag_tui.work.answering import AnswerEvent
 from localrag_tui.work.engine import Reply
+from localrag_tui.work.job import Job, State
 
 from .screen_dump import Dump, dump
 
@@ -184,6 +186,29 @@ def workbench(request: pytest.FixtureRequest, engine: ScriptedEngine) -> Callabl
         return Workbench(workspace, settings, engine=engine)
 
     return make
+
+
+@pytest.fixture
+def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs run in a thread of this process, which starts at once."""
+
+    async def run(self: Job, on_event: Callable[[object], None]) -> None:
+        loop = asyncio.get_running_loop()
+
+        def heard(event: object) -> None:
+            self.last = event
+            on_event(event)
+
+        def tell(event: object) -> None:
+            loop.call_soon_threadsafe(heard, event)
+
+        try:
+            self.value = await asyncio.to_thread(self.function, tell, *self.arguments)
+            self.state = State.DONE
+        except LocalragError as error:
+            self.error, self.state = error, State.FAILED
+
+    monkeypatch.setattr(Job, "run", run)
 
 
 @pytest.fixture

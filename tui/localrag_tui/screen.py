@@ -1,7 +1,7 @@
 """What every screen of the workbench has: the bar of screens above, the keys below."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
@@ -9,6 +9,7 @@ from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input, TextArea
 
 from localrag_tui.i18n import N_, _
+from localrag_tui.owner import bench_of
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shell.top_bar import TopBar
 from localrag_tui.shell.type_ahead import PatientScreen
@@ -43,7 +44,7 @@ class _Ours(PatientScreen[ScreenResultType]):
     @property
     def bench(self) -> "Workbench":
         """The application."""
-        return cast("Workbench", self.app)
+        return bench_of(self)
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:

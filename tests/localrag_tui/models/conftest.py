@@ -1,47 +1,21 @@
 """Models that are always the same, and jobs that run in this process."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tiny_models.servers.hub import TinyHub
 
-from localrag.errors import LocalragError
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 from localrag_tui.models import memory_pane
 from localrag_tui.models.usage import Usage
-from localrag_tui.work.job import Job, State
 
 
 @pytest.fixture
 def sixteen_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose memory is always the same."""
     monkeypatch.setattr(memory_pane, "measure", lambda _pid: Usage(0, 16 * 10**9, 8 * 10**9))
-
-
-@pytest.fixture
-def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs run in a thread of this process, which starts at once."""
-
-    async def run(self: Job, on_event: Callable[[object], None]) -> None:
-        loop = asyncio.get_running_loop()
-
-        def heard(event: object) -> None:
-            self.last = event
-            on_event(event)
-
-        def tell(event: object) -> None:
-            loop.call_soon_threadsafe(heard, event)
-
-        try:
-            self.value = await asyncio.to_thread(self.function, tell, *self.arguments)
-            self.state = State.DONE
-        except LocalragError as error:
-            self.error, self.state = error, State.FAILED
-
-    monkeypatch.setattr(Job, "run", run)
 
 
 @pytest.fixture

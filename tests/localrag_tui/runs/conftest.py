@@ -1,6 +1,5 @@
 """Runs that are always the same: batches on disk, an evaluation that has finished, jobs."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import pytest
 from localrag import batch
 from localrag.batch.registry import KnownBatch
 from localrag.config import load
-from localrag.errors import InputError, LocalragError
+from localrag.errors import InputError
 from localrag.evaluation import record, report
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import plan
@@ -22,7 +21,6 @@ from localrag.reading.model import Answer, Citation, Status
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
-from localrag_tui.work.job import Job, State
 
 HOSTILE = "[red]\x1b[2J\u202e悪い[/red] 問"
 BEGUN = "2026-11-22T01:00:00+00:00"
@@ -128,29 +126,6 @@ def done_evaluation(workspace: Workspace, tmp_path: Path) -> Path:
     )
     report.write(replace(evaluation, date=BEGUN, machine="two cores", entries=entries), folder)
     return folder
-
-
-@pytest.fixture
-def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs run in a thread of this process."""
-
-    async def run(self: Job, on_event: Callable[[object], None]) -> None:
-        loop = asyncio.get_running_loop()
-
-        def heard(event: object) -> None:
-            self.last = event
-            on_event(event)
-
-        def tell(event: object) -> None:
-            loop.call_soon_threadsafe(heard, event)
-
-        try:
-            self.value = await asyncio.to_thread(self.function, tell, *self.arguments)
-            self.state = State.DONE
-        except LocalragError as error:
-            self.error, self.state = error, State.FAILED
-
-    monkeypatch.setattr(Job, "run", run)
 
 
 @pytest.fixture(autouse=True)

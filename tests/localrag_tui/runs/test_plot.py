@@ -9,7 +9,7 @@ BARS = (
     Bar(
         "statute-lexical",
         Score(0.62, 0.53, 0.70, 140),
-        (Published(0.525, 40, "another model", "a study"),),
+        (Published(0.525, 40),),
     ),
     Bar("渡し舟の[red]方法\x1b[2J" * 3, Score(1.0, 0.97, 1.0, 140)),
     Bar("none right", Score(0.0, 0.0, 0.03, 140)),

@@ -1,7 +1,7 @@
 """The evidence of the answer with its source, beside the conversation or over it."""
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -11,6 +11,7 @@ from localrag.conversations.model import Turn
 from localrag.errors import LocalragError, NotFoundError
 from localrag_tui.ask.evidence import Evidence, Place, Places
 from localrag_tui.i18n import _
+from localrag_tui.owner import bench_of
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import Spot
 
@@ -41,7 +42,7 @@ class SourceSide(Vertical):
     @property
     def bench(self) -> "Workbench":
         """The application."""
-        return cast("Workbench", self.app)
+        return bench_of(self)
 
     @property
     def evidence(self) -> Evidence:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import on, work
@@ -16,6 +16,7 @@ from localrag.errors import LocalragError
 from localrag_tui.browse.shelves import Shelf, Title, shelf_of, shelves, titles
 from localrag_tui.i18n import N_, _
 from localrag_tui.library import Library
+from localrag_tui.owner import bench_of
 from localrag_tui.shown import one_line
 from localrag_tui.spot import Spot
 from localrag_tui.wording import DOCUMENTS, called
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from localrag.corpus.outline import Entry
     from localrag.corpus.store import CorpusStore
     from localrag.statutes.names import LawNames
-    from localrag_tui.app import Workbench
 
 # Up to this number of documents the shelves stand open.
 _FEW = 60
@@ -176,7 +176,7 @@ class PlaceTree(Tree[Branch]):
                 await self._grow(node)
             except LocalragError as error:
                 node.collapse()
-                cast("Workbench", self.app).tell(error)
+                bench_of(self).tell(error)
 
     @work
     async def _read_on(self, more: Node) -> None:
@@ -188,7 +188,7 @@ class PlaceTree(Tree[Branch]):
             try:
                 await self._add_titles(shelf, more)
             except LocalragError as error:
-                cast("Workbench", self.app).tell(error)
+                bench_of(self).tell(error)
             self.call_after_refresh(self._go_to_line, line)
 
     async def _grow(self, node: Node) -> None:

@@ -1,7 +1,7 @@
 """What is loaded, and the memory it takes: measured each second while it is in view."""
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.message import Message
@@ -9,9 +9,10 @@ from textual.widgets import Static
 
 from localrag_tui.models.usage import Usage, measure
 from localrag_tui.models.wording import memory
+from localrag_tui.owner import bench_of
 
 if TYPE_CHECKING:
-    from localrag_tui.app import Workbench
+    pass
 
 _EVERY = 1.0
 
@@ -45,7 +46,7 @@ class MemoryPane(Static):
 
     @work(exclusive=True)
     async def _measure(self) -> None:
-        engine = cast("Workbench", self.app).engine
+        engine = bench_of(self).engine
         first = self.usage is None
         self.usage = await asyncio.to_thread(measure, engine.pid)
         self.update(memory(self.usage, engine.model))

@@ -4,7 +4,7 @@ from asyncio import to_thread
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import work
@@ -15,6 +15,7 @@ from textual.widgets import DataTable, ProgressBar, Static, TabbedContent, TabPa
 
 from localrag.errors import LocalragError, StorageError
 from localrag_tui.i18n import N_, _
+from localrag_tui.owner import bench_of
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import Line, Runs, RunState
 from localrag_tui.runs.live import Live
@@ -193,7 +194,7 @@ class RunDetail(Vertical):
 
     @property
     def _bench(self) -> "Workbench":
-        return cast("Workbench", self.app)
+        return bench_of(self)
 
 
 def _share(line: Line, live: Live) -> float:

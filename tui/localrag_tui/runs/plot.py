@@ -30,12 +30,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure of others; as `localrag.evaluation.model.Published`."""
+    """A figure of others; of `localrag.evaluation.model.Published` what is drawn."""
 
     score: float
     n: int
-    conditions: str
-    source: str
 
 
 @dataclass(frozen=True, slots=True)

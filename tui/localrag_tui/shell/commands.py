@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.binding import ActiveBinding
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
@@ -10,12 +10,13 @@ from textual.content import Content
 from textual.widgets.option_list import Option
 
 from localrag_tui.i18n import LANGUAGES, N_, _
+from localrag_tui.owner import bench_of
 from localrag_tui.shell.appearance import use_language, use_theme
 from localrag_tui.shell.keys import spelled
 from localrag_tui.shell.settled import SettledScreen
 
 if TYPE_CHECKING:
-    from localrag_tui.app import Workbench
+    pass
 
 _IN_ENGLISH = {"en": "English", "ja": "Japanese"}
 _LOOKS = {"dark": N_("Dark theme"), "light": N_("Light theme")}
@@ -65,7 +66,7 @@ class Commands(Provider):
         yield from actions
         # A dialogue would be covered by another one, or lost with the screen below it.
         if not self.screen.is_modal:
-            bench = cast("Workbench", self.app)
+            bench = bench_of(self.screen)
             yield Command(_("Keys"), "Keys", bench.action_show_help, _("how to change them"))
             has_key = {action.original for action in actions}
             for command in (command for command in COMMANDS if command.title not in has_key):

@@ -1,6 +1,6 @@
 """The bar of screens: where one is, where one can go, what is being worked on."""
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -9,6 +9,7 @@ from textual.events import Click
 from textual.widgets import Static
 
 from localrag_tui.i18n import N_, _, ngettext
+from localrag_tui.owner import bench_of
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
@@ -69,7 +70,7 @@ class TopBar(Horizontal):
 
     @property
     def _bench(self) -> "Workbench":
-        return cast("Workbench", self.app)
+        return bench_of(self)
 
     def _on_job(self, job: "Job", event: object) -> None:
         del job

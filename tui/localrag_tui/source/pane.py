@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,6 +16,7 @@ from textual.widgets import Static
 from localrag.errors import LocalragError
 from localrag_tui.i18n import N_, _
 from localrag_tui.library import Library
+from localrag_tui.owner import bench_of
 from localrag_tui.shown import content
 from localrag_tui.source.find import FindBar
 from localrag_tui.source.head import Head
@@ -118,7 +119,7 @@ class SourcePane(Widget):
     @property
     def bench(self) -> "Workbench":
         """The application."""
-        return cast("Workbench", self.app)
+        return bench_of(self)
 
     def compose(self) -> ComposeResult:
         """The head, the page with its ties, and what is told below."""
