@@ -63,7 +63,7 @@ class Chooser(Dialogue):
             }
         }
         #about { height: 2; margin: 1 0 0 0; color: $foreground-muted; }
-        Footer { background: $surface; }
+        KeyBar { background: $surface; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,6 +1,6 @@
 """A field in which a place is named, and the places that can be meant, found while one types."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -18,9 +18,6 @@ from localrag_tui.shown import one_line
 from localrag_tui.spot import Spot
 from localrag_tui.widgets.text_field import TextField
 from localrag_tui.widgets.valued import Valued
-
-if TYPE_CHECKING:
-    pass
 
 
 class Finder(Vertical):

@@ -1,7 +1,7 @@
 """What is loaded, and the memory it takes: measured each second while it is in view."""
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.message import Message
@@ -10,9 +10,6 @@ from textual.widgets import Static
 from localrag_tui.models.usage import Usage, measure
 from localrag_tui.models.wording import memory
 from localrag_tui.owner import bench_of
-
-if TYPE_CHECKING:
-    pass
 
 _EVERY = 1.0
 

@@ -79,7 +79,7 @@ class ConversationsDialogue(Dialogue):
             )
             yield Static(classes="nothing")
             yield ConversationList(self.bench.memory.choices.conversation, self._begin_search)
-        yield KeyBar(show_command_palette=False)
+        yield KeyBar(show_commands=False)
 
     def on_mount(self) -> None:
         """Show the newest; keys go to the list."""

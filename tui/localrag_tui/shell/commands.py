@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from textual.binding import ActiveBinding
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
@@ -14,9 +14,6 @@ from localrag_tui.owner import bench_of
 from localrag_tui.shell.appearance import use_language, use_theme
 from localrag_tui.shell.keys import spelled
 from localrag_tui.shell.settled import SettledScreen
-
-if TYPE_CHECKING:
-    pass
 
 _IN_ENGLISH = {"en": "English", "ja": "Japanese"}
 _LOOKS = {"dark": N_("Dark theme"), "light": N_("Light theme")}

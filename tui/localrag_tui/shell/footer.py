@@ -1,39 +1,147 @@
-"""The keys below a screen: as many of them as can be shown whole."""
+"""The keys below a screen: as many of them as can be shown whole.
+
+Not Textual's own Footer: that one mounts a widget for each key whenever the focus moves, which was
+a third of the work of the first paint and of opening a dialogue.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from textual import events
-from textual.widgets import Footer
-from textual.widgets._footer import FooterKey
+from textual.binding import ActiveBinding
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+
+_HELP, _COMMANDS = "show_help", "command_palette"
 
 
-class KeyBar(Footer):
-    """Textual's own, whose last keys give way where there is no room for all.
+class KeyShown(NamedTuple):
+    """A key as it stands in the bar.
 
-    The first one, which shows the help with all of them, stays.
+    Attributes:
+        key: as Textual names it.
+        label: its cells: the key as it stands on a keyboard, and what it does.
+        enabled: whether it does that now.
+        start: the first of its cells.
     """
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Show what there is room for now."""
-        del event
-        self._fit()
+    key: str
+    label: Content
+    enabled: bool
+    start: int
 
-    async def recompose(self) -> None:
-        """Show the keys of what has the focus now."""
-        await super().recompose()
-        self._fit()
-
-    def _fit(self) -> None:
-        if not self.size.width:
-            return  # It is told of its size soon.
-        keys = list(self.query(FooterKey))
-        palette = [key for key in keys if key.has_class("-command-palette")]
-        first = [key for key in keys if key.key == "f1"]
-        others = [key for key in keys if key not in palette and key not in first]
-        left = self.size.width
-        for key in (*first, *others, *palette):
-            left -= _width(key)
-            key.display = left >= 0 or key in first
+    @property
+    def end(self) -> int:
+        """The cell behind it."""
+        return self.start + self.label.cell_length
 
 
-def _width(key: FooterKey) -> int:
-    # The padding of the key and of its description, and the line before that of the palette.
-    return key.render().cell_len + 2 * key.has_class("-command-palette")
+class KeyBar(Widget):
+    """The keys of what has the focus; a click presses one.
+
+    The last ones give way where there is no room for all; the one that shows the help with all of
+    them stays.
+
+    Args:
+        show_commands: whether the commands can be called where it stands.
+
+    Attributes:
+        shown: from left to right.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    KeyBar {
+        dock: bottom;
+        height: 1;
+        color: $footer-foreground;
+        background: $footer-background;
+        text-wrap: nowrap;
+        pointer: pointer;
+    }
+    """
+
+    def __init__(self, *, show_commands: bool = True) -> None:
+        super().__init__()
+        self.shown: list[KeyShown] = []
+        self._show_commands = show_commands
+        self._active: list[ActiveBinding] | None = None
+        self._mouse: int | None = None
+
+    def on_mount(self) -> None:
+        """Show what can be pressed, from now on."""
+        self.screen.bindings_updated_signal.subscribe(self, self._change)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Light up the key under the mouse."""
+        self._point(event.x)
+
+    def on_leave(self) -> None:
+        """Light up none."""
+        self._point(None)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Press the key under the mouse."""
+        key = self._at(event.x)
+        if key is not None and key.enabled:
+            self.app.simulate_key(key.key)
+        elif key is not None:
+            self.app.bell()
+
+    def render(self) -> Content:
+        """The keys there is room for."""
+        if self._active is None:
+            self._active = list(self.screen.active_bindings.values())
+        self.shown = list(self._fit(self._active))
+        under_mouse, bar = self._at(self._mouse), Content("")
+        for key in self.shown:
+            lit = key is under_mouse
+            label = key.label.stylize("on $block-hover-background") if lit else key.label
+            bar = bar.pad_right(key.start - bar.cell_length) + label
+        return bar
+
+    def _fit(self, active: list[ActiveBinding]) -> Iterator[KeyShown]:
+        """Those for which there is room, each at its place."""
+        # An action may have several keys, of which the first is shown.
+        keys: dict[str, KeyShown] = {}
+        for one in active:
+            action = one.binding.action
+            if one.binding.show or (action == _COMMANDS and self._show_commands):
+                keys.setdefault(action, self._draw(one))
+        commands, help_ = keys.pop(_COMMANDS, None), keys.get(_HELP)
+        room = self.size.width - (help_.end if help_ else 0)
+        start = 0
+        for key in keys.values():
+            room -= 0 if key is help_ else key.end
+            if room >= 0 or key is help_:
+                yield key._replace(start=start)
+                start += key.end
+        if commands is not None and room >= commands.end:
+            yield commands._replace(start=self.size.width - commands.end)
+
+    def _draw(self, active: ActiveBinding) -> KeyShown:
+        binding = active.binding
+        apart = binding.action == _COMMANDS
+        label = Content.assemble(
+            ("▏", "$foreground 20%") if apart else " ",
+            (f"{self.app.get_key_display(binding)} ", "bold $footer-key-foreground"),
+            (f"{binding.description} ", "$footer-description-foreground"),
+        )
+        label = label if active.enabled else label.stylize("dim")
+        return KeyShown(binding.key, label, active.enabled, 0)
+
+    def _at(self, x: int | None) -> KeyShown | None:
+        shown = (key for key in self.shown if x is not None and key.start <= x < key.end)
+        return next(shown, None)
+
+    def _point(self, x: int | None) -> None:
+        before, self._mouse = self._at(self._mouse), x
+        if self._at(x) is not before:
+            self.refresh()
+
+    def _change(self, screen: Screen[object]) -> None:
+        # Where the terminal has lost the focus the keys stay as they were.
+        if screen.app.app_focus:
+            self._active = None
+            self.refresh()
