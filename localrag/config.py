@@ -1,34 +1,18 @@
 """Settings: one typed tree, filled from defaults, localrag.toml, environment and flags.
 
-A corpus can have settings of its own for retrieval, which stand between localrag.toml and the
-environment. Later sources win over earlier ones. Keys are written with dots (``retrieval.k``), in
-the environment in capitals with two underscores in the place of the dot
-(``LOCALRAG_RETRIEVAL__K``).
+Where the values come from, and which of them wins, is told in `config_sources`.
 """
 
 import difflib
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from localrag.config_sources import HasSettings, collect
 from localrag.errors import ConfigError
-
-_PREFIX = "LOCALRAG_"
-# Variables that begin with the prefix and are no settings.
-_OTHER_VARIABLES = {
-    "LOCALRAG_HOME",
-    "LOCALRAG_DEBUG",
-    "LOCALRAG_SHARED_DATA",
-    "LOCALRAG_TEST_VOCABULARY",
-}
-
-_TABLES = {"tui.keys"}
-"""Settings whose value is a table."""
 
 Switch = Literal["auto", "on", "off"]
 """Whether something takes part; auto: wherever it can."""
@@ -156,14 +140,6 @@ class Setting:
     help: str
 
 
-class HasSettings(Protocol):
-    """What of a workspace, or of a corpus, is needed here."""
-
-    @property
-    def settings(self) -> Path:
-        """The settings file, which need not exist."""
-
-
 def load(
     workspace: HasSettings,
     overrides: Mapping[str, object] | None = None,
@@ -179,7 +155,7 @@ def load(
     Raises:
         ConfigError: a key is unknown or a value invalid; names the source and the nearest key.
     """
-    return _load(_sources(workspace, overrides or {}, corpus))
+    return _load(collect(workspace, overrides or {}, corpus))
 
 
 def explain(
@@ -188,7 +164,7 @@ def explain(
     corpus: HasSettings | None = None,
 ) -> list[Setting]:
     """List every setting with its value and source; arguments and errors as for `load`."""
-    sources = _sources(workspace, overrides or {}, corpus)
+    sources = collect(workspace, overrides or {}, corpus)
     config = _load(sources)
     return [
         Setting(
@@ -199,51 +175,6 @@ def explain(
         )
         for key, description in _keys(Config)
     ]
-
-
-def _sources(
-    workspace: HasSettings, overrides: Mapping[str, object], corpus: HasSettings | None
-) -> dict[str, tuple[object, str]]:
-    """Collect values with their sources by dotted key; later sources replace earlier ones."""
-    found: dict[str, tuple[object, str]] = {}
-    for key, value in _flatten(_read(workspace.settings)):
-        found[key] = (value, workspace.settings.name)
-    if corpus is not None:
-        found |= _of_corpus(corpus)
-    for variable, text in os.environ.items():
-        if variable.startswith(_PREFIX) and variable not in _OTHER_VARIABLES:
-            key = variable.removeprefix(_PREFIX).lower().replace("__", ".")
-            found[key] = (text, variable)
-    for key, given in overrides.items():
-        if given is not None:
-            found[key] = (given, "flag")
-    return found
-
-
-def _of_corpus(corpus: HasSettings) -> dict[str, tuple[object, str]]:
-    path = corpus.settings
-    name = f"{path.parent.name}/{path.name}"
-    found = {}
-    for key, value in _flatten(_read(path)):
-        if not key.startswith("retrieval."):
-            raise ConfigError(
-                f"{name}: a corpus can have settings of its own for retrieval only, not {key!r}.",
-                f"Move it to localrag.toml, or delete {path}.",
-            )
-        found[key] = (value, name)
-    return found
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"{path} cannot be read ({error}).",
-            "Mend the line, or delete the file: localrag init writes a new one.",
-        ) from error
 
 
 def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
@@ -282,14 +213,6 @@ def _value(config: BaseModel, key: str) -> object:
     for name in key.split("."):
         found = getattr(found, name)
     return found
-
-
-def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    for name, value in tree.items():
-        if isinstance(value, dict) and f"{prefix}{name}" not in _TABLES:
-            yield from _flatten(cast("dict[str, object]", value), f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
 
 
 def _nest(sources: Mapping[str, tuple[object, str]]) -> dict[str, object]:

@@ -15,9 +15,10 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.session import Session, parse_overrides
+from localrag.cli.session import Session
 from localrag.cli.terminal import failure, tell, tell_warnings
 from localrag.cli.verbs import codes_in_words
+from localrag.config_sources import parse_assignments
 from localrag.errors import LocalragError
 
 _VERBS = (
@@ -82,11 +83,11 @@ def _front_door(
     """  # noqa: D301 - the backspace itself keeps the formatter from joining the lines
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-    context.obj = Session(home=home, overrides=parse_overrides(assignments or []))
+    context.obj = Session(home=home, overrides=parse_assignments(assignments or []))
 
 
 @cache
-def _command_line(verbs: tuple[str, ...]) -> typer.Typer:
+def _command_line() -> typer.Typer:
     app = typer.Typer(
         name="localrag",
         pretty_exceptions_enable=False,
@@ -96,20 +97,9 @@ def _command_line(verbs: tuple[str, ...]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(_front_door)
-    for name in verbs:
+    for name in _VERBS:
         import_module(f"localrag.cli.{name}").register(app)
     return app
-
-
-def _needed(arguments: Sequence[str]) -> tuple[str, ...]:
-    """The workbench opens without the other verbs, whose import the first paint would wait for."""
-    words = iter(arguments)
-    for word in words:
-        if word in ("--home", "--set"):
-            next(words, None)
-        elif not word.startswith(("--home=", "--set=")):
-            return ("tui",) if word == "tui" else _VERBS
-    return _VERBS
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -127,29 +117,31 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)
     tell_warnings()
-    # Looking for plugins in every installed package takes as long as reading the settings.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
-        app = _command_line(_needed(sys.argv[1:] if arguments is None else arguments))
+        app = _command_line()
         return _outcome(app(args=arguments, prog_name="localrag", standalone_mode=False))
     except SystemExit as leaving:
         return _outcome(leaving.code)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - the last line of defence
+        return tell_failure(error)
+
+
+def tell_failure(error: BaseException) -> int:
+    """Show what has ended a command, and give its exit code."""
+    if isinstance(error, KeyboardInterrupt):
         return _interrupted()
-    except typer.TyperException as error:
+    if isinstance(error, typer.TyperException):
         failure(error.format_message(), _usage_hint(error))
         return error.exit_code
-    except LocalragError as error:
-        _traceback_on_demand()
+    _traceback_on_demand(error)
+    if isinstance(error, LocalragError):
         failure(error.cause, error.cure)
         return error.exit_code
-    except Exception as error:  # noqa: BLE001 - the last line of defence of a whole process
-        _traceback_on_demand()
-        failure(
-            f"an error nobody foresaw: {type(error).__name__}: {error}",
-            "Run it again with LOCALRAG_DEBUG=1 in the environment to see the traceback.",
-        )
-        return 1
+    failure(
+        f"an error nobody foresaw: {type(error).__name__}: {error}",
+        "Run it again with LOCALRAG_DEBUG=1 in the environment to see the traceback.",
+    )
+    return 1
 
 
 def _outcome(value: object) -> int:
@@ -177,9 +169,9 @@ def _usage_hint(error: typer.TyperException) -> str:
     return f"{context.command_path} --help shows what it takes."
 
 
-def _traceback_on_demand() -> None:
+def _traceback_on_demand(error: BaseException) -> None:
     if os.environ.get("LOCALRAG_DEBUG", "") not in ("", "0"):
         import traceback
 
-        for line in traceback.format_exc().splitlines():
+        for line in "".join(traceback.format_exception(error)).splitlines():
             tell(line)

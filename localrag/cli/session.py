@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from localrag.cli.terminal import tell
-from localrag.errors import LocalragError, NotFoundError, UsageError
+from localrag.errors import LocalragError, NotFoundError
 
 if TYPE_CHECKING:
     from localrag.config import Config
@@ -123,19 +123,6 @@ class Session:
                 f"corpus {name} has changed since {behind}; searches do not find what is new in "
                 f"it until you run: localrag index --corpus {name}",
             )
-
-
-def parse_overrides(assignments: list[str]) -> dict[str, str]:
-    """Read ``key=value`` as given to ``--set``."""
-    overrides = {}
-    for assignment in assignments:
-        key, equals, value = assignment.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(
-                f"--set {assignment!r} is no assignment.", "Write it as --set retrieval.k=20."
-            )
-        overrides[key.strip()] = value.strip()
-    return overrides
 
 
 def complete_corpus(ctx: typer.Context, incomplete: str) -> list[str]:

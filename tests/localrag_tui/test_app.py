@@ -136,10 +136,11 @@ def test_what_ended_it_reaches_whoever_ran_it(workbench, monkeypatch):
 class Terminal:
     """The real program on a terminal of its own."""
 
-    def __init__(self, home, *, arguments=(), **environment):
+    def __init__(self, home, *, arguments=(), program=(), **environment):
         master, slave = pty.openpty()
+        given = program or ["-m", "localrag", "--home", str(home), *arguments, "tui"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "localrag", "--home", str(home), *arguments, "tui"],
+            [sys.executable, *given],
             stdin=slave,
             stdout=slave,
             stderr=slave,
@@ -179,3 +180,27 @@ def test_the_terminal_is_as_it_was_whoever_ends_it(bench_home):
         assert terminal.end() == 0
         assert all(code in terminal.said for code in RESTORED)
         assert "Traceback" not in terminal.said
+
+
+def test_it_ends_with_its_terminal_though_that_takes_nothing_more(bench_home):
+    hang = (
+        "import sys, threading\n"
+        "from textual.drivers._writer_thread import WriterThread\n"
+        "from localrag_tui.shell import guarded\n"
+        "guarded._FAREWELL = 0.5\n"
+        "WriterThread.stop = lambda self: threading.Event().wait()\n"
+        "from localrag.cli.start import run\n"
+        "sys.exit(run(['--home', sys.argv[1], 'tui']))\n"
+    )
+    terminal = Terminal(bench_home, program=["-c", hang, str(bench_home)], LANG="C.UTF-8")
+    terminal.wait_for("Models")
+    terminal.process.send_signal(signal.SIGHUP)
+    assert terminal.end() == 128 + signal.SIGHUP
+
+
+def test_settings_that_are_not_valid_are_told_once_the_terminal_is_as_it_was(bench_home):
+    terminal = Terminal(bench_home, arguments=["--set", "tui.language=fr"], LANG="C.UTF-8")
+    assert terminal.end() == 5
+    after = terminal.said.rpartition(RESTORED[0])[2]
+    assert "tui.language = 'fr' is not valid" in after
+    assert "localrag config" in after

@@ -7,29 +7,34 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
+from textual.events import Event, Key
 from textual.screen import Screen
 
-from localrag.config import Config
+from localrag.errors import ConfigError
 from localrag.workspace import Workspace
 from localrag_tui import i18n
 from localrag_tui.i18n import N_, _
-from localrag_tui.library import Library
-from localrag_tui.memory import Memory
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
+from localrag_tui.shell.garbage import PACE, Garbage
 from localrag_tui.shell.keys import key_of, normal, spelled, usable
-from localrag_tui.shell.settings import Settings
+from localrag_tui.shell.look import look
 from localrag_tui.shell.top_bar import TITLES
 from localrag_tui.shell.type_ahead import PatientApp
 from localrag_tui.shown import cut, one_line
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.themes import THEMES
-from localrag_tui.work.engine import Engine, ProcessEngine
 from localrag_tui.work.jobs import Jobs
 
 if TYPE_CHECKING:
+    # What stands here is imported when it is needed: the first paint needs none of it.
     from textual.command import Provider
 
+    from localrag.config import Config
+    from localrag_tui.library import Library
+    from localrag_tui.memory import Memory
     from localrag_tui.sessions.keeper import Keeper
+    from localrag_tui.shell.settings import Settings
+    from localrag_tui.work.engine import Engine
 
 
 # Cells of the beginning of what was copied that are told, and characters of its end.
@@ -93,10 +98,7 @@ class Workbench(PatientApp):
         engine: what answers; without one, a process of its own.
 
     Attributes:
-        memory: what the user has chosen.
-        engine: what answers.
         jobs: what runs beside.
-        settings: what the files of the workspace and the command line say.
     """
 
     TITLE = "localrag"
@@ -132,29 +134,48 @@ class Workbench(PatientApp):
         workspace: Workspace,
         overrides: Mapping[str, object] | None = None,
         *,
-        engine: Engine | None = None,
+        engine: "Engine | None" = None,
     ) -> None:
         super().__init__()
         self.workspace = workspace
         self.overrides = overrides or {}
-        self.memory = Memory(workspace.home / "tui.json", self.tell)
-        self.engine = engine or ProcessEngine()
         self.jobs = Jobs()
         self._libraries: dict[str, Library] = {}
-        self.settings = Settings(workspace, self.overrides, self.tell)
-        settings = self.settings.of().tui
-        chosen = self.memory.choices
-        language = settings.language if settings.language != "auto" else chosen.language
-        i18n.use(language or i18n.of_environment())
-        theme = settings.theme if settings.theme != "auto" else chosen.theme
-        for known in THEMES.values():
-            self.register_theme(known)
-        self.theme = THEMES.get(theme, THEMES["dark"]).name
-        self._chosen_keys = settings.keys
-        keymap = {id_: normal(keys) for id_, keys in settings.keys.items()}
+        self._engine = engine
+        self._choices = workspace.home / "tui.json"
+        known = look(workspace, self.overrides, self._choices)
+        i18n.use(known.language or i18n.of_environment())
+        for theme in THEMES.values():
+            self.register_theme(theme)
+        self.theme = THEMES.get(known.theme, THEMES["dark"]).name
+        self._first = known.mode if known.mode in TITLES else "ask"
+        self._chosen_keys = known.keys
+        keymap = {id_: normal(keys) for id_, keys in known.keys.items()}
         self.set_keymap({id_: keys for id_, keys in keymap.items() if usable(keys)})
         self._kept: dict[str, Kept] = {}
         self._making_anew = asyncio.Lock()
+        self._garbage = Garbage()
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """What the files of the workspace and the command line say."""
+        from localrag_tui.shell.settings import Settings
+
+        return Settings(self.workspace, self.overrides, self.tell)
+
+    @cached_property
+    def memory(self) -> "Memory":
+        """What the user has chosen."""
+        from localrag_tui.memory import Memory
+
+        return Memory(self._choices, self.tell)
+
+    @cached_property
+    def engine(self) -> "Engine":
+        """What answers."""
+        from localrag_tui.work.engine import ProcessEngine
+
+        return self._engine or ProcessEngine()
 
     @cached_property
     def conversations(self) -> "Keeper":
@@ -169,17 +190,19 @@ class Workbench(PatientApp):
         return self.memory.choices.corpus or self.settings.of().corpus
 
     @property
-    def library(self) -> Library:
+    def library(self) -> "Library":
         """The corpus in use, open for reading."""
         return self.library_of(self.corpus)
 
-    def library_of(self, corpus: str) -> Library:
+    def library_of(self, corpus: str) -> "Library":
         """A corpus, open for reading; it stays open."""
+        from localrag_tui.library import Library
+
         if corpus not in self._libraries:
             self._libraries[corpus] = Library(self.workspace, corpus, self.settings.of(corpus))
         return self._libraries[corpus]
 
-    def config(self) -> Config:
+    def config(self) -> "Config":
         """The settings that hold now, with the corpus, method and model that were chosen."""
         chosen, config = self.memory.choices, self.settings.of(self.corpus)
         if chosen.method is not None:
@@ -192,12 +215,24 @@ class Workbench(PatientApp):
 
     def on_mount(self) -> None:
         """Go where the user was."""
-        mode = self.memory.choices.mode
-        self.switch_mode(mode if mode in TITLES else "ask")
+        self.switch_mode(self._first)
         self.set_timer(0.5, self._warm)
+        self.set_interval(PACE, self._garbage.collect)
         self.call_after_refresh(self._greet)
-        if self._chosen_keys:
-            self.run_worker(self._check_keys())
+
+    def get_ready(self) -> None:
+        """Leave at once with settings that are not valid."""
+        try:
+            self.settings.of()
+        except ConfigError as error:
+            self.failure = error
+            self.exit()
+
+    async def on_event(self, event: Event) -> None:
+        """Take note of keys."""
+        if isinstance(event, Key):
+            self._garbage.on_key()
+        await super().on_event(event)
 
     def go(self, mode: str) -> None:
         """Go to a screen."""
@@ -315,19 +350,23 @@ class Workbench(PatientApp):
     async def shut_down(self) -> None:
         """End every process and close every corpus."""
         await self.jobs.close()
-        await self.engine.close()
+        if "engine" in self.__dict__:
+            await self.engine.close()
         if "conversations" in self.__dict__:
             await self.conversations.close()
         for library in self._libraries.values():
             await library.close()
         self._libraries.clear()
-        await asyncio.to_thread(self.memory.close)
+        if "memory" in self.__dict__:
+            await asyncio.to_thread(self.memory.close)
 
     async def _greet(self) -> None:
         from localrag_tui.corpora.welcome import greet
         from localrag_tui.jobs.notices import announce
 
         announce(self)
+        if self._chosen_keys:
+            self.run_worker(self._check_keys())
         await greet(self)
 
     async def _warm(self) -> None:

@@ -93,9 +93,10 @@ class WorkbenchScreen(_Ours[None]):
     def restore_soon(self, kept: Kept) -> None:
         """Hold what another one held, as soon as everything is there."""
         self._awaited = kept
-        self.call_after_refresh(self._restore, kept)
+        self.run_worker(self._restore(kept))
 
-    def _restore(self, kept: Kept) -> None:
+    async def _restore(self, kept: Kept) -> None:
+        await self.ready.wait()
         self._awaited = None
         for field_ in self.query(Input):
             field_.value = kept.typed.get(field_.id or "", field_.value)

@@ -1,11 +1,13 @@
 """Where a reader is taken, and the request to take them there."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from localrag.corpus.model import Passage
-from localrag.reading.model import Citation
+if TYPE_CHECKING:
+    from localrag.corpus.model import Passage
+    from localrag.reading.model import Citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,12 @@ class Spot:
     passage_id: str = ""
 
     @classmethod
-    def of(cls, passage: Passage) -> "Spot":
+    def of(cls, passage: "Passage") -> "Spot":
         """The beginning of a passage."""
         return cls(passage.document_id, passage.start, passage.start, passage.id)
 
     @classmethod
-    def quoted(cls, citation: Citation, passage: Passage) -> "Spot":
+    def quoted(cls, citation: "Citation", passage: "Passage") -> "Spot":
         """A verified quotation; the passage alone where it was rejected."""
         if not citation.verified:
             return cls.of(passage)

@@ -1,8 +1,6 @@
 """Batches and evaluations that are begun, stopped, killed and resumed from the workbench."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -30,8 +28,9 @@ from localrag.workspace import Workspace
 from localrag_tui.app import Workbench
 
 async def main():
-    app = Workbench(Workspace.locate(Path(sys.argv[1])), {"tui.language": "en"})
-    app.memory.remember(mode="runs")
+    home = Path(sys.argv[1])
+    home.joinpath("tui.json").write_text('{"mode": "runs"}')
+    app = Workbench(Workspace.locate(home), {"tui.language": "en"})
     async with app.run_test(size=(80, 24)) as pilot:
         while not hasattr(app.screen, "action_new_batch"):
             await pilot.pause(0.05)
@@ -64,8 +63,10 @@ async def test_a_batch_goes_on_after_the_application_was_killed(
     out = questions.with_name("questions.answers.jsonl")
     command = [sys.executable, "-c", _BEGIN, str(workspace.home), str(questions)]
     with subprocess.Popen(command) as application:
-        await_(lambda: len(lines(out)) >= 3)
-        os.kill(application.pid, signal.SIGKILL)
+        try:
+            await_(lambda: len(lines(out)) >= 3)
+        finally:
+            application.kill()
     await_(lambda: not RunFolder(out).busy)
     before = lines(out)
     assert 3 <= len(before) < 100
@@ -87,7 +88,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
 ) -> None:
     questions = table(100)
     app = workbench(mode="runs")
-    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.press("n")
         await until(pilot, lambda: isinstance(app.screen, BatchDialogue))
         await pilot.press("ctrl+s")
@@ -107,6 +108,8 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: "100 rows · 100 to ask · about" in shown(app))
         assert not out.exists()
         await pilot.press("ctrl+s")
+        await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
+        assert "There is no run yet" not in shown(app)
         await until(pilot, lambda: len(lines(out)) >= 3)
         await until(pilot, lambda: "running" in shown(app) and "out.jsonl" in shown(app))
         await pilot.press("x")
@@ -115,8 +118,11 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         stopped = len(lines(out))
         assert stopped < 100
         await pilot.press("s")
+        await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
         await until(pilot, lambda: "100 / 100" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
+        assert "out.jsonl: " not in shown(app)
+        await pilot.press("enter")
         await until(pilot, lambda: "were answered before" in shown(app))
     assert len(lines(out)) == 100
 

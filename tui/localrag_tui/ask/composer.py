@@ -1,6 +1,6 @@
 """Where questions are written."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -8,11 +8,12 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from localrag.methods.choices import LABELS
-from localrag.retrieval.model import Query
 from localrag_tui.ask.typing_area import OptionsArea, QuestionArea
 from localrag_tui.ask.unsent import Unsent, UnsentFile
 from localrag_tui.i18n import _
+
+if TYPE_CHECKING:
+    from localrag.retrieval.model import Query
 
 # From so many characters on their number is shown.
 _LONG = 2_000
@@ -46,7 +47,7 @@ class Composer(Vertical):
     class Asked(Message):
         """A question is to be asked."""
 
-        def __init__(self, query: Query) -> None:
+        def __init__(self, query: "Query") -> None:
             super().__init__()
             self.query = query
 
@@ -61,7 +62,7 @@ class Composer(Vertical):
         """The two fields."""
         yield self.question
         with Horizontal():
-            yield Static(Content(LABELS[0]), id="labels")
+            yield Static(id="labels")
             yield self._options
 
     async def on_mount(self) -> None:
@@ -84,11 +85,13 @@ class Composer(Vertical):
     def choosing(self, choosing: bool) -> None:
         self.set_class(choosing, "-choosing")
         self.question.has_options = choosing
-        if not choosing and self._options.has_focus:
+        if choosing:
+            self._label()
+        elif self._options.has_focus:
             self.question.focus()
         self.screen.refresh_bindings()
 
-    def sent(self, query: Query) -> None:
+    def sent(self, query: "Query") -> None:
         """Forget a question that is asked and written down, unless another one is typed here."""
         self.question.before.add(query.text)
         if self._query == query:
@@ -96,7 +99,7 @@ class Composer(Vertical):
             if self._options.has_focus:
                 self.question.focus()
 
-    def put(self, query: Query) -> None:
+    def put(self, query: "Query") -> None:
         """Show a question to be asked, perhaps after a change."""
         self._show(Unsent(query.text, "\n".join(query.options)))
 
@@ -122,10 +125,13 @@ class Composer(Vertical):
         characters = len(self.question.text) + len(self._options.text)
         counted = _("{n:,} characters").format(n=characters) if characters >= _LONG else ""
         self.border_title = counted
-        self.call_after_refresh(self._label)
+        if self.choosing:
+            self.call_after_refresh(self._label)
 
     @property
-    def _query(self) -> Query:
+    def _query(self) -> "Query":
+        from localrag.retrieval.model import Query
+
         options = self._options.options if self.choosing else ()
         return Query(self.question.typed.strip(), options)
 
@@ -134,6 +140,8 @@ class Composer(Vertical):
         self._options.put(unsent.options)
 
     def _label(self) -> None:
+        from localrag.methods.choices import LABELS
+
         rows = dict(zip(self._options.rows or [0], LABELS, strict=False))
         lines = [rows.get(row, "") for row in range(max(rows) + 1)]
         shown = lines[self._options.scroll_offset.y :][: self._options.size.height or 1]

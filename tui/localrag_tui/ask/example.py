@@ -1,6 +1,6 @@
 """A question to begin with, where one is known that the corpus answers."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -8,11 +8,13 @@ from textual.message import Message
 from textual.widgets import Static
 
 from localrag_tui.i18n import N_, _
-from localrag_tui.library import Library
 from localrag_tui.shown import content
 
+if TYPE_CHECKING:
+    from localrag_tui.library import Library
 
-async def question_for(library: Library) -> str:
+
+async def question_for(library: "Library") -> str:
     """A question that a corpus answers; "" where none is known: only the sample has one.
 
     Raises:

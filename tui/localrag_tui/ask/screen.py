@@ -1,7 +1,7 @@
 """The Ask screen: the conversation, where the next question is typed, and the evidence."""
 
 import asyncio
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -10,29 +10,28 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from localrag.config import Config
-from localrag.conversations.model import Turn, TurnState
 from localrag.errors import LocalragError, UsageError
-from localrag.retrieval.model import Query
-from localrag_tui.ask import wording
-from localrag_tui.ask.asking import Asking
-from localrag_tui.ask.chooser import Chooser
 from localrag_tui.ask.composer import Composer
-from localrag_tui.ask.evidence import Place
 from localrag_tui.ask.example import Example
-from localrag_tui.ask.history import History
-from localrag_tui.ask.record import Record
-from localrag_tui.ask.source_side import SourceSide
 from localrag_tui.ask.status import StatusLine
-from localrag_tui.ask.transcript import Transcript
 from localrag_tui.ask.unsent import UnsentFile
-from localrag_tui.ask.ways import Way, fault_of_options, ways
 from localrag_tui.ask.welcome import EmptyConversation
 from localrag_tui.i18n import N_, _
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shown import content, one_line
 from localrag_tui.spot import OpenSpot
-from localrag_tui.work.job import Job
+
+if TYPE_CHECKING:
+    # The first paint shows nothing of what stands here: it is imported once that is done.
+    from localrag.config import Config
+    from localrag.conversations.model import Turn
+    from localrag.retrieval.model import Query
+    from localrag_tui.ask.asking import Asking
+    from localrag_tui.ask.record import Record
+    from localrag_tui.ask.source_side import SourceSide
+    from localrag_tui.ask.transcript import Transcript
+    from localrag_tui.ask.ways import Way
+    from localrag_tui.work.job import Job
 
 # Seconds between two looks at an answer that is being made.
 _PACE = 0.05
@@ -73,51 +72,61 @@ class AskScreen(WorkbenchScreen):
     ]
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(classes="-empty")
         self._record: Record
+        self._transcript: Transcript
+        self._side: SourceSide
         self._asking: Asking | None = None
         self._beginning = False
         self._ways: dict[str, Way] = {}
 
     def body(self) -> ComposeResult:
         """The conversation on the left, its evidence on the right, the cost below."""
-        self._record = Record(self.bench)
-        with Horizontal():
-            with Vertical(id="conversation"):
-                # Before the transcript, so that Tab goes from the question to the answer.
-                yield Composer(UnsentFile(self.bench.workspace.home / "tui-unsent.json"))
-                yield Static(id="title")
-                yield EmptyConversation()
-                yield Transcript()
-            yield SourceSide()
+        with Horizontal(id="parts"), Vertical(id="conversation"):
+            # Before the transcript, so that Tab goes from the question to the answer.
+            yield Composer(UnsentFile(self.bench.workspace.home / "tui-unsent.json"))
+            yield Static(id="title")
+            yield EmptyConversation()
         yield StatusLine()
 
     def on_mount(self) -> None:
-        """Show the conversation of the last time."""
-        self.add_class("-empty")
+        """Let the question be typed."""
         self.query_one(Composer).question.focus()
+
+    async def get_ready(self) -> None:
+        """Show the conversation of the last time."""
+        from localrag_tui.ask.record import Record
+        from localrag_tui.ask.source_side import SourceSide
+        from localrag_tui.ask.transcript import Transcript
+
+        self._record = Record(self.bench)
+        self._transcript, self._side = Transcript(), SourceSide()
+        await self.query_one("#conversation").mount(self._transcript)
+        await self.query_one("#parts").mount(self._side)
         self._unlisten = self.bench.jobs.listen(self._after_job)
         self.set_interval(_PACE, self._follow)
         self.set_interval(_DRAFT_PACE, self._keep_draft)
         self._say_what_answers()
-        # The first paint goes before: what they import would keep it waiting.
-        self.call_after_refresh(self._show_conversation)
-        self.call_after_refresh(self._look_up)
+        self._show_conversation()
+        self._look_up()
 
     def on_unmount(self) -> None:
         """Nobody is told any more."""
-        self._unlisten()
+        if self.ready.is_set():
+            self._unlisten()
 
     def on_screen_resume(self) -> None:
         """Take up what was chosen on another screen."""
-        if self.is_mounted:
+        if self.ready.is_set():
             self._say_what_answers()
             self._look_at_corpus()
 
     @property
     def focus_chain(self) -> list[Widget]:
         """The question, its answer, and what that rests on; on the screen the answer is above."""
-        composer, transcript = self.query_one(Composer), self.query_one(Transcript)
+        if not self.ready.is_set():
+            return super().focus_chain
+        composer, transcript = self.query_one(Composer), self._transcript
         return sorted(
             super().focus_chain,
             key=lambda widget: (composer not in widget.ancestors, widget is not transcript),
@@ -131,10 +140,12 @@ class AskScreen(WorkbenchScreen):
 
     def on_example_asked(self, event: Example.Asked) -> None:
         """Ask what is offered where nothing was asked yet."""
+        from localrag.retrieval.model import Query
+
         self._ask(Query(event.question))
 
     @work(group="asking")
-    async def _ask(self, query: Query) -> None:
+    async def _ask(self, query: "Query") -> None:
         # Enter may come several times before the first question is written down.
         if self._beginning:
             return
@@ -149,8 +160,10 @@ class AskScreen(WorkbenchScreen):
             self._beginning = False
         await asking.run(before)
 
-    async def _begin(self, query: Query) -> Asking | None:
+    async def _begin(self, query: "Query") -> "Asking | None":
         """Write a question down, if it can be asked now."""
+        from localrag_tui.ask.asking import Asking
+
         bench = self.bench
         if self._asking is not None and not self._asking.over:
             bench.notify(_("An answer is being made: Esc cancels it."), severity="warning")
@@ -163,16 +176,17 @@ class AskScreen(WorkbenchScreen):
             return None
         return await Asking.begin(bench, self._record, query, config, self._end)
 
-    async def _show_asked(self, asking: Asking) -> None:
+    async def _show_asked(self, asking: "Asking") -> None:
         self.query_one(Composer).sent(asking.turn.query)
         self.remove_class("-empty", "-over")
-        await self.query_one(Transcript).begin(asking.turn, asking.progress)
+        await self._transcript.begin(asking.turn, asking.progress)
         self._entitle(await self._record.title())
         self.refresh_bindings()
 
-    def _check(self, query: Query, config: Config) -> None:
+    def _check(self, query: "Query", config: "Config") -> None:
         """Refuse what cannot be asked, while it can still be changed."""
         from localrag.retrieval.query import check
+        from localrag_tui.ask.ways import fault_of_options
 
         check(query)
         way = self._ways.get(config.method.name)
@@ -185,10 +199,10 @@ class AskScreen(WorkbenchScreen):
             )
 
     @work(group="end")
-    async def _end(self, asking: Asking) -> None:
+    async def _end(self, asking: "Asking") -> None:
         """Show what has become of a question, where its conversation is in view."""
         self.refresh_bindings()
-        transcript = self.query_one(Transcript)
+        transcript = self._transcript
         view = transcript.view_of(asking.progress)
         if view is not None:
             await transcript.end(view, asking.turn)
@@ -200,7 +214,7 @@ class AskScreen(WorkbenchScreen):
         asking = self._asking
         if asking is None or asking.over:
             return
-        transcript = self.query_one(Transcript)
+        transcript = self._transcript
         view = transcript.view_of(asking.progress)
         if view is not None:
             transcript.follow(view)
@@ -222,13 +236,13 @@ class AskScreen(WorkbenchScreen):
         """Close the source that lies over the answer, else go back to the question."""
         if self._covered:
             self.remove_class("-over")
-            self.query_one(Transcript).focus()
+            self._transcript.focus()
         else:
             self.query_one(Composer).question.focus()
 
     def action_page(self, by: int) -> None:
         """Scroll the conversation by a page, wherever the keys go."""
-        transcript = self.query_one(Transcript)
+        transcript = self._transcript
         transcript.scroll_relative(y=by * transcript.size.height, animate=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -249,6 +263,8 @@ class AskScreen(WorkbenchScreen):
 
     def action_choose(self) -> None:
         """Choose corpus, method and model."""
+        from localrag_tui.ask.chooser import Chooser
+
         self.app.push_screen(Chooser(), lambda _chosen: self._chosen())
 
     def on_status_line_pressed(self) -> None:
@@ -261,6 +277,9 @@ class AskScreen(WorkbenchScreen):
 
     @work(group="ways")
     async def _look_up(self) -> None:
+        from localrag_tui.ask.history import History
+        from localrag_tui.ask.ways import ways
+
         self._ways = {way.name: way for way in await asyncio.to_thread(ways)}
         self._say_what_answers()
         questions = await self._record.questions()
@@ -277,7 +296,7 @@ class AskScreen(WorkbenchScreen):
         way = self._ways.get(config.method.name)
         self.query_one(Composer).choosing = way is not None and way.chooses
 
-    def _after_job(self, _job: Job, event: object) -> None:
+    def _after_job(self, _job: "Job", event: object) -> None:
         # It begins or has ended: there may be something to ask about now.
         if event is None:
             self._look_at_corpus()
@@ -321,7 +340,7 @@ class AskScreen(WorkbenchScreen):
         asking = self._asking
         going_on = asking if asking is not None and asking.going_on else None
         known = [turn for turn in turns if going_on is None or turn.id != going_on.turn.id]
-        transcript = self.query_one(Transcript)
+        transcript = self._transcript
         await transcript.show(known)
         if turns:
             self._show_evidence(turns[-1])
@@ -338,50 +357,55 @@ class AskScreen(WorkbenchScreen):
 
     # Evidence
 
-    def on_transcript_at(self, event: Transcript.At) -> None:
+    def on_transcript_at(self, event: "Transcript.At") -> None:
         """Show what the claim rests on."""
         self._show_evidence(event.turn)
         if event.citations:
-            self.query_one(SourceSide).evidence.point(event.citations[0])
+            self._side.evidence.point(event.citations[0])
         self._show_cost(event.turn)
 
-    def on_transcript_open(self, event: Transcript.Open) -> None:
+    def on_transcript_open(self, event: "Transcript.Open") -> None:
         """Open the source of a citation."""
-        if self.query_one(SourceSide).open_citation(event.turn, event.number):
+        if self._side.open_citation(event.turn, event.number):
             self.add_class("-over")
         else:
             self.notify(_("There is no citation {n}.").format(n=event.number), severity="warning")
 
-    def on_transcript_copy(self, event: Transcript.Copy) -> None:
+    def on_transcript_copy(self, event: "Transcript.Copy") -> None:
         """Copy a citation."""
+        from localrag_tui.ask.evidence import Place
+
         citations = event.turn.answer.citations if event.turn.answer is not None else ()
         if event.number <= len(citations):
             citation = citations[event.number - 1]
             place = Place(event.turn.corpus, citation.passage_id, citation)
-            self.query_one(SourceSide).copy(place)
+            self._side.copy(place)
         else:
             self.notify(_("There is no quotation to copy."), severity="warning")
 
-    def on_transcript_again(self, event: Transcript.Again) -> None:
+    def on_transcript_again(self, event: "Transcript.Again") -> None:
         """Ask a question once more."""
         self._ask(event.turn.query)
 
     def on_transcript_evidence(self) -> None:
         """Go to the evidence."""
         self.add_class("-over")
-        self.call_after_refresh(self.query_one(SourceSide).evidence.enter)
+        self.call_after_refresh(self._side.evidence.enter)
 
     def on_open_spot(self, event: OpenSpot) -> None:
         """Show a place that was asked for elsewhere in the application."""
         event.stop()
         self.remove_class("-empty")
         self.add_class("-over")
-        self.query_one(SourceSide).open_spot(event.spot)
+        self._side.open_spot(event.spot)
 
-    def _show_evidence(self, turn: Turn) -> None:
-        self.query_one(SourceSide).evidence.show(turn)
+    def _show_evidence(self, turn: "Turn") -> None:
+        self._side.evidence.show(turn)
 
-    def _show_cost(self, turn: Turn) -> None:
+    def _show_cost(self, turn: "Turn") -> None:
+        from localrag.conversations.model import TurnState
+        from localrag_tui.ask import wording
+
         if turn.state is TurnState.ANSWERED and turn.answer is not None:
             self.query_one(StatusLine).show(wording.cost(turn.answer.trace, turn.seconds))
         else:

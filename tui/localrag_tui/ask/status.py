@@ -8,7 +8,6 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from localrag_tui.ask import wording
 from localrag_tui.ask.ways import DEFAULT_READER
 from localrag_tui.i18n import _
 from localrag_tui.shown import content, one_line
@@ -35,8 +34,10 @@ class StatusLine(Horizontal):
 
     def answer_with(self, corpus: str, method: str, model: str) -> None:
         """Say what answers the next question; "" for the default reader and for no model."""
+        from localrag_tui.ask.wording import SEPARATOR
+
         parts = (corpus, method or _(DEFAULT_READER), model or _("no model"))
-        line = wording.SEPARATOR.join(map(one_line, parts))
+        line = SEPARATOR.join(map(one_line, parts))
         self.query_one("#with", Static).update(content(line))
 
     def show(self, cost: str) -> None:

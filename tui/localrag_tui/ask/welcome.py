@@ -11,7 +11,6 @@ from textual.widgets import Static
 from localrag.errors import LocalragError
 from localrag_tui.ask.example import Example, question_for
 from localrag_tui.corpora.overview import CorpusRow, overview
-from localrag_tui.corpora.work import changes
 from localrag_tui.i18n import _, ngettext
 from localrag_tui.shown import content
 from localrag_tui.wording import palette
@@ -37,6 +36,8 @@ class EmptyConversation(Vertical):
 
     async def look(self, bench: "Workbench") -> None:
         """Look at the corpus that is chosen, and say what can be done."""
+        from localrag_tui.corpora.work import changes
+
         name, example = bench.corpus, self.query_one(Example)
         job = next((job for job in bench.jobs.running if changes(job, name)), None)
         if job is not None:

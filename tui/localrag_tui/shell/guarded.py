@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from contextlib import suppress
+from threading import Timer
 from types import FrameType
 from typing import Any
 
@@ -20,6 +21,8 @@ from localrag_tui.shown import cut, harmless
 _LONGEST = 400
 """Cells of a message; a longer one would cover the screen."""
 _SECONDS = 12.0
+# Seconds that an end by a signal may take until it is made short.
+_FAREWELL = 8.0
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 # What is still under way when the screens are taken down finds nothing there any more.
 _GONE = (QueryError, ScreenError, NoScreen, MountError)
@@ -60,6 +63,10 @@ class GuardedApp(App[None]):
                 if asked or loop.is_closed():
                     self._leave_at_once(number)
                 asked = True
+                # A terminal that is gone may keep it for ever: Textual waits to write to it.
+                last = Timer(_FAREWELL, self._leave_at_once, [number])
+                last.daemon = True
+                last.start()
                 loop.call_soon_threadsafe(self.exit)
 
             for number in _SIGNALS:

@@ -1,0 +1,79 @@
+"""Where the command `localrag` begins: the workbench opens at once, every other verb by `main`.
+
+Reading a command line as `main` does imports so much (Typer, and Pydantic for it) that the first
+paint of the workbench, which is waited for, would come a third later.
+"""
+
+import argparse
+import gc
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from localrag.config_sources import parse_assignments
+from localrag.errors import UsageError
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; `arguments` default to those of the process.
+
+    Errors are shown, never raised; the environment variable LOCALRAG_DEBUG=1 adds their traceback.
+    """
+    # Looking for plugins in every installed package takes as long as reading the settings.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    words = sys.argv[1:] if arguments is None else arguments
+    plain = _plain_call(words)
+    if plain is None:
+        from localrag.cli import main
+
+        return main.run(words)
+    try:
+        open_workbench(plain.home, parse_assignments(plain.set))
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - `main` tells it as any other
+        from localrag.cli.main import tell_failure
+
+        return tell_failure(error)
+    return 0
+
+
+def open_workbench(home: Path | None, overrides: Mapping[str, object]) -> None:
+    """Open the workbench in the terminal, until it is left.
+
+    Args:
+        home: the folder of the workspace, which is made where it does not exist; None for the
+            user's own.
+        overrides: settings of the command line, by dotted key.
+
+    Raises:
+        UsageError: there is no terminal.
+        LocalragError: what keeps it from opening.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            "The workbench needs a terminal, and there is none.",
+            "For scripts there are the other verbs: localrag --help",
+        )
+    # Importing makes no garbage, but many objects to look through for some; the workbench sees to
+    # its own.
+    gc.disable()
+    from localrag.workspace import Workspace
+
+    workspace = Workspace.locate(home)
+    workspace.init()
+    # The application stands above localrag, and is reached from its command line alone.
+    import_module("localrag_tui.app").run(workspace, overrides)
+
+
+def _plain_call(words: Sequence[str]) -> argparse.Namespace | None:
+    """The options of ``localrag [--home FOLDER] [--set KEY=VALUE]… tui``; None for another line."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--home", type=Path, default=os.environ.get("LOCALRAG_HOME") or None)
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("verb", nargs="?")
+    try:
+        found, unknown = parser.parse_known_args(words)
+    except argparse.ArgumentError:
+        return None
+    return found if found.verb == "tui" and not unknown else None

@@ -1,0 +1,111 @@
+"""Where settings come from: localrag.toml, the corpus, the environment, flags.
+
+Later ones win over earlier ones; a corpus can have settings of its own for retrieval alone. Keys
+are written with dots (``retrieval.k``), in the environment in capitals with two underscores in the
+place of the dot (``LOCALRAG_RETRIEVAL__K``).
+"""
+
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from localrag.errors import ConfigError, UsageError
+
+_PREFIX = "LOCALRAG_"
+# Variables that begin with the prefix and are no settings.
+_OTHER_VARIABLES = {
+    "LOCALRAG_HOME",
+    "LOCALRAG_DEBUG",
+    "LOCALRAG_SHARED_DATA",
+    "LOCALRAG_TEST_VOCABULARY",
+}
+
+_TABLES = {"tui.keys"}
+"""Settings whose value is a table."""
+
+
+class HasSettings(Protocol):
+    """What of a workspace, or of a corpus, is needed here."""
+
+    @property
+    def settings(self) -> Path:
+        """The settings file, which need not exist."""
+
+
+def collect(
+    workspace: HasSettings, overrides: Mapping[str, object], corpus: HasSettings | None = None
+) -> dict[str, tuple[object, str]]:
+    """Collect values with the names of their sources, by dotted key; arguments as `config.load`.
+
+    Nothing is validated but what a file is: whether there is such a key, and which values it takes,
+    `config` knows.
+
+    Raises:
+        ConfigError: a file is no TOML, or a corpus has settings that it cannot have.
+    """
+    found: dict[str, tuple[object, str]] = {}
+    for key, value in _flatten(_read(workspace.settings)):
+        found[key] = (value, workspace.settings.name)
+    if corpus is not None:
+        found |= _of_corpus(corpus)
+    for variable, text in os.environ.items():
+        if variable.startswith(_PREFIX) and variable not in _OTHER_VARIABLES:
+            key = variable.removeprefix(_PREFIX).lower().replace("__", ".")
+            found[key] = (text, variable)
+    for key, given in overrides.items():
+        if given is not None:
+            found[key] = (given, "flag")
+    return found
+
+
+def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
+    """Read the flags ``--set KEY=VALUE``: settings by dotted key.
+
+    Raises:
+        UsageError: one is no assignment.
+    """
+    overrides = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(
+                f"--set {assignment!r} is no assignment.", "Write it as --set retrieval.k=20."
+            )
+        overrides[key.strip()] = value.strip()
+    return overrides
+
+
+def _of_corpus(corpus: HasSettings) -> dict[str, tuple[object, str]]:
+    path = corpus.settings
+    name = f"{path.parent.name}/{path.name}"
+    found = {}
+    for key, value in _flatten(_read(path)):
+        if not key.startswith("retrieval."):
+            raise ConfigError(
+                f"{name}: a corpus can have settings of its own for retrieval only, not {key!r}.",
+                f"Move it to localrag.toml, or delete {path}.",
+            )
+        found[key] = (value, name)
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{path} cannot be read ({error}).",
+            "Mend the line, or delete the file: localrag init writes a new one.",
+        ) from error
+
+
+def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in tree.items():
+        if isinstance(value, dict) and f"{prefix}{name}" not in _TABLES:
+            yield from _flatten(cast("dict[str, object]", value), f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
