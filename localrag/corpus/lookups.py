@@ -194,22 +194,21 @@ class Lookups(Browsing):
 
     def by_id(self, passage_id: str) -> Passage | None:
         """Find the passage with this id."""
-        key = self.key_of(passage_id)
-        return None if key is None else self.by_keys([key])[key]
+        return self.by_ids([passage_id]).get(passage_id)
+
+    def by_ids(self, passage_ids: Iterable[str]) -> dict[str, Passage]:
+        """Find the passages with these ids; ids that are not there are left out."""
+        keys = {id_: key for id_ in passage_ids if (key := self.key_of(id_)) is not None}
+        found = self.by_keys(set(keys.values()))
+        return {id_: found[key] for id_, key in keys.items() if key in found}
 
     def key_of(self, passage_id: str) -> int | None:
         """Find the key of the passage with this id."""
         # Ids of documents that come from file names may hold a '#' too.
         for position, character in enumerate(passage_id):
-            if character == "#" and (key := self._key(passage_id[:position])) is not None:
-                place = passage_id[position + 1 :]
-                found = self._db.row(
-                    "SELECT key FROM passages WHERE document = ? AND place = ?"
-                    " UNION ALL SELECT key FROM passages"
-                    " WHERE document = ? AND layer IN (SELECT key FROM layers) AND locator = ?"
-                    " AND place IS NULL",
-                    (key, place, key, place),
-                )
+            if character == "#":
+                document_id, place = passage_id[:position], passage_id[position + 1 :]
+                found = self._db.row(_KEY, (document_id, place, document_id, place))
                 if found:
                     return int(found[0])
         return None
@@ -361,6 +360,14 @@ class Lookups(Browsing):
 _INFO = "SELECT id, title, kind, source, characters, passages, metadata"
 # Documents listed at once: a page in memory, and no writer waits for who reads slowly.
 _PAGE = 1_000
+
+_KEY = (
+    "SELECT key FROM passages WHERE document = (SELECT key FROM documents WHERE id = ?)"
+    " AND place = ?"
+    " UNION ALL SELECT key FROM passages"
+    " WHERE document = (SELECT key FROM documents WHERE id = ?)"
+    " AND layer IN (SELECT key FROM layers) AND locator = ? AND place IS NULL"
+)
 
 # Key, document key and document id, then the columns of a `StoredRow`.
 _PASSAGE = (

@@ -46,11 +46,9 @@ class Rerank:
             ModelUnusable: the model fails.
         """
         order = sorted(scores, key=lambda unit: -scores[unit])
-        passages = {unit: store.by_id(unit) for unit in order[:depth]}
         texts = {
             unit: f"{passage.header}\n{passage.text}"
-            for unit, passage in passages.items()
-            if passage is not None
+            for unit, passage in store.by_ids(order[:depth]).items()
         }
         if not texts:
             return dict(scores), []

@@ -1,6 +1,6 @@
 """The record of one search: what each stage found, why, and how long it took."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -56,7 +56,11 @@ class Trail:
     ) -> tuple[Hit, ...]:
         """End a stage: its best units become its hits."""
         hits: list[Hit] = []
-        for unit in sorted(scores, key=lambda unit: -scores[unit]):
+        ranked = sorted(scores, key=lambda unit: -scores[unit])
+        best = ranked[: self._k]
+        # All at once: hundreds of look-ups would take longer than the search.
+        self._look_up([*best, *(reasons[unit].other for unit in best if unit in reasons)])
+        for unit in ranked:
             passage = self._passage(unit)
             if passage is not None:
                 rank = len(hits) + 1
@@ -75,6 +79,11 @@ class Trail:
         return f"{reason.relation} {other.header if other else reason.other}"
 
     def _passage(self, unit: str) -> Passage | None:
-        if unit not in self._passages:
-            self._passages[unit] = self._store.by_id(unit)
+        self._look_up([unit])
         return self._passages[unit]
+
+    def _look_up(self, units: Iterable[str]) -> None:
+        unknown = [unit for unit in units if unit not in self._passages]
+        if unknown:
+            found = self._store.by_ids(unknown)
+            self._passages.update((unit, found.get(unit)) for unit in unknown)

@@ -2,12 +2,18 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 # With NUL, at which C libraries stop, and lone surrogates, which no encoding can write.
 _INVISIBLE = re.compile(
     "[\x00\ud800-\udfff\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
 )
+
+SIMPLE = re.compile(
+    "[\t\n\u0020-\u007e\u3000-\u3029\u3041-\u3096\u30a1-\u30fe\u3400-\u9fff\uff01-\uff5e]+"
+)
+"""Runs of characters that each normalise to one, whatever stands before: most of any text."""
 
 
 def normalize(text: str) -> str:
@@ -33,10 +39,21 @@ def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
         return text, range(len(text) + 1)
     parts: list[str] = []
     offsets: list[int] = []
-    for start, end in _clusters(text):
-        part = normalize(text[start:end])
-        parts.append(part)
-        offsets.extend([start] * len(part))
+
+    def add_clusters(start: int, end: int) -> None:
+        for first, last in _clusters(text, start, end):
+            part = normalize(text[first:last])
+            parts.append(part)
+            offsets.extend([first] * len(part))
+
+    done = 0
+    for run in SIMPLE.finditer(text):
+        add_clusters(done, run.start())
+        # The last one may be changed by what follows.
+        done = run.end() - 1
+        parts.append(normalize(text[run.start() : done]))
+        offsets.extend(range(run.start(), done))
+    add_clusters(done, len(text))
     offsets.append(len(text))
     return "".join(parts), offsets
 
@@ -49,17 +66,18 @@ def original_span(offsets: Sequence[int], start: int, end: int) -> tuple[int, in
     return offsets[start], offsets[end]
 
 
-def _clusters(text: str) -> list[tuple[int, int]]:
+def _clusters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Spans of characters that normalise on their own, apart from what stands around them."""
     starts: list[int] = []
     cluster = ""
-    for position, character in enumerate(text):
+    for position in range(start, end):
+        character = text[position]
         if cluster and _joins(cluster, character):
             cluster += character
         else:
             starts.append(position)
             cluster = character
-    return list(zip(starts, [*starts[1:], len(text)], strict=True))
+    return pairwise([*starts, end])
 
 
 def _joins(cluster: str, character: str) -> bool:

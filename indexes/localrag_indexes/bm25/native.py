@@ -22,8 +22,10 @@ def open_searcher(folder: Path) -> tuple[Any, Any]:
     # Tantivy insists on a lock file beside the index: on a read-only share it gets a folder of
     # links for as long as it takes to open the files.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as links:
+        # A lock file that is there already cannot be opened through a link either.
         for path in folder.iterdir():
-            _link(path, Path(links) / path.name)
+            if path.suffix != ".lock":
+                _link(path, Path(links) / path.name)
         return _open(Path(links))
 
 

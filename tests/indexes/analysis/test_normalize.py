@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag_indexes.analysis.normalize import (
+    SIMPLE,
     normalize,
     normalize_with_offsets,
     original_span,
@@ -29,6 +30,14 @@ def test_offsets_describe_the_normalised_text(text: str) -> None:
     for position in range(len(normal)):
         start, end = original_span(offsets, position, position + 1)
         assert normal[position] in normalize(text[start:end])
+
+
+def test_simple_characters_are_one_and_join_nothing() -> None:
+    simple = [chr(code) for code in range(0x110000) if SIMPLE.fullmatch(chr(code))]
+    for before in ("", "あ", "a", "ｶ", "e\u0301", "ᄀ"):
+        alone = normalize(before)
+        assert [c for c in simple if normalize(before + c) != alone + normalize(c)] == []
+    assert {len(normalize(character)) for character in simple} == {1}
 
 
 @pytest.mark.parametrize(

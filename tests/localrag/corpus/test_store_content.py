@@ -174,6 +174,8 @@ def test_a_place_printed_twice_gives_the_first(store: CorpusStore, make_law: Mak
     assert first == law.passages[0]
     assert store.by_id("L1#1") == law.passages[0]
     assert store.by_id("L1#1~2") == twin
+    both = store.by_ids(["L1#1~2", "L1#nope", "nope#1", "nope", "L1#1"])
+    assert list(both.items()) == [("L1#1~2", twin), ("L1#1", law.passages[0])]
     assert store.articles("L1") == ["1"]
 
 

@@ -11,6 +11,7 @@ from textual.widgets import Static
 from localrag.errors import IndexUnusable, LocalragError, NotFoundError, StoreError
 from localrag.retrieval.model import Filters
 from localrag_tui.i18n import _
+from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shown import harmless
 from localrag_tui.wording import palette
 
@@ -71,12 +72,14 @@ class Guidance(VerticalScroll, can_focus=False):
         """Say that nothing was found, and what to try."""
         lines = [
             _("Fewer words, or others for the same thing, find more."),
-            _("Enter the name of a law with the number of its article to go there: Ctrl+G."),
+            _("Enter the name of a law with the number of its article to go there: {key}.").format(
+                key=bench_key(self.app, "app.jump")
+            ),
         ]
         if filters != Filters():
-            lines.insert(
-                0, _("The filters leave out a part of the corpus: Tab, then x, removes them.")
-            )
+            words = _("The filters leave out a part of the corpus: Tab, then {key}, removes them.")
+            key = key_of(self.app, type(self.screen), "search.clear")
+            lines.insert(0, words.format(key=key))
         self._say(_("Nothing was found"), lines)
 
     def failure(self, error: LocalragError) -> None:

@@ -4,26 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual.message import Message
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from localrag.retrieval.model import Hit, StageRecord
 from localrag_tui.search.explaining import Explained
 from localrag_tui.search.row import HitRow
 from localrag_tui.search.stage_row import found_by
+from localrag_tui.widgets.adaptive import AdaptiveList
 
 
-class Results(OptionList):
+class Results(AdaptiveList):
     """The hits, best first; each search puts the cursor on its first."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Results {
-        height: 1fr;
-        border: none;
-        padding: 0;
-        background: $surface;
-        &:focus { border: none; background-tint: $foreground 0%; }
-        & > .option-list--option { padding: 0 1 0 0; }
         & > .option-list--option-highlighted { background: $panel; text-style: none; }
         &:focus > .option-list--option-highlighted {
             color: $foreground;
@@ -32,6 +26,8 @@ class Results(OptionList):
         }
     }
     """
+
+    ROW = HitRow
 
     class Scrolled(Message):
         """Other hits are in view."""

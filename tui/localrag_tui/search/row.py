@@ -48,9 +48,9 @@ class HitRow(AdaptiveRow):
         self._place = place
         self._ways = ways
 
-    def write(self, width: int) -> Content:
+    def write(self, width: int) -> list[Content]:
         """Write the three rows."""
-        return Content("\n").join([self._head(width), self._match(width), self._why(width)])
+        return [self._head(width), self._match(width), self._why(width)]
 
     def _head(self, width: int) -> Content:
         rank = f"{self._hit.rank:>3} "

@@ -23,11 +23,11 @@ class StageRow(AdaptiveRow):
         self._hit = hit
         self._place = places.get(hit.passage.id) or one_line(hit.passage.header)
 
-    def write(self, width: int) -> Content:
+    def write(self, width: int) -> list[Content]:
         """Write it in exactly `width` cells."""
         rank, score = f"{self._hit.rank:>3} ", f" {self._hit.score:#.3g}"
         room = max(0, width - len(rank) - len(score))
-        return Content(rank + set_cell_size(fitted(self._place, room), room) + score)
+        return [Content(rank + set_cell_size(fitted(self._place, room), room) + score)]
 
 
 def stage_head(record: StageRecord) -> Content:

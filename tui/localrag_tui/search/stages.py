@@ -15,6 +15,7 @@ from localrag.retrieval.model import Hit, StageRecord
 from localrag_tui.i18n import N_
 from localrag_tui.search import words
 from localrag_tui.search.stage_row import StageRow, stage_head
+from localrag_tui.widgets.adaptive import AdaptiveList
 
 _NARROWEST = 25
 """Cells of a column at least: three stand side by side in 80."""
@@ -22,18 +23,12 @@ _EMPTY = 14
 """Cells of a column in which nothing stands."""
 
 
-class Ranking(OptionList):
+class Ranking(AdaptiveList):
     """What one stage found, best first."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Ranking {
-        height: 1fr;
-        border: none;
-        padding: 0;
-        background: $surface;
         scrollbar-size-vertical: 0;
-        &:focus { border: none; background-tint: $foreground 0%; }
-        & > .option-list--option { padding: 0 1 0 0; }
         & > .option-list--option-highlighted {
             background: $block-cursor-blurred-background; color: $foreground; text-style: bold;
         }
@@ -47,6 +42,8 @@ class Ranking(OptionList):
         Binding("left", "sideways(-1)", N_("Stage before"), id="stages.before", show=False),
         Binding("right", "sideways(1)", N_("Next stage"), id="stages.next", show=False),
     ]
+
+    ROW = StageRow
 
     class Sideways(Message):
         """The user goes to a column before or after this one."""

@@ -3,6 +3,8 @@
 from typing import Any
 
 from textual.events import Paste
+from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.widgets import Input
 
 from localrag_tui.shown import one_line
@@ -19,6 +21,9 @@ class TextField(Input):
         max_length: in characters; what goes beyond it is cut.
         others: as `Input` takes them.
     """
+
+    # A key makes the line longer, and moves nothing on the screen: it is not laid out again.
+    virtual_size = Reactive(Size(0, 0))
 
     def __init__(self, value: str = "", *, max_length: int = _LONGEST, **others: Any) -> None:
         super().__init__(one_line(value[:max_length]), max_length=max_length, **others)
