@@ -201,7 +201,7 @@ async def test_a_damaged_corpus_is_told_with_its_cure(
 def _kept(home: Path) -> list[str]:
     """The documents that the file of choices says are open."""
     choices = json.loads((home / "tui.json").read_bytes())
-    return [document for document, _ in choices["reading"].get("main", ())]
+    return [document for document, _ in choices.get("reading", {}).get("main", ())]
 
 
 def _at_article_8(until: Callable[..., Any], type_: Any) -> Any:

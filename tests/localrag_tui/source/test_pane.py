@@ -417,3 +417,22 @@ async def test_a_pane_may_be_closed_while_it_looks_something_up(reader, pane_of,
         await pilot.pause()
         assert not pane.is_attached
         assert app.is_running
+
+
+async def test_one_goes_back_into_another_corpus_and_on_from_there(
+    reader, pane_of, until, shown, bench_home: Path, enter
+):
+    shutil.copytree(bench_home / "corpora" / "main", bench_home / "corpora" / "other")
+    enter("only-in-main", "灯台は岬に立つ。")
+    app: Workbench = reader()
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane = pane_of(pilot)
+        pane.library = app.library_of("main")
+        await read(pilot, pane, until, Spot("only-in-main"))
+        pane.library = app.library_of("other")
+        await read(pilot, pane, until, Spot(ACT))
+        await pilot.press("backspace")
+        await until(pilot, lambda: "灯台は岬に立つ。" in shown(app))
+        await pilot.press("alt+right")
+        await until(pilot, lambda: pane.spot == Spot(ACT))
+        assert "灯台" not in shown(app)

@@ -269,8 +269,9 @@ class Transcript(VerticalScroll):
     def _reach(self, step: PieceView) -> None:
         self._leave()
         self.here = step
+        # Both in one paint; a paragraph out of view that changes would cost one of its own.
+        step.scroll_visible(animate=False, immediate=True)
         step.add_class("-here")
-        step.scroll_visible(animate=False)
         self.post_message(self.At(step.turn_view.turn, step.piece.citations))
 
     def _leave(self) -> None:

@@ -36,6 +36,9 @@ class Panes(Container):
     def __init__(self) -> None:
         super().__init__()
         self._read: SourcePane | None = None
+        # Held, not looked up: what is taken down is still what was read.
+        self._opened: list[SourcePane] = []
+        self._spare: SourcePane | None = None
 
     def compose(self) -> ComposeResult:
         """What to do first."""
@@ -48,7 +51,7 @@ class Panes(Container):
     @property
     def all(self) -> list[SourcePane]:
         """The panes, from the left."""
-        return [*self.query(SourcePane)]
+        return [*self._opened]
 
     @property
     def read(self) -> SourcePane | None:
@@ -60,10 +63,17 @@ class Panes(Container):
         """The place in view of each pane."""
         return [pane.spot for pane in self.all if pane.spot is not None]
 
+    async def prepare(self) -> None:
+        """Make the first pane, which is shown once something is open."""
+        spare = SourcePane()
+        spare.display = False
+        await self.mount(spare)
+        self._spare = spare
+
     async def show(self, spots: Sequence[Spot]) -> None:
         """Have these open and nothing else, the first being read."""
         for pane in self.all:
-            await pane.remove()
+            await self._close(pane)
         self._turn_to(None)
         for spot in spots:
             await (await self._add()).open(spot)
@@ -80,7 +90,7 @@ class Panes(Container):
         """Read the same place in a second pane; where there is one, close it."""
         if len(self.all) > 1:
             first, second = self.all
-            await second.remove()
+            await self._close(second)
             self._turn_to(first)
         elif self.spots:
             (spot,) = self.spots
@@ -95,14 +105,21 @@ class Panes(Container):
             self._turn_to(pane)
 
     async def _add(self) -> SourcePane:
-        pane = SourcePane()
-        await self.mount(pane)
+        pane, self._spare = self._spare or SourcePane(), None
+        if not pane.is_attached:
+            await self.mount(pane)
+        pane.display = True
+        self._opened.append(pane)
         return pane
 
+    async def _close(self, pane: SourcePane) -> None:
+        self._opened.remove(pane)
+        await pane.remove()
+
     def _turn_to(self, read: SourcePane | None) -> None:
-        self._read = read
-        for pane in self.all:
-            pane.set_class(pane is read, "-read")
-        self.set_class(len(self.all) > 1, "-split")
-        self.query_one("#hint").display = not self.all
+        self._read, panes = read, self.all
+        for pane in panes:
+            pane.set_class(pane is read and len(panes) > 1, "-read")
+        self.set_class(len(panes) > 1, "-split")
+        self.query_one("#hint").display = not panes
         self.post_message(self.Turned())

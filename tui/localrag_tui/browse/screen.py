@@ -29,7 +29,7 @@ _NOTED_EVERY = 0.5
 class ReadScreen(WorkbenchScreen):
     """Reading: on the left what there is, on the right what is open.
 
-    Where there is no room for both, the page (class ``-page``) stands in the place of the tree.
+    Where there is no room for both, the page stands in the place of the tree.
     """
 
     MODE: ClassVar[str] = "read"
@@ -45,10 +45,7 @@ class ReadScreen(WorkbenchScreen):
     }
     ReadScreen.-wide #places { width: 46; }
     ReadScreen.-narrow #places { width: 1fr; }
-    ReadScreen.-narrow Panes { display: none; layout: vertical; }
-    ReadScreen.-narrow.-page Panes { display: block; }
-    ReadScreen.-narrow.-page #places { display: none; }
-    ReadScreen.-normal.-split.-page #places { display: none; }
+    ReadScreen.-narrow Panes { layout: vertical; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f3,slash", "name", N_("Find a law"), id="read.name", show=False),
@@ -64,6 +61,11 @@ class ReadScreen(WorkbenchScreen):
         self._turn = asyncio.Lock()
         self._noting = False
         self._arrived = True
+        self._reads = False
+
+    async def get_ready(self) -> None:
+        """Have a pane at hand: what is opened first is waited for."""
+        await self.query_one(Panes).prepare()
 
     def body(self) -> ComposeResult:
         """The field and the tree, and what is open."""
@@ -82,6 +84,11 @@ class ReadScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """See what a job enters or removes."""
         self._unlisten = self.bench.jobs.listen(self._after_job)
+
+    def on_resize(self) -> None:
+        """Show as much as there is room for now."""
+        # Once the screen knows how wide it is.
+        self.call_next(self._arrange)
 
     def on_unmount(self) -> None:
         """Nobody is told any more."""
@@ -107,7 +114,7 @@ class ReadScreen(WorkbenchScreen):
 
     def action_name(self) -> None:
         """Type the name of a law."""
-        self.remove_class("-page")
+        self._look_at(page=False)
         self.query_one(Finder).query_one(Input).focus()
 
     def action_leave(self) -> None:
@@ -116,7 +123,7 @@ class ReadScreen(WorkbenchScreen):
         if finder.typed:
             finder.clear()
             return
-        self.remove_class("-page")
+        self._look_at(page=False)
         tree.focus()
 
     @work
@@ -131,7 +138,7 @@ class ReadScreen(WorkbenchScreen):
     async def action_reveal(self) -> None:
         """Show the provision in view in the tree."""
         if await self._reveal():
-            self.remove_class("-page")
+            self._look_at(page=False)
             self.query_one(PlaceTree).focus()
 
     @on(Finder.Typed)
@@ -153,13 +160,15 @@ class ReadScreen(WorkbenchScreen):
         self._open(event.spot)
 
     @on(Panes.Turned)
+    def _turned(self) -> None:
+        self._arrange()
+        self.refresh_bindings()
+        self._moved()
+
     @on(SourcePane.Moved)
     def _moved(self) -> None:
-        panes = self.query_one(Panes)
-        self.set_class(len(panes.all) > 1, "-split")
-        read = panes.read
+        read = self.query_one(Panes).read
         self.query_one(Finder).law_id = read.spot.document_id if read and read.spot else ""
-        self.refresh_bindings()
         if not self._noting:
             self._noting = True
             self.set_timer(_NOTED_EVERY, self._note)
@@ -175,10 +184,22 @@ class ReadScreen(WorkbenchScreen):
     def _show_page(self) -> None:
         read = self.query_one(Panes).read
         if read is not None:
-            self.add_class("-page")
+            self._look_at(page=True)
             # A dialogue may have come meanwhile: below it nothing looks as if it had the keys.
             if self.is_current:
                 read.page.focus()
+
+    def _look_at(self, *, page: bool) -> None:
+        self._reads = page
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Show the tree, the page, or both."""
+        panes, narrow = self.query_one(Panes), self.has_class("-narrow")
+        cramped = narrow or (len(panes.all) > 1 and not self.has_class("-wide"))
+        # Not by a class of the screen, for which each of its parts would be styled anew.
+        self.query_one("#places").display = not (self._reads and cramped)
+        panes.display = self._reads or not narrow
 
     async def _reveal(self) -> bool:
         read = self.query_one(Panes).read

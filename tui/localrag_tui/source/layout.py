@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from rich.cells import split_graphemes
+from rich.cells import cell_len, split_graphemes
 
 NARROWEST = 2
 """Least width of a row in cells: one wide character."""
@@ -93,6 +93,13 @@ class Layout(Sequence[Row]):
         self._indents.append(indent)
 
 
+def cells(text: str) -> int:
+    """How many cells a text takes."""
+    if _WIDE.fullmatch(text):
+        return 2 * len(text)
+    return len(text) if _NARROW.fullmatch(text) else cell_len(text)
+
+
 def _measure(
     text: str, start: int, end: int
 ) -> tuple[Callable[[int, int], int], Sequence[int] | None]:
@@ -106,11 +113,11 @@ def _measure(
         return lambda first, width: first + width, None
     spans, _ = split_graphemes(text[start:end])
     edges = [start + span[0] for span in spans] + [end]
-    cells = [0, *accumulate(span[2] for span in spans)]
+    before = [0, *accumulate(span[2] for span in spans)]
 
     def reach(first: int, width: int) -> int:
         number = bisect_right(edges, first) - 1
-        return edges[bisect_right(cells, cells[number] + width) - 1]
+        return edges[bisect_right(before, before[number] + width) - 1]
 
     return reach, edges
 

@@ -2,33 +2,35 @@
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from time import monotonic
 from typing import Any, ClassVar, NamedTuple
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Offset, Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.timer import Timer
 
 from localrag_tui.i18n import N_
-from localrag_tui.source.layout import NARROWEST, Layout, Row
+from localrag_tui.source.ink import SELECTED, Ink
+from localrag_tui.source.layout import NARROWEST, Layout, Row, cells
+from localrag_tui.source.marks import CHOSEN, CURRENT, FOUND, LINK, QUOTE, Marks
 from localrag_tui.source.sheet import CAPTION, HEADING, NUMBER, Part, Sheet
-from localrag_tui.source.spans import Span, touching, within
+from localrag_tui.source.spans import Span, within
 
-LINK, QUOTE, FOUND, CHOSEN, CURRENT = "link", "quote", "found", "chosen", "current"
 _OPENED = "opened"
 _PARTS = (HEADING, CAPTION, NUMBER, LINK, QUOTE, FOUND, CHOSEN, CURRENT, _OPENED)
 # Before a row stands a bar where it is of what was opened; after it, a blank.
 _BAR, _NO_BAR, _MARGIN = "▌ ", "  ", 3
-# Between two looks at what is in view, in seconds: held keys ask for no more.
-_PACE = 0.08
+# What stands around the page follows when scrolling rests for so long, in seconds, and while it
+# goes on as often as this: a key waits for the page alone.
+_REST, _PACE = 0.08, 0.24
 # Rows that are kept as they were drawn: some screens full.
 _DRAWN = 400
 
@@ -46,7 +48,6 @@ class Page(ScrollView, can_focus=True):
 
     Attributes:
         sheet: the document, None before the first.
-        links: spans that can be followed, in reading order.
     """
 
     ALLOW_SELECT = True
@@ -91,19 +92,16 @@ class Page(ScrollView, can_focus=True):
     def __init__(self) -> None:
         super().__init__()
         self.sheet: Sheet | None = None
-        self.links: Sequence[Span] = ()
         self._layout_of_text: Layout | None = None
-        self._quote, self._passage = (0, 0), (0, 0)
-        self._found: Sequence[Span] = ()
-        self._current: int | None = None
-        self._chosen: int | None = None
+        self._marks = Marks()
         # The character at the top, which stays there whatever the width becomes.
         self._top = 0
         self._target: Span | None = None
         # Until it is scrolled, what was opened is what is read: its top, its place.
         self._landed, self._landing = (0, 0), False
-        self._told = False
-        self._styles: dict[str, Style] = {}
+        self._resting: Timer | None = None
+        self._tell_by = 0.0
+        self._ink = Ink(self)
         self._drawn: LRUCache[int, Strip] = LRUCache(_DRAWN)
 
     @property
@@ -127,14 +125,19 @@ class Page(ScrollView, can_focus=True):
         return self._top
 
     @property
+    def links(self) -> Sequence[Span]:
+        """Spans that can be followed, in reading order."""
+        return self._marks.links
+
+    @property
     def chosen(self) -> int | None:
         """Which of the links is chosen."""
-        return self._chosen
+        return self._marks.chosen
 
     @property
     def quote(self) -> Span:
         """The span that is highlighted; nothing where both ends are the same."""
-        return self._quote
+        return self._marks.quote
 
     async def open(
         self,
@@ -156,9 +159,9 @@ class Page(ScrollView, can_focus=True):
         """
         if sheet is not self.sheet:
             self.sheet, self._layout_of_text = sheet, None
-            self.links, self._found, self._current = (), (), None
+            self._marks = Marks()
             self.screen.clear_selection()
-        self._quote, self._passage, self._chosen = quote, passage, None
+        self._marks.quote, self._marks.passage, self._marks.chosen = quote, passage, None
         self._target, self._landing = (quote[0], around), True
         if top is not None:
             self._target, self._top = None, top
@@ -167,24 +170,23 @@ class Page(ScrollView, can_focus=True):
     def clear(self) -> None:
         """Show nothing."""
         self.sheet, self._layout_of_text = None, None
-        self.links, self._found, self._current, self._chosen = (), (), None, None
-        self._quote = self._passage = self._landed = (0, 0)
-        self._top, self._target = 0, None
+        self._marks = Marks()
+        self._top, self._landed, self._target = 0, (0, 0), None
         self.virtual_size = Size(0, 0)
         self._redraw()
 
     def mark_links(self, links: Sequence[Span]) -> None:
         """Underline spans; the one chosen stays so where it is among them."""
-        chosen = None if self._chosen is None else self.links[self._chosen]
-        before, view = self.links, self.view
-        self.links = links
-        self._chosen = links.index(chosen) if chosen in links else None
+        marks, view = self._marks, self.view
+        chosen = None if marks.chosen is None else marks.links[marks.chosen]
+        before, marks.links = marks.links, links
+        marks.chosen = links.index(chosen) if chosen in links else None
         if within(before, view) != within(links, view):
             self._redraw()
 
     def mark_found(self, found: Sequence[Span], current: int | None) -> None:
         """Mark what was found; the current one is brought into view."""
-        self._found, self._current = found, current
+        self._marks.found, self._marks.current = found, current
         if current is not None:
             self._reveal(*found[current])
         self._redraw()
@@ -209,15 +211,15 @@ class Page(ScrollView, can_focus=True):
 
     def action_choose(self, step: int) -> None:
         """Choose the next or the previous link, from the first in view on."""
-        view = self.view
-        if self._chosen is not None and view.start <= self.links[self._chosen][0] < view.end:
-            number = self._chosen + step
+        view, chosen = self.view, self._marks.chosen
+        if chosen is not None and view.start <= self.links[chosen][0] < view.end:
+            number = chosen + step
         elif step > 0:
             number = bisect_left(self.links, (view.start, 0))
         else:
             number = bisect_left(self.links, (view.end, 0)) - 1
         if 0 <= number < len(self.links):
-            self._chosen = number
+            self._marks.chosen = number
             self._reveal(*self.links[number])
             self._redraw()
             self.refresh_bindings()
@@ -227,12 +229,12 @@ class Page(ScrollView, can_focus=True):
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
         """Offer to follow a link once one is chosen."""
-        return action != "follow" or self._chosen is not None
+        return action != "follow" or self._marks.chosen is not None
 
     def action_follow(self) -> None:
         """Follow the chosen link."""
-        if self._chosen is not None:
-            self.post_message(self.Followed(self.links[self._chosen]))
+        if self._marks.chosen is not None:
+            self.post_message(self.Followed(self.links[self._marks.chosen]))
 
     def on_click(self, event: events.Click) -> None:
         """Follow the link under the mouse."""
@@ -242,7 +244,7 @@ class Page(ScrollView, can_focus=True):
         at = self._position(offset)
         for number, (start, end) in enumerate(self.links):
             if start <= at < end:
-                self._chosen = number
+                self._marks.chosen = number
                 self.action_follow()
                 return
 
@@ -257,7 +259,10 @@ class Page(ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Keep the place in mind, and tell of it."""
-        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self.refresh(self.size.region)
+        if self.vertical_scrollbar.grabbed:
+            self.vertical_scrollbar.position = new_value
         rows = self._layout_of_text
         # From beyond the end it was moved by a page that has grown, not by the reader.
         moved = round(old_value) != round(new_value) and old_value <= self.max_scroll_y
@@ -268,31 +273,43 @@ class Page(ScrollView, can_focus=True):
     def notify_style_update(self) -> None:
         """Draw in the new colours."""
         super().notify_style_update()
-        self._styles.clear()
+        self._ink.dry()
         self._drawn.clear()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint rows as they were drawn: there is no border or padding to be added each time."""
+        # Until the text is wrapped for a new width, rows are cut or filled up.
+        top, width, plain = self.scroll_offset.y, self._width + _MARGIN, self._ink.of()
+        strips = [self._row(top + y).adjust_cell_length(width, plain) for y in crop.line_range]
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        return [strip.crop(*crop.column_span) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
-        """Draw a row, or show it again as it was drawn."""
-        number = self.scroll_offset.y + y
+        """Draw a row for the mouse, which asks what character is where."""
+        number, rows = self.scroll_offset.y + y, self._layout_of_text
+        indent = rows[number].indent if rows and number < len(rows) else 0
+        return self._row(number).apply_offsets(-len(_BAR) - indent, number)
+
+    def _row(self, number: int) -> Strip:
         strip = self._drawn.get(number)
         if strip is None:
             strip = self._drawn[number] = self._draw(number)
         return strip
 
     def _draw(self, number: int) -> Strip:
-        base, rows = self._style(""), self._layout_of_text
+        rows, plain = self._layout_of_text, self._ink.of()
         if rows is None or number >= len(rows):
-            return Strip.blank(self.size.width, base)
+            return Strip([])
         row = rows[number]
-        opened = self._passage[0] < row.end and row.start < self._passage[1]
+        opened = self._marks.passage[0] < row.end and row.start < self._marks.passage[1]
         segments = [
-            Segment(_BAR if opened else _NO_BAR, base + self._style(_OPENED)),
-            Segment(" " * row.indent, base),
-            *self._segments(row, number, base),
+            Segment(_BAR if opened else _NO_BAR, self._ink.of(_OPENED)),
+            Segment(" " * row.indent, plain),
+            *self._segments(row, number),
         ]
-        strip = Strip(segments).adjust_cell_length(self.size.width, base)
-        # What the mouse selects is told in characters of the row.
-        return strip.apply_offsets(-len(_BAR) - row.indent, number)
+        return Strip(segments, len(_BAR) + row.indent + cells(self._text[row.start : row.end]))
 
     @property
     def _width(self) -> int:
@@ -308,6 +325,10 @@ class Page(ScrollView, can_focus=True):
         if sheet is None or width < NARROWEST:
             return
         rows = self._layout_of_text
+        if rows is not None and rows.width == width and not self._landing:
+            # Only the height has changed: the reader may be on the way to another place.
+            self._tell()
+            return
         if rows is None or rows.width != width:
             rows = await asyncio.to_thread(Layout, sheet.text, width, sheet.indents)
             if not self.is_attached or sheet is not self.sheet or width != self._width:
@@ -319,10 +340,11 @@ class Page(ScrollView, can_focus=True):
             top = rows[self._row_for(rows, *self._target)].start
             self._target = None
         self.scroll_to(y=rows.row_of(top), immediate=True)
+        self.vertical_scrollbar.position = self.scroll_y
         self._top = top
         if self._landing:
             self._landing = False
-            self._landed = (top, self._quote[0])
+            self._landed = (top, self._marks.quote[0])
         self._redraw()
         self._tell()
 
@@ -353,53 +375,30 @@ class Page(ScrollView, can_focus=True):
         return max(row.start, min(row.start + offset.x, row.end))
 
     def _tell(self) -> None:
-        if not self._told:
-            self._told = True
-            self.set_timer(_PACE, self._tell_now)
+        now = monotonic()
+        if self._resting is None:
+            self._tell_by = now + _PACE
+        elif now + _REST < self._tell_by:
+            self._resting.stop()
+        else:
+            return
+        self._resting = self.set_timer(_REST, self._tell_now)
 
     def _tell_now(self) -> None:
-        self._told = False
+        self._resting = None
+        self.vertical_scrollbar.position = self.scroll_y
         # On its way to another place it is told of once it is there.
         if not self._landing:
             self.post_message(self.Scrolled())
 
-    def _segments(self, row: Row, number: int, base: Style) -> Iterator[Segment]:
-        marks = [(*mark[:2], self._style(mark.what)) for mark in self._marks(row)]
+    def _segments(self, row: Row, number: int) -> Iterable[Segment]:
+        assert self.sheet is not None
+        marks = [*self.sheet.parts(row.start, row.end), *self._marks.of(row)]
         if (selection := self.text_selection) and (span := selection.get_span(number)):
             last = row.end if span[1] < 0 else row.start + span[1]
-            style = self.screen.get_component_rich_style("screen--selection")
-            marks.append((row.start + max(span[0], 0), last, style))
-        cuts = {at for mark in marks for at in mark[:2] if row.start < at < row.end}
-        for start, end in pairwise(sorted({row.start, row.end, *cuts})):
-            styles = (style for first, last, style in marks if first <= start and end <= last)
-            yield Segment(self._text[start:end], sum(styles, base))
-
-    def _style(self, what: str) -> Style:
-        """The style of a mark, which leaves out what it does not say, or of plain text ("")."""
-        if what not in self._styles:
-            self._styles[what] = self._looked_up(what) if what else self.rich_style
-        return self._styles[what]
-
-    def _looked_up(self, what: str) -> Style:
-        name = f"page--{what}"
-        style = self.get_component_rich_style(name, partial=True)
-        if style.bgcolor is None:
-            return style
-        # Mixed with what it stands on: a terminal knows no transparency.
-        return style + Style(bgcolor=self.get_component_rich_style(name).bgcolor)
+            marks.append(Part(row.start + max(span[0], 0), last, SELECTED))
+        return self._ink.segments(self._text, row, marks)
 
     def _redraw(self) -> None:
         self._drawn.clear()
         self.refresh()
-
-    def _marks(self, row: Row) -> Iterator[Part]:
-        """What is marked in a row, that which covers the rest last."""
-        assert self.sheet is not None
-        yield from self.sheet.parts(row.start, row.end)
-        yield from (Part(*self.links[n], LINK) for n in touching(self.links, row))
-        yield Part(*self._quote, QUOTE)
-        yield from (Part(*self._found[n], FOUND) for n in touching(self._found, row))
-        if self._chosen is not None:
-            yield Part(*self.links[self._chosen], CHOSEN)
-        if self._current is not None:
-            yield Part(*self._found[self._current], CURRENT)

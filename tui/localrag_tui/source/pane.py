@@ -17,6 +17,7 @@ from localrag.errors import LocalragError
 from localrag_tui.i18n import N_, _
 from localrag_tui.library import Library
 from localrag_tui.owner import bench_of
+from localrag_tui.shell.keys import bench_key
 from localrag_tui.shown import content
 from localrag_tui.source.find import FindBar
 from localrag_tui.source.head import Head
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 _BESIDE = 110
 # What is tied to a provision is looked up once a reader stays there, in seconds.
 _STAY = 0.12
+
+
+class _Body(Container):
+    # Its parts cover it: nothing of its own is drawn below them.
+    BLANK = True
 
 
 class SourcePane(Widget):
@@ -124,7 +130,7 @@ class SourcePane(Widget):
     def compose(self) -> ComposeResult:
         """The head, the page with its ties, and what is told below."""
         yield self._head
-        with Container(id="source-body"):
+        with _Body(id="source-body"):
             yield self.page
             yield self._ties
         yield self._finder
@@ -296,37 +302,46 @@ class SourcePane(Widget):
         return self._opened or self.bench.library
 
     def _go(self, find: "Callable[[CorpusStore], Spot]") -> None:
+        library = self._library
+
         async def go() -> None:
             try:
-                spot = await self._library.read(find)
+                spot = await library.read(find)
             except LocalragError as error:
                 self._complain(error)
                 return
             if self.is_attached:
                 self._leave_ties()
-                await self._show(spot)
+                await self._show(spot, library=library)
 
         self.run_worker(go(), group="go", exclusive=True)
 
     async def _step(self, by: int) -> None:
         visit = self._history.ahead(by)
         if visit is not None:
-            await self._show(visit.spot, visit.top, step=by)
+            await self._show(visit.spot, visit.top, library=visit.library, step=by)
 
     async def _show(
-        self, spot: Spot, top: int | None = None, *, step: int = 0, preview: bool = False
+        self,
+        spot: Spot,
+        top: int | None = None,
+        *,
+        library: Library | None = None,
+        step: int = 0,
+        preview: bool = False,
     ) -> None:
         """Show a place; only the newest of several that are asked for at once.
 
         Args:
             spot: the place.
             top: the first character that is to be in view.
+            library: the corpus; without it, the one that is read next.
             step: how far in the history the place is; 0 for a new one.
             preview: see `open`.
         """
         self._opening += 1
         number, page = self._opening, self.page
-        library, before = self.library or self.bench.library, page.sheet
+        library, before = library or self.library or self.bench.library, page.sheet
         same = before if library is self._opened else None
         try:
             sheet, passage = await library.read(lambda store: opened(store, spot, same))
@@ -340,7 +355,7 @@ class SourcePane(Widget):
         if step:
             self._history.step(step, page.top)
         else:
-            self._history.enter(spot, page.top, preview=preview)
+            self._history.enter(spot, library, page.top, preview=preview)
         if sheet is not before:
             self._known_links = {}
             if self._finder.is_open:
@@ -410,7 +425,8 @@ class SourcePane(Widget):
         self.page.focus()
 
     def _say_how_to_begin(self) -> None:
-        self._tell(_("Nothing is open yet: Ctrl+G goes to a provision."))
+        key = bench_key(self.app, "app.jump")
+        self._tell(_("Nothing is open yet: {key} goes to a provision.").format(key=key))
 
     def _complain(self, error: LocalragError) -> None:
         # A pane that was closed meanwhile has nobody to tell.
