@@ -22,7 +22,8 @@ def locked(path: Path, busy: BusyError) -> Iterator[None]:
     # Only writers pay for the import.
     from filelock import FileLock, Timeout
 
-    lock = FileLock(path, timeout=0)
+    # Whoever has it may free it from another thread.
+    lock = FileLock(path, timeout=0, thread_local=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         lock.acquire()

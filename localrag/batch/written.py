@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from os import fstat
 from pathlib import Path
+from threading import Lock
 from typing import IO, Any
 
 from localrag.batch.rows import FAILED
@@ -20,11 +21,13 @@ class WrittenRows:
     """The rows of a file of answers: found in one pass, read one by one.
 
     The newest line of a row counts. A line whose end is not written yet, and one that no batch
-    wrote, is passed over.
+    wrote, is passed over. Several threads may use it.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        # Two that read on from the same place would count every line twice.
+        self._lock = Lock()
         self._forget()
 
     def refresh(self) -> bool:
@@ -34,18 +37,20 @@ class WrittenRows:
             OSError: it cannot be read; one that is not there is empty.
         """
         try:
-            with self._path.open("rb") as file:
+            with self._lock, self._path.open("rb") as file:
                 return self._follow(file)
         except FileNotFoundError:
-            there = bool(self._places)
-            self._forget()
-            return there
+            with self._lock:
+                there = bool(self._places)
+                self._forget()
+                return there
 
     def tally(self, up_to: int | None = None) -> Counter[str]:
         """Rows by outcome, a status or the type of an error; arguments as for `numbers`."""
-        return Counter(
-            outcome for row, outcome in self._outcomes.items() if up_to is None or row <= up_to
-        )
+        with self._lock:
+            return Counter(
+                outcome for row, outcome in self._outcomes.items() if up_to is None or row <= up_to
+            )
 
     def numbers(self, *, failed: bool = False, up_to: int | None = None) -> list[int]:
         """The numbers of the rows that are there, in order.
@@ -54,8 +59,9 @@ class WrittenRows:
             failed: only those with an error.
             up_to: only so many of the table, from the first.
         """
-        rows = self._failed if failed else self._places
-        return sorted(row for row in rows if up_to is None or row <= up_to)
+        with self._lock:
+            rows = self._failed if failed else self._places
+            return sorted(row for row in rows if up_to is None or row <= up_to)
 
     def row(self, number: int) -> dict[str, Any]:
         """A row, as `rows.as_line` writes it.

@@ -4,7 +4,7 @@ import asyncio
 import json
 import shutil
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.app import App
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from localrag.config import Config
@@ -189,6 +190,15 @@ def workbench(request: pytest.FixtureRequest, engine: ScriptedEngine) -> Callabl
 
 
 @pytest.fixture
+def alone(
+    workbench: Callable[..., Workbench], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Workbench]:
+    """Makes the application without its screens: a dialogue is looked at by itself."""
+    monkeypatch.setattr(Workbench, "MODES", dict.fromkeys(Workbench.MODES, Screen))
+    return workbench
+
+
+@pytest.fixture
 def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs run in a thread of this process, which starts at once."""
 
@@ -244,21 +254,22 @@ def snapshots(
 
     ``await snapshots(lambda language: workbench(language), prepare)``: the first makes the
     application, the second, a coroutine function, brings it into the state to be compared (given
-    the pilot, at 80x24). ``ready`` is waited for before every look; ``name`` is needed where a
-    test has several; ``themes`` where one cannot be changed while the screen is shown. Every row
-    is as wide as the screen, nothing in it acts on a terminal, every text has contrast enough.
+    the pilot, at 80x24); several of them by name are done one after another, and what one opened
+    is closed before the next. ``ready`` is waited for before every look; ``themes`` is needed
+    where one cannot be changed while the screen is shown. Every row is as wide as the screen,
+    nothing in it acts on a terminal, every text has contrast enough.
     """
     expected = snapshot.use_extension(_Screens)
 
     async def compare(
         make: Callable[[str], App[Any]],
-        prepare: Prepare | None = None,
+        prepare: Prepare | Mapping[str, Prepare] = lambda pilot: pilot.pause(),
         *,
         ready: Callable[[], object] = lambda: True,
-        name: str = "",
         themes: Sequence[str] = THEMES,
     ) -> None:
-        kept = tmp_path / f"kept{name}"
+        kept = tmp_path / "kept"
+        states = prepare if isinstance(prepare, Mapping) else {"": prepare}
         looks: dict[str, Dump] = {}
         for language in i18n.LANGUAGES:
             if kept.exists():
@@ -268,20 +279,21 @@ def snapshots(
             if home.exists() and not kept.exists():
                 shutil.copytree(home, kept)
             async with app.run_test(size=SIZES[0], notifications=True) as pilot:
-                if prepare is not None:
-                    await prepare(pilot)
-                for size in SIZES:
-                    await pilot.resize_terminal(*size)
-                    for theme in themes:
-                        app.theme = f"localrag-{theme}"
-                        await _until(pilot, ready)
-                        title = f"{size[0]}x{size[1]}-{language}-{theme}"
-                        looks[title] = await _settled(pilot)
-        changed = [
-            title
-            for title, look in looks.items()
-            if look.as_text != expected(name=f"{name}-{title}".strip("-"))
-        ]
+                for name, bring in states.items():
+                    if looks:
+                        await pilot.resize_terminal(*SIZES[0])
+                    depth = len(app.screen_stack)
+                    await bring(pilot)
+                    for size in SIZES:
+                        await pilot.resize_terminal(*size)
+                        for theme in themes:
+                            app.theme = f"localrag-{theme}"
+                            await _until(pilot, ready)
+                            title = f"{name}-{size[0]}x{size[1]}-{language}-{theme}".lstrip("-")
+                            looks[title] = await _settled(pilot)
+                    for _ in app.screen_stack[depth:] if len(states) > 1 else ():
+                        await app.pop_screen()
+        changed = [title for title, look in looks.items() if look.as_text != expected(name=title)]
         assert not changed, f"{changed} differ; shown is\n{looks[changed[0]].as_text}"
         faults = [f"{title} {fault}" for title, look in looks.items() for fault in look.faults]
         assert not faults, "\n".join(faults)

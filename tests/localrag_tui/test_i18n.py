@@ -9,6 +9,8 @@ CODE = """
 from localrag_tui.i18n import N_, _, ngettext
 _("Ask {model}")
 N_("Quit")
+print(f"{_('within')}: {N_('a line')}")
+_(N_)
 ngettext("{n} law", "{n} laws", 2)
 """
 
@@ -46,7 +48,13 @@ def test_messages_are_collected_compiled_and_spoken(package):
     assert catalogues.faults(rooms)[0].startswith("ja/ask: missing")
     catalogues.update(rooms)
     assert "ja/shell: untranslated: 'Quit'" in catalogues.faults(rooms)
-    ask = {"Ask {model}": "{model}に質問", "Quit": "終了", "{n} laws": "{n} 件の法令"}
+    ask = {
+        "Ask {model}": "{model}に質問",
+        "Quit": "終了",
+        "within": "中",
+        "a line": "行",
+        "{n} laws": "{n} 件の法令",
+    }
     translate(package, "ask", **ask)
     translate(package, "shell", Quit="終了")
     assert catalogues.faults(rooms) == [

@@ -29,6 +29,20 @@ def test_choices_are_there_again(make, told):
     assert told == []
 
 
+def test_two_workbenches_keep_what_each_of_them_chose(make, told):
+    one, two = make(), make()
+    one.remember(corpus="laws", reading={"laws": [["civil", 5]]})
+    one.close()
+    two.remember(method="statute-lexical", reading={"main": [["penal", 7]]})
+    two.close()
+    three = make()
+    assert (three.choices.corpus, three.choices.method) == ("laws", "statute-lexical")
+    assert three.choices.reading == {"laws": (("civil", 5),), "main": (("penal", 7),)}
+    assert two.choices.corpus is None, "one in use is not changed by another"
+    three.close()
+    assert told == []
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -60,7 +60,8 @@ class Choices(BaseModel):
 class Memory:
     """Keeps the choices in a file, written by a thread: a slow disk holds up no key.
 
-    A file that cannot be read or written is done without, and told of once.
+    A file that cannot be read or written is done without, and told of once. What another
+    workbench has chosen since stays in it, unless it is chosen otherwise here.
 
     Args:
         path: the file.
@@ -75,7 +76,7 @@ class Memory:
         self._tell = tell
         self._told = False
         self._writer = ThreadPoolExecutor(1, "memory")
-        self.choices = self._read()
+        self.choices = self._kept = self._read()
 
     def remember(self, **chosen: object) -> None:
         """Change choices, by their names."""
@@ -92,23 +93,31 @@ class Memory:
         if choices != self.choices:
             return  # A later one is on its way.
         try:
-            replace_text(self._path, choices.model_dump_json(indent=1))
-            self._told = False
+            there = self._load()
+        except (OSError, ValidationError):
+            there = self._kept
+        try:
+            merged = _merged(there, self._kept, choices)
+            replace_text(self._path, merged.model_dump_json(indent=1))
+            self._told, self._kept = False, choices
         except OSError as error:
             what = _("What you choose cannot be kept in {path} ({reason}).")
             self._complain(what, error, _("Make it writable, or free some space."))
 
     def _read(self) -> Choices:
         try:
-            with self._path.open("rb") as file:
-                # What is longer ends in the middle, and is no JSON.
-                return Choices.model_validate_json(file.read(_MOST_BYTES))
+            return self._load()
         except FileNotFoundError:
             return Choices()
         except (OSError, ValidationError) as error:
             what = _("The choices in {path} could not be read ({reason}).")
             self._complain(what, error, _("Choose again: it is written anew."))
         return Choices()
+
+    def _load(self) -> Choices:
+        with self._path.open("rb") as file:
+            # What is longer ends in the middle, and is no JSON.
+            return Choices.model_validate_json(file.read(_MOST_BYTES))
 
     def _complain(self, what: str, error: OSError | ValidationError, cure: str) -> None:
         if not self._told:
@@ -118,3 +127,14 @@ class Memory:
             else:
                 reason = _("it is damaged, {n} faults").format(n=error.error_count())
             self._tell(StorageError(what.format(path=self._path, reason=reason), cure))
+
+
+def _merged(there: Choices, before: Choices, now: Choices) -> Choices:
+    """What is there, with what has changed here."""
+    changed = {name: chosen for name, chosen in now if chosen != getattr(before, name)}
+    read = {
+        corpus: panes
+        for corpus, panes in now.reading.items()
+        if panes != before.reading.get(corpus)
+    }
+    return there.model_copy(update={**changed, "reading": {**there.reading, **read}})

@@ -1,6 +1,7 @@
 """A file of answers as somebody reads it who looks at some rows."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,25 @@ def test_a_file_that_changed_under_the_reader_is_not_taken_for_another_row(writt
     written.out.write_bytes(b"".join([lines[1], lines[0], lines[2]]))
     with pytest.raises((ValueError, LookupError)):
         rows.row(1)
+
+
+def test_several_threads_read_it_while_it_grows(written: Any) -> None:
+    rows = WrittenRows(written.out)
+    rows.refresh()
+    row = rows.row(1)
+
+    def grow() -> None:
+        with written.out.open("a", encoding="utf-8") as file:
+            for number in range(4, 20_001):
+                file.write(json.dumps({**row, "row": number}, ensure_ascii=False) + "\n")
+
+    def look() -> None:
+        while len(rows.numbers()) < 20_000:
+            rows.refresh()
+            assert sum(rows.tally().values()) >= 3
+
+    with ThreadPoolExecutor(5) as threads:
+        for done in [threads.submit(look) for _ in range(4)] + [threads.submit(grow)]:
+            done.result(30)
+    assert rows.numbers() == list(range(1, 20_001))
+    assert all(rows.row(number)["row"] == number for number in (1, 4, 9_999, 20_000))

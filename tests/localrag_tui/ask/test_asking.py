@@ -64,6 +64,8 @@ async def test_enter_pressed_often_asks_once(workbench, engine, answers, until, 
     engine.will(answers.supported)
     app = workbench()
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        # Keys wait until the screen is ready for them.
+        await app.screen.ready.wait()
         question = app.screen.query_one(QuestionArea)
         question.put("how high?")
         for _ in range(4):

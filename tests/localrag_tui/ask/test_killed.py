@@ -53,7 +53,7 @@ async def test_the_unfinished_answer_is_there_and_marked(bench_home, kept, workb
         os.write(ours, b"how high?\r")
         _wait(lambda: any(turn.draft for turn in _turns(kept)), painted)
         os.write(ours, b"not sent")
-        _wait(lambda: b"not sent" in bench_home.joinpath("tui-unsent.json").read_bytes(), painted)
+        _wait(lambda: b"not sent" in bench_home.joinpath("tui-unsent/1.json").read_bytes(), painted)
     finally:
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()

@@ -49,7 +49,7 @@ async def test_what_is_told_while_an_answer_is_made(
         loading.set()
         await until(pilot, lambda: "水位は[red]…" in shown(app))
         assert "unchecked:" in shown(app)
-        assert "12 written" in shown(app)
+        await until(pilot, lambda: "12 written" in shown(app))
         assert "loading" not in shown(app)
         writing.set()
         await ask_again_is_refused(app, pilot, until, told)
@@ -110,8 +110,11 @@ async def test_rejected_quotations_and_nothing_found(
         assert "unsupported  not all of it rests on quotations" in shown(app)
         assert "[2] rejected: " in shown(app)
         assert "(the passage does not hold" in shown(app)
+        await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await ask(pilot, "how deep?")
         assert "not found  the model finds no answer in the 2 passages" in shown(app)
+        # No source of the answer before stands beside it.
+        await until(pilot, lambda: app.screen.query_one(SourcePane).spot is None)
         # Up and down go from claim to claim, and the evidence with them.
         await pilot.press("tab", "up")
         await until(pilot, lambda: app.screen.query_one("#citations").highlighted == 1)

@@ -35,19 +35,43 @@ def test_long_lines_are_broken_and_whole_again(lengths):
 
 
 async def test_what_was_typed_is_kept(tmp_path):
-    path = tmp_path / "unsent.json"
-    kept = UnsentFile(path)
+    folder = tmp_path / "unsent"
+    path = folder / "1.json"
+    kept = UnsentFile(folder)
     assert await kept.read() == Unsent()
+    assert not folder.exists()
     typed = Unsent("question \ud800\x00", "one\ntwo")
     await kept.write(typed)
-    assert await UnsentFile(path).read() == typed
-    await kept.write(Unsent())
+    kept.close()
+    again = UnsentFile(folder)
+    assert await again.read() == typed
+    await again.write(Unsent())
+    again.close()
     assert not path.exists()
     for damaged in (b"\xff", b"[]", b"{}", b"3"):
         path.write_bytes(damaged)
-        assert await UnsentFile(path).read() == Unsent()
-    await UnsentFile(tmp_path / "nowhere" / "unsent.json").write(typed)
-    assert not tmp_path.joinpath("nowhere").exists()
+        other = UnsentFile(folder)
+        assert await other.read() == Unsent()
+        other.close()
+    blocked = UnsentFile(path / "no folder")
+    await blocked.write(typed)
+    assert await blocked.read() == Unsent()
+
+
+async def test_every_open_workbench_keeps_its_own_and_takes_over_what_is_left(tmp_path):
+    one, two = UnsentFile(tmp_path), UnsentFile(tmp_path)
+    for file, text in ((one, "first"), (two, "second")):
+        assert await file.read() == Unsent()
+        await file.write(Unsent(text))
+    await two.write(Unsent("second, longer"))
+    third = UnsentFile(tmp_path)
+    assert await third.read() == Unsent(), "both are at work"
+    one.close()
+    two.close()
+    later = [UnsentFile(tmp_path) for _ in range(3)]
+    assert [(await file.read()).text for file in later] == ["first", "second, longer", ""]
+    for file in (third, *later):
+        file.close()
 
 
 def test_a_text_is_cut_to_what_can_be_edited():

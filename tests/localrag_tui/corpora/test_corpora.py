@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from textual.screen import Screen
 
 from localrag.workspace import Workspace
 from localrag_tui.corpora import actions
@@ -123,6 +122,7 @@ async def test_a_corpus_is_chosen_and_remembered(workbench, bench_home, shown, u
 async def test_settings_that_are_not_valid_are_told(workbench, bench_home, shown, until):
     app = workbench()
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await until(pilot, app.screen.ready.is_set)
         (bench_home / "localrag.toml").write_text("[chat]\nmodell = 'x'\n")
         actions.tell_errors(app, actions.index)
         await until(pilot, lambda: "there is no setting" in shown(app))
@@ -142,27 +142,24 @@ def test_work_is_told_in_steps_and_reported(bench_home: Path, tmp_path: Path):
     assert again.details() == ["The index of main is up to date."]
 
 
-async def test_look_of_the_welcome(workbench, snapshots):
+async def test_look_of_the_welcome(alone, snapshots):
     async def prepare(pilot):
-        await pilot.app.push_screen(Screen())
         await pilot.app.push_screen(Welcome())
 
-    await snapshots(lambda language: workbench(language), prepare)
+    await snapshots(alone, prepare)
 
 
-async def test_look_of_adding(workbench, snapshots, until):
+async def test_look_of_adding(alone, snapshots, until):
     async def prepare(pilot):
-        await pilot.app.push_screen(Screen())
         actions.add(pilot.app)
         await until(pilot, lambda: pilot.app.screen.query("#path"))
 
-    await snapshots(lambda language: workbench(language), prepare)
+    await snapshots(alone, prepare)
 
 
-async def test_look_of_choosing(workbench, snapshots, until, shown):
+async def test_look_of_choosing(alone, snapshots, until, shown):
     async def prepare(pilot):
-        await pilot.app.push_screen(Screen())
         actions.choose(pilot.app)
         await until(pilot, lambda: "163" in shown(pilot.app))
 
-    await snapshots(lambda language: workbench(language), prepare)
+    await snapshots(alone, prepare)

@@ -1,10 +1,14 @@
 """The jobs dialogue, what it says of jobs, and the words on how far they are."""
 
 import pytest
-from textual.screen import Screen
 
 from localrag.batch.events import Progress as BatchProgress
 from localrag.errors import StorageError
+from localrag.ingest.add import AddReport
+from localrag.ingest.events import FileFailed
+from localrag.ingest.index import IndexReport
+from localrag_tui.corpora.report import Added, Indexed
+from localrag_tui.i18n import _
 from localrag_tui.jobs.dialogue import JobsDialogue
 from localrag_tui.jobs.outcome import details, told
 from localrag_tui.jobs.report import ReportDialogue
@@ -112,10 +116,29 @@ async def test_without_jobs_it_says_so(workbench, shown):
 
 
 @pytest.mark.anyio
-async def test_look(workbench, snapshots):
+async def test_look(alone, snapshots):
     async def prepare(pilot):
         pilot.app.jobs.all.extend(some_jobs())
-        await pilot.app.push_screen(Screen())
         await pilot.press("ctrl+b")
 
-    await snapshots(lambda language: workbench(language), prepare)
+    await snapshots(alone, prepare)
+
+
+@pytest.mark.anyio
+async def test_look_of_a_report(alone, snapshots):
+    added = AddReport(
+        added=326,
+        files_unchanged=14,
+        unsupported={".mp3": 2, "": 1},
+        failures=1,
+        failed=[FileFailed("[red]broken.xml", "It is no XML: line 3.", "Mend it.")],
+    )
+    indexed = IndexReport(False, 55_798, 291_085, 16_330, 1, 64.0)
+
+    async def prepare(pilot):
+        outcome = Added(added, Indexed("main", indexed))
+        title = _("Add {path} to {corpus}").format(path="/media/stick", corpus="main")
+        job = ended(title, State.DONE, value=outcome)
+        await pilot.app.push_screen(ReportDialogue(job))
+
+    await snapshots(alone, prepare)

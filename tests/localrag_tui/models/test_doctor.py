@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from textual.screen import Screen
 
 from localrag.doctor import Finding, Health
 from localrag_tui.models import doctor
@@ -87,13 +86,12 @@ async def test_only_indexing_is_run_from_here(cure: str, expected: object):
     assert doctor._indexing(cure) == expected
 
 
-async def test_look(workbench, monkeypatch, snapshots, shown, until):
+async def test_look(alone, monkeypatch, snapshots, shown, until):
     monkeypatch.setattr(doctor, "examine", told)
 
     async def prepare(pilot):
-        await pilot.app.push_screen(Screen())
         await pilot.app.push_screen(DoctorDialogue())
         await until(pilot, lambda: "Put back" in shown(pilot.app))
         await until(pilot, lambda: pilot.app.jobs.all[0].state is State.DONE)
 
-    await snapshots(lambda language: workbench(language), prepare)
+    await snapshots(alone, prepare)

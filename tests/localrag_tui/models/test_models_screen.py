@@ -3,10 +3,10 @@
 import asyncio
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
-from textual.screen import Screen
 from tiny_models.servers.hub import TinyHub
 
 from localrag_models.store import ModelStore
@@ -230,11 +230,18 @@ async def test_look(workbench, monkeypatch, snapshots, shown, until):
     await snapshots(lambda language: workbench(language, mode="models"), prepare)
 
 
-async def test_look_of_pulling(workbench, monkeypatch, snapshots):
+async def test_look_of_the_forms(alone, monkeypatch, snapshots):
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    made = {
+        "pull": lambda: forms.pull_form(ROWS[-1]),
+        "add": forms.add_form,
+        "import": forms.import_form,
+        "export": lambda: forms.export_form("mine"),
+        "remove": lambda: forms.remove_form(ROWS[0]),
+    }
 
-    async def prepare(pilot):
-        await pilot.app.push_screen(Screen())
-        await pilot.app.push_screen(forms.pull_form(ROWS[-1]))
+    async def open_(pilot, form):
+        await pilot.app.push_screen(form())
 
-    await snapshots(lambda language: workbench(language), prepare)
+    states = {name: partial(open_, form=form) for name, form in made.items()}
+    await snapshots(alone, states)

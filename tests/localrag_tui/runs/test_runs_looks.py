@@ -1,6 +1,7 @@
 """How the Runs screen looks."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,16 @@ import pytest
 from textual.widgets import Input
 
 from localrag_tui.runs import work
+from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.events import Behind, Halted, Progressed, Resumed, Step, Warned
 from localrag_tui.runs.form import RunForm
 from localrag_tui.runs.live import Live
+from localrag_tui.runs.new_batch import BatchDialogue
+from localrag_tui.runs.new_evaluation import EvaluationDialogue
 from localrag_tui.runs.orders import BatchOrder
 from localrag_tui.work.job import Job
+
+from .conftest import HOSTILE
 
 pytestmark = pytest.mark.anyio
 
@@ -85,25 +91,43 @@ async def test_a_report(
     await snapshots(make, prepare, ready=ready)
 
 
-async def test_the_dialogues(workbench: Any, snapshots: Any, until: Any) -> None:
-    for key in ("n", "e"):
-        made: list[Any] = []
+async def test_the_dialogues(alone: Any, snapshots: Any, until: Any) -> None:
+    async def open_(pilot: Any, dialogue: type[RunForm], select: str, first: str) -> None:
+        app = pilot.app
+        await app.push_screen(dialogue())
+        await until(pilot, lambda: len(app.screen.query_one(select)._options) > 1)
+        await pilot.press("ctrl+s")
+        field = app.screen.query_one(first, Input)
+        await until(pilot, lambda: field.has_focus)
 
-        def make(language: str, made: list[Any] = made) -> Any:
-            made.append(workbench(language, mode="runs"))
-            return made[-1]
+    states = {
+        "n": partial(open_, dialogue=BatchDialogue, select="#method", first="#questions"),
+        "e": partial(open_, dialogue=EvaluationDialogue, select="#corpus", first="#file"),
+    }
+    await snapshots(alone, states)
 
-        async def prepare(pilot: Any, key: str = key, made: list[Any] = made) -> None:
-            app = made[-1]
-            await pilot.press(key)
-            await until(pilot, lambda: isinstance(app.screen, RunForm))
-            select = "#method" if key == "n" else "#corpus"
-            await until(pilot, lambda: len(app.screen.query_one(select)._options) > 1)
-            await pilot.press("ctrl+s")
-            field = app.screen.query_one("#questions" if key == "n" else "#file", Input)
-            await until(pilot, lambda: field.has_focus)
 
-        await snapshots(make, prepare, name=key)
+async def test_one_row(alone: Any, snapshots: Any) -> None:
+    held = {"label": "渡し舟法 第八条", "quote": "渡し守は、水位が", "verified": True}
+    rejected = {"label": "渡し舟法 第九条", "quote": HOSTILE, "problem": "not in its source"}
+    answered = {
+        "row": 7,
+        "id": "q7",
+        "question": "渡し舟を運航してはならないのはどのときか。",
+        "options": ["水位が基準を超えるとき", "晴天のとき"],
+        "label": "a",
+        "status": "supported",
+        "claims": [{"text": "水位が政令で定める基準を超えるとき。", "citations": [1]}],
+        "citations": [held, rejected],
+    }
+    broke = {"type": "InputError", "cause": f"It broke: {HOSTILE}", "cure": "Mend it."}
+    failed = {"row": 8, "id": "q8", "question": "川幅は。", "error": broke}
+
+    async def open_(pilot: Any, row: dict[str, Any]) -> None:
+        await pilot.app.push_screen(AnswerDialogue(row, "main"))
+
+    states = {"answered": partial(open_, row=answered), "failed": partial(open_, row=failed)}
+    await snapshots(alone, states)
 
 
 def test_what_a_run_tells_in_words():

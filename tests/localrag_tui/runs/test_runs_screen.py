@@ -156,6 +156,12 @@ HERE = "ここ"
 async def test_nothing_is_there_yet(workbench: Any, shown: Any, until: Any) -> None:
     app = workbench(mode="runs", language="ja")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: "まだ実行はありません" in shown(app))
+        await until(pilot, lambda: "実行はまだありません" in shown(app))
         await pilot.press("s", "x", "t", "delete", "enter", "escape")
-        assert "まだ実行はありません" in shown(app)
+        assert "実行はまだありません" in shown(app)
+
+
+async def test_hints_name_the_keys_as_they_were_remapped(workbench: Any, shown: Any) -> None:
+    app = workbench(mode="runs", overrides={"tui.keys": {"runs.batch": "f9"}})
+    async with app.run_test(size=(80, 24)):
+        assert "F9 begins a batch, e an evaluation." in shown(app)

@@ -1,6 +1,7 @@
 """Batches and evaluations that are begun, stopped, killed and resumed from the workbench."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -86,7 +87,7 @@ async def test_a_batch_goes_on_after_the_application_was_killed(
 async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
     workbench: Any, shown: Any, until: Any, table: Any
 ) -> None:
-    questions = table(100)
+    questions = table(500)
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.press("n")
@@ -105,26 +106,26 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: "take the place of the questions" in shown(app))
         answers.value = str(out := questions.with_name("out.jsonl"))
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: "100 rows · 100 to ask · about" in shown(app))
+        await until(pilot, lambda: "500 rows · 500 to ask · about" in shown(app))
         assert not out.exists()
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
         assert "There is no run yet" not in shown(app)
         await until(pilot, lambda: len(lines(out)) >= 3)
-        await until(pilot, lambda: "running" in shown(app) and "out.jsonl" in shown(app))
+        await until(pilot, lambda: re.search(r"out\.jsonl +running", shown(app)))
         await pilot.press("x")
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: " stopped " in shown(app))
         stopped = len(lines(out))
-        assert stopped < 100
+        assert stopped < 500
         await pilot.press("s")
         await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
-        await until(pilot, lambda: "100 / 100" in shown(app))
+        await until(pilot, lambda: "500 / 500" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
         assert "out.jsonl: " not in shown(app)
         await pilot.press("enter")
         await until(pilot, lambda: "were answered before" in shown(app))
-    assert len(lines(out)) == 100
+    assert len(lines(out)) == 500
 
 
 async def test_what_differs_is_told_and_nothing_is_lost(

@@ -2,13 +2,17 @@
 
 import asyncio
 import threading
+from functools import partial
+from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
+from localrag.conversations.exporting import FileExistsAlready
 from localrag.conversations.store import Conversations
 from localrag.retrieval.model import Query
 from localrag_tui.sessions.dialogue import ConversationsDialogue, SearchField
+from localrag_tui.sessions.exporting import _Writer
 from localrag_tui.sessions.listing import PAGE, ConversationList
 from localrag_tui.shown import harmless
 from localrag_tui.widgets.form import Form
@@ -286,6 +290,35 @@ async def test_the_screen_is_as_it_was(snapshots, workbench, keep, workspace, un
         lambda language: workbench(language, home=workspace.home, conversation=ids["ferry"]),
         prepare,
     )
+
+
+async def test_what_is_asked_first_is_as_it_was(snapshots, alone, keep, until, monkeypatch):
+    keep()
+    # The folder of a test is called otherwise each time.
+    monkeypatch.setattr(_Writer, "suggested", lambda _: Path("/srv/ferry.md"))
+
+    def is_there(_writer, *, replace):
+        raise FileExistsAlready("A file is there already.")
+
+    monkeypatch.setattr(_Writer, "_export", is_there)
+
+    async def open_(pilot, keys):
+        app = pilot.app
+        dialogue = ConversationsDialogue()
+        app.push_screen(dialogue)
+        await until(pilot, lambda: settled(dialogue))
+
+        async def press(key, before):
+            await pilot.press(key)
+            await until(pilot, lambda: isinstance(app.screen, Form) and app.screen is not before)
+
+        await pilot.press("down")
+        for key in keys:
+            await press(key, app.screen)
+        dialogue.query_one(".box").visible = False
+
+    asked = {"rename": ("r",), "delete": ("d",), "export": ("e",), "replace": ("e", "enter")}
+    await snapshots(alone, {name: partial(open_, keys=keys) for name, keys in asked.items()})
 
 
 async def test_keys_that_come_before_the_list_do_nothing(bench, keep, until, workspace, shown):

@@ -1,7 +1,8 @@
 """Leaving while something runs: it is asked first."""
 
+from localrag_tui.i18n import _
 from localrag_tui.shell.leaving import LeaveDialogue
-from localrag_tui.work.job import Job
+from localrag_tui.work.job import Job, State
 
 
 async def test_leaving_is_asked_while_something_runs(plain, shown, until, monkeypatch):
@@ -20,3 +21,14 @@ async def test_leaving_is_asked_while_something_runs(plain, shown, until, monkey
         await pilot.press("tab", "enter")
         assert left == [None, True]
         assert not isinstance(app.screen, LeaveDialogue)
+
+
+async def test_look(alone, snapshots):
+    async def prepare(pilot):
+        pilot.app.jobs.all.extend(
+            Job(title, print, state=State.RUNNING)
+            for title in (_("Index {corpus}").format(corpus="main"), "[red]渡し舟\x1b[2J")
+        )
+        await pilot.app.push_screen(LeaveDialogue())
+
+    await snapshots(alone, prepare)

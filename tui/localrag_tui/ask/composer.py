@@ -59,14 +59,12 @@ class Composer(Vertical):
         self._typed = False
 
     def compose(self) -> ComposeResult:
-        """The two fields."""
+        """The question; what else there is comes with `complete`."""
         yield self.question
-        with Horizontal():
-            yield Static(id="labels")
-            yield self._options
 
-    async def on_mount(self) -> None:
-        """Show what was typed the last time."""
+    async def complete(self) -> None:
+        """Make the field of the options, and show what was typed the last time."""
+        await self.mount(Horizontal(Static(id="labels"), self._options))
         unsent = await self._kept.read()
         if not self.question.text and not self._options.text:
             self._show(unsent)
@@ -75,6 +73,7 @@ class Composer(Vertical):
     async def on_unmount(self) -> None:
         """Keep what was typed last."""
         await self._keep()
+        self._kept.close()
 
     @property
     def choosing(self) -> bool:

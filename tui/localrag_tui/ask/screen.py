@@ -12,12 +12,11 @@ from textual.widgets import Static
 
 from localrag.errors import LocalragError, UsageError
 from localrag_tui.ask.composer import Composer
-from localrag_tui.ask.example import Example
 from localrag_tui.ask.status import StatusLine
 from localrag_tui.ask.unsent import UnsentFile
-from localrag_tui.ask.welcome import EmptyConversation
 from localrag_tui.i18n import N_, _
 from localrag_tui.screen import WorkbenchScreen
+from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content, one_line
 from localrag_tui.spot import OpenSpot
 
@@ -27,10 +26,12 @@ if TYPE_CHECKING:
     from localrag.conversations.model import Turn
     from localrag.retrieval.model import Query
     from localrag_tui.ask.asking import Asking
+    from localrag_tui.ask.example import Example
     from localrag_tui.ask.record import Record
     from localrag_tui.ask.source_side import SourceSide
     from localrag_tui.ask.transcript import Transcript
     from localrag_tui.ask.ways import Way
+    from localrag_tui.ask.welcome import EmptyConversation
     from localrag_tui.work.job import Job
 
 # Seconds between two looks at an answer that is being made.
@@ -74,6 +75,7 @@ class AskScreen(WorkbenchScreen):
     def __init__(self) -> None:
         super().__init__(classes="-empty")
         self._record: Record
+        self._welcome: EmptyConversation
         self._transcript: Transcript
         self._side: SourceSide
         self._asking: Asking | None = None
@@ -84,9 +86,8 @@ class AskScreen(WorkbenchScreen):
         """The conversation on the left, its evidence on the right, the cost below."""
         with Horizontal(id="parts"), Vertical(id="conversation"):
             # Before the transcript, so that Tab goes from the question to the answer.
-            yield Composer(UnsentFile(self.bench.workspace.home / "tui-unsent.json"))
+            yield Composer(UnsentFile(self.bench.workspace.home / "tui-unsent"))
             yield Static(id="title")
-            yield EmptyConversation()
         yield StatusLine()
 
     def on_mount(self) -> None:
@@ -98,11 +99,14 @@ class AskScreen(WorkbenchScreen):
         from localrag_tui.ask.record import Record
         from localrag_tui.ask.source_side import SourceSide
         from localrag_tui.ask.transcript import Transcript
+        from localrag_tui.ask.welcome import EmptyConversation
 
         self._record = Record(self.bench)
+        self._welcome = EmptyConversation()
         self._transcript, self._side = Transcript(), SourceSide()
-        await self.query_one("#conversation").mount(self._transcript)
+        await self.query_one("#conversation").mount(self._welcome, self._transcript)
         await self.query_one("#parts").mount(self._side)
+        await self.query_one(Composer).complete()
         self._unlisten = self.bench.jobs.listen(self._after_job)
         self.set_interval(_PACE, self._follow)
         self.set_interval(_DRAFT_PACE, self._keep_draft)
@@ -138,7 +142,7 @@ class AskScreen(WorkbenchScreen):
         """Ask what was typed."""
         self._ask(event.query)
 
-    def on_example_asked(self, event: Example.Asked) -> None:
+    def on_example_asked(self, event: "Example.Asked") -> None:
         """Ask what is offered where nothing was asked yet."""
         from localrag.retrieval.model import Query
 
@@ -166,7 +170,9 @@ class AskScreen(WorkbenchScreen):
 
         bench = self.bench
         if self._asking is not None and not self._asking.over:
-            bench.notify(_("An answer is being made: Esc cancels it."), severity="warning")
+            key = key_of(bench, AskScreen, "ask.cancel")
+            words = _("An answer is being made: {key} cancels it.")
+            bench.notify(words.format(key=key), severity="warning")
             return None
         try:
             config = bench.config()
@@ -304,7 +310,7 @@ class AskScreen(WorkbenchScreen):
     @work(group="corpus", exclusive=True)
     async def _look_at_corpus(self) -> None:
         if self.has_class("-empty"):
-            await self.query_one(EmptyConversation).look(self.bench)
+            await self._welcome.look(self.bench)
 
     # The conversation
 
@@ -400,7 +406,7 @@ class AskScreen(WorkbenchScreen):
         self._side.open_spot(event.spot)
 
     def _show_evidence(self, turn: "Turn") -> None:
-        self._side.evidence.show(turn)
+        self._side.show(turn)
 
     def _show_cost(self, turn: "Turn") -> None:
         from localrag.conversations.model import TurnState

@@ -49,6 +49,14 @@ class SourceSide(Vertical):
         """The lists above."""
         return self.query_one(Evidence)
 
+    def show(self, turn: Turn) -> None:
+        """Show the evidence of a turn; an answer without any leaves no source of another one."""
+        self.evidence.show(turn)
+        if turn.answer is not None and not turn.answer.citations and self._wanted is not None:
+            self._wanted = None
+            self.workers.cancel_group(self, "source")
+            self.query_one(SourcePane).clear()
+
     def open_citation(self, turn: Turn, number: int) -> bool:
         """Show the source of a citation, a number from 1, and go there; false for none."""
         if turn.answer is None or number > len(turn.answer.citations):

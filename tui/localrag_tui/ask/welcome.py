@@ -12,6 +12,7 @@ from localrag.errors import LocalragError
 from localrag_tui.ask.example import Example, question_for
 from localrag_tui.corpora.overview import CorpusRow, overview
 from localrag_tui.i18n import _, ngettext
+from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shown import content
 from localrag_tui.wording import palette
 
@@ -42,11 +43,12 @@ class EmptyConversation(Vertical):
         job = next((job for job in bench.jobs.running if changes(job, name)), None)
         if job is not None:
             example.offer("")
-            self._say(_lines(f"{job.title} …", _("Ctrl+B shows how far it is.")))
+            shows = _("{key} shows how far it is.").format(key=bench_key(bench, "app.jobs"))
+            self._say(_lines(f"{job.title} …", shows))
             return
         rows = await asyncio.to_thread(overview, bench.workspace)
         row = next((row for row in rows if row.name == name), None)
-        self._say(_words(name, row))
+        self._say(_words(bench, name, row))
         ready = row is not None and row.index == "fresh"
         try:
             example.offer(await question_for(bench.library_of(name)) if ready else "")
@@ -57,13 +59,16 @@ class EmptyConversation(Vertical):
         self.query_one("#begin", Static).update(words)
 
 
-def _words(name: str, row: CorpusRow | None) -> Content:
+def _words(bench: "Workbench", name: str, row: CorpusRow | None) -> Content:
+    from localrag_tui.ask.screen import AskScreen
+
     if row is None:
+        choose = key_of(bench, AskScreen, "ask.choose")
         return _lines(
             _("There is no corpus “{name}” yet.").format(name=name),
             palette(_("Try the sample corpus")),
             palette(_("Add documents")),
-            _("Ctrl+O chooses another corpus."),
+            _("{key} chooses another corpus.").format(key=choose),
         )
     if row.problem:
         return _lines(_("The corpus cannot be opened."), row.problem)
@@ -81,7 +86,9 @@ def _words(name: str, row: CorpusRow | None) -> Content:
     ).format(n=row.documents, name=name)
     hints = [
         _("Every sentence of an answer is bound to a quotation that was checked in its source."),
-        _("Up walks through the questions asked before; Ctrl+R brings a conversation back."),
+        _("Up walks through the questions asked before; {key} brings a conversation back.").format(
+            key=key_of(bench, AskScreen, "ask.conversations")
+        ),
     ]
     if row.index != "fresh":
         hints.insert(

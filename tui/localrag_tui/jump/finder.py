@@ -14,6 +14,7 @@ from localrag.errors import LocalragError
 from localrag_tui.i18n import N_, _
 from localrag_tui.jump.places import Found, Offer, look_up
 from localrag_tui.owner import bench_of
+from localrag_tui.shell.keys import bench_key
 from localrag_tui.shown import one_line
 from localrag_tui.spot import Spot
 from localrag_tui.widgets.text_field import TextField
@@ -85,8 +86,9 @@ class Finder(Vertical):
         offers = OptionList()
         offers.can_focus = False
         yield offers
+        words = _("Of so many documents not every title was looked at: search with {key}.")
         yield Static(
-            Content(_("Of so many documents not every title was looked at: search with F4.")),
+            Content(words.format(key=bench_key(self.app, "app.search"))),
             classes="cut",
         )
 
@@ -158,7 +160,9 @@ class Finder(Vertical):
         self._found_for = typed
         self.set_class(bool(found.cause) or bool(typed and not found.offers), "-problem")
         self.set_class(not found.complete, "-cut")
-        self.query_one(".problem", Static).update(_problem(found))
+        self.query_one(".problem", Static).update(
+            _problem(found, bench_key(self.app, "app.search"))
+        )
         offers = self.query_one(OptionList)
         offers.clear_options()
         offers.add_options(Valued(_shown(offer), offer) for offer in found.offers)
@@ -172,16 +176,12 @@ class Finder(Vertical):
         self.post_message(self.Chosen(offer.spot))
 
 
-def _problem(found: Found) -> Content:
+def _problem(found: Found, key: str) -> Content:
+    searched = _("Search ({key}) looks into the texts.").format(key=key)
     if not found.cause:
         nothing = _("Nothing is called so.")
-        return Content.assemble(
-            nothing, "\n", (_("Search (F4) looks into the texts."), "$foreground")
-        )
-    if found.offers:
-        cure = _("What there is around it:")
-    else:
-        cure = one_line(found.cure) or _("Search (F4) looks into the texts.")
+        return Content.assemble(nothing, "\n", (searched, "$foreground"))
+    cure = _("What there is around it:") if found.offers else one_line(found.cure) or searched
     return Content.assemble(one_line(found.cause), "\n", (cure, "$foreground"))
 
 

@@ -19,6 +19,7 @@ from localrag_tui.i18n import N_, _, ngettext
 from localrag_tui.jobs.view import JobView
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
+from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content
 from localrag_tui.widgets.listing import Listing
 from localrag_tui.work.job import Job, State
@@ -34,7 +35,7 @@ _GROUPS = {
 }
 """By `localrag.doctor.Health`, in the order in which they are shown."""
 
-_READING = N_("Every byte of stores and indexes is read; Esc stops.")
+_READING = N_("Every byte of stores and indexes is read; {key} stops.")
 _READ = N_("Every byte of stores and indexes was read.")
 
 
@@ -104,7 +105,8 @@ class DoctorDialogue(Dialogue):
     def compose(self) -> ComposeResult:
         """The job, mounted once it has begun, and the findings."""
         with Vertical(classes="box"):
-            yield Static(Content(_(_READING)), classes="about")
+            key = key_of(self.app, Dialogue, "dialogue.leave")
+            yield Static(Content(_(_READING).format(key=key)), classes="about")
             yield Findings()
         yield KeyBar()
 
@@ -135,7 +137,9 @@ class DoctorDialogue(Dialogue):
             return
         cure = _indexing(finding.cure)
         if cure is None:
-            self.notify(_("This is mended outside the workbench; c copies the cure."))
+            key = key_of(self.app, DoctorDialogue, "doctor.copy")
+            words = _("This is mended outside the workbench; {key} copies the cure.")
+            self.notify(words.format(key=key))
             return
         try:
             index(self.bench, cure[0], rebuild=cure[1])

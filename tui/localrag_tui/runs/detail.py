@@ -28,6 +28,7 @@ from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.wording import when
 
 if TYPE_CHECKING:
+    from localrag.batch.written import WrittenRows
     from localrag_tui.app import Workbench
 
 Places = tuple[list[Place], list[Place]]
@@ -255,10 +256,13 @@ def _cells(runs: Runs, line: Line, places: Sequence[Place]) -> dict[Place, Cells
 
 def _read_cells(runs: Runs, line: Line, places: Sequence[Place]) -> Iterator[tuple[Place, Cells]]:
     several = len(line.parts) > 1
+    books: dict[int, WrittenRows] = {}
     for place in places:
         part = line.parts[place.part]
         try:
-            row = runs.book(part.path).row(place.number)
+            if place.part not in books:
+                books[place.part] = runs.book(part.path)
+            row = books[place.part].row(place.number)
         except (OSError, LookupError, ValueError):
             yield place, Cells(str(place.number), "", "", _("cannot be read any more"))
             continue

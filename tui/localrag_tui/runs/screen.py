@@ -1,14 +1,14 @@
 """The Runs screen: batches and evaluations, each with how far it is, and one of them in full."""
 
 from asyncio import to_thread
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from time import monotonic
 from typing import ClassVar
 
 from rich.text import Text
 from textual import work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -54,10 +54,11 @@ class RunsScreen(WorkbenchScreen):
     MODE: ClassVar[str] = "runs"
     CSS: ClassVar[str] = """
     RunsScreen {
-        #list { width: 54%; background: $surface; }
+        #list { width: 57%; background: $surface; }
         #detail { width: 1fr; }
         #runs { height: 1fr; background: $surface; }
         #nothing { padding: 1 2; color: $foreground-muted; }
+        #under-way { height: auto; padding: 0 1; color: $text-accent; }
         &.-narrow #list { width: 1fr; }
         &.-narrow #detail { display: none; }
         &.-narrow.-opened #list { display: none; }
@@ -92,10 +93,8 @@ class RunsScreen(WorkbenchScreen):
         with Horizontal():
             with Vertical(id="list"):
                 yield DataTable(id="runs", cursor_type="row")
-                yield Static(
-                    Content(_("There is no run yet. n begins a batch, e an evaluation.")),
-                    id="nothing",
-                )
+                yield Static(Content(_how_to_begin(self.app)), id="nothing")
+                yield Static(id="under-way")
             yield RunDetail(self._runs, id="detail")
 
     def on_mount(self) -> None:
@@ -230,7 +229,8 @@ class RunsScreen(WorkbenchScreen):
                 )
             )
         elif line.state is RunState.FINISHED and not retry_failed:
-            self.notify(_("It is finished. t asks those again that failed."))
+            key = key_of(self.app, RunsScreen, "runs.retry")
+            self.notify(_("It is finished. {key} asks those again that failed.").format(key=key))
         else:
             self._start_chosen(replace(line.order, retry_failed=retry_failed))
 
@@ -248,6 +248,7 @@ class RunsScreen(WorkbenchScreen):
         if isinstance(event, Begun):
             self._begun = self._folders[id(job)] = event.folder
         key = self._key(job)
+        self._changed = True
         if key is None:
             return
         live = self._live.setdefault(key, Live())
@@ -258,7 +259,6 @@ class RunsScreen(WorkbenchScreen):
         live.running = job.state is State.RUNNING
         if job.state is State.FAILED and job.error is not None:
             live.notes = [str(job.error)]
-        self._changed = True
         self._stale = self._stale or event is None or key not in self._lines
 
     def _key(self, job: Job) -> str | None:
@@ -281,12 +281,35 @@ class RunsScreen(WorkbenchScreen):
             self._looking = True
             self.look()
 
+    def on_resize(self) -> None:
+        """What is under way stands elsewhere on a narrow screen."""
+        self._changed = True
+
     def _repaint(self) -> None:
-        """Show how far the chosen run is."""
+        """Show what is under way, and how far the chosen run is."""
+        if not self._changed or not self.is_current:
+            return
+        self._changed = False
+        self._show_under_way()
         line = self._chosen
-        if self._changed and line is not None and self.is_current:
-            self._changed = False
+        if line is not None:
             self.query_one(RunDetail).refresh_head(self._live.get(line.key, Live()))
+
+    def _show_under_way(self) -> None:
+        """Tell of the runs that the list and what stands beside it do not tell of."""
+        told = "\n".join(self._under_way())
+        place = self.query_one("#under-way", Static)
+        place.update(Content(told))
+        place.display = bool(told)
+        self.query_one("#nothing").display = not self._lines and not told
+
+    def _under_way(self) -> Iterator[str]:
+        for job in self.bench.jobs.running:
+            if job.function in (functions.batch, functions.evaluation):
+                key = self._key(job) or ""
+                if key not in self._lines or self.has_class("-narrow"):
+                    live = self._live.get(key) or Live(running=True)
+                    yield one_line(f"{job.title}: {' · '.join(live.words())}")
 
     def _as_run_here(self, line: Line) -> Line:
         live = self._live.get(line.key)
@@ -298,8 +321,11 @@ class RunsScreen(WorkbenchScreen):
         """Show the list; the cursor stays on its run, or goes to the one that was begun."""
         table, chosen, colours = self._table, self._chosen, self.app.theme_variables
         begun, self._begun = self._begun, self._begun if self._begun not in self._lines else ""
-        self.query_one("#nothing").display = not self._lines
+        self._show_under_way()
         table.display = bool(self._lines)
+        if self.focused is None and self._lines:
+            # The list cannot have the focus while it is empty.
+            table.focus()
         if [key.value for key in table.rows] != list(self._lines):
             table.clear()
             for key, line in self._lines.items():
@@ -320,6 +346,14 @@ class RunsScreen(WorkbenchScreen):
             self.query_one(RunDetail).add_class("-empty")
         else:
             self.query_one(RunDetail).show(line, self._live.get(line.key, Live()))
+
+
+def _how_to_begin(app: App[object]) -> str:
+    words = _("There is no run yet. {batch} begins a batch, {evaluation} an evaluation.")
+    return words.format(
+        batch=key_of(app, RunsScreen, "runs.batch"),
+        evaluation=key_of(app, RunsScreen, "runs.evaluate"),
+    )
 
 
 def _cells(line: Line, colours: Mapping[str, str]) -> tuple[Text, ...]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from localrag_tui import i18n
 from localrag_tui.i18n import _
+from localrag_tui.shell.keys import key_of
 from localrag_tui.themes import THEMES
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ def use_theme(bench: "Workbench", name: str) -> None:
 def use_language(bench: "Workbench", code: str) -> None:
     """Speak a language, now and from now on; what was typed and opened stays."""
     if bench.engine.answering:
-        bench.notify(_("An answer is being made: wait for it, or cancel it with Esc."))
+        from localrag_tui.ask.screen import AskScreen
+
+        key = key_of(bench, AskScreen, "ask.cancel")
+        words = _("An answer is being made: wait for it, or cancel it with {key}.")
+        bench.notify(words.format(key=key))
         return
     i18n.use(code)
     bench.memory.remember(language=code)

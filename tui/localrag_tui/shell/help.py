@@ -180,9 +180,10 @@ def help_on(
 def _changing(sections: Mapping[str, Iterable[Line]], settings: Path) -> Content:
     """How a key is changed, with one of these for an example."""
     first = next((line.id for lines in sections.values() for line in lines), "app.help")
-    how = _("Change a key: [tui.keys] in {path}, for example").format(path=settings)
+    how = _("Change a key in {path}, from the next start on:").format(path=settings)
+    lines = f'[tui.keys]\n"{first}" = "f9"'
     return Content.assemble(
-        (_("Keys"), "$foreground-muted"), "\n", one_line(how), "\n", (f'"{first}" = "f9"', "bold")
+        (_("Keys"), "$foreground-muted"), "\n", one_line(how), "\n", (lines, "bold")
     )
 
 

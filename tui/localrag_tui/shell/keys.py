@@ -78,6 +78,11 @@ def key_of(app: App[Any], owner: type[DOMNode], id_: str) -> str:
     return spelled(app._keymap.get(id_, default).split(",")[0])
 
 
+def bench_key(app: App[Any], id_: str) -> str:
+    """The same of an action that can be done everywhere: one of the application's own."""
+    return key_of(app, type(app), id_)
+
+
 def normal(keys: str) -> str:
     """The keys of a setting as Textual names them: ``Ctrl+N, F9`` is ``ctrl+n,f9``."""
     parts = (key.strip() for key in keys.split(","))
@@ -121,7 +126,7 @@ def _misnamed(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Itera
                 _("No action is called {id} (tui.keys in localrag.toml).").format(id=id_),
                 _("Did you mean {id}?").format(id=near[0])
                 if near
-                else _("docs/tui.md lists every action with its name."),
+                else _("The help lists every action with its name."),
             )
         elif not usable(normal(keys)):
             yield Objection(
