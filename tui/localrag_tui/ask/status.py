@@ -2,49 +2,57 @@
 
 from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.containers import Horizontal
+from rich.cells import cell_len, set_cell_size
+from textual.content import Content
 from textual.events import Click
 from textual.message import Message
-from textual.widgets import Static
+from textual.widget import Widget
 
 from localrag_tui.ask.ways import DEFAULT_READER
 from localrag_tui.i18n import _
-from localrag_tui.shown import content, one_line
+from localrag_tui.shown import cut, one_line
+
+_GAP = 2
 
 
-class StatusLine(Horizontal):
-    """Corpus, method and model on the left, tokens and seconds on the right."""
+class StatusLine(Widget):
+    """Corpus, method and model on the left, tokens and seconds on the right.
+
+    One widget: while an answer is made the cost changes many times a second, and lays out nothing.
+    """
 
     DEFAULT_CSS: ClassVar[str] = """
     StatusLine {
         height: 1; background: $panel; color: $foreground-muted; padding: 0 1;
-        #with { width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
-        #cost { width: auto; padding: 0 0 0 2; text-wrap: nowrap; }
+        text-wrap: nowrap;
     }
     """
 
     class Pressed(Message):
         """Something else is to answer."""
 
-    def compose(self) -> ComposeResult:
-        """The two halves."""
-        yield Static(id="with")
-        yield Static(id="cost")
+    def __init__(self) -> None:
+        super().__init__()
+        self._with = self._cost = ""
 
     def answer_with(self, corpus: str, method: str, model: str) -> None:
         """Say what answers the next question; "" for the default reader and for no model."""
         from localrag_tui.ask.wording import SEPARATOR
 
         parts = (corpus, method or _(DEFAULT_READER), model or _("no model"))
-        line = SEPARATOR.join(map(one_line, parts))
-        self.query_one("#with", Static).update(content(line))
+        self._with = SEPARATOR.join(map(one_line, parts))
+        self.refresh()
 
     def show(self, cost: str) -> None:
         """Say what the answer costs, or has cost."""
-        shown = self.query_one("#cost", Static)
-        if shown.content != (text := content(cost)):
-            shown.update(text)
+        if cost != self._cost:
+            self._cost = one_line(cost)
+            self.refresh()
+
+    def render(self) -> Content:
+        """Both; what answers gives way where there is no room."""
+        room = max(0, self.content_size.width - cell_len(self._cost) - _GAP)
+        return Content(set_cell_size(cut(self._with, room), room) + " " * _GAP + self._cost)
 
     def on_click(self, event: Click) -> None:
         """Have something else chosen."""

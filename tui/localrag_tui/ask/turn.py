@@ -103,7 +103,11 @@ class TurnView(Vertical):
         if self.progress is not None and self.progress.changed:
             self.progress.changed = False
             for view in self.query(".live").results(Static):
-                view.update(live(self.progress))
+                news, size = live(self.progress), view.content_size
+                # Many times a second: the screen is laid out where there is another line.
+                rules = view.styles.get_render_rules()
+                grows = not size.width or news.get_height(rules, size.width) != size.height
+                view.update(news, layout=grows)
 
     async def end(self, turn: Turn) -> None:
         """Show what has become of the question."""
