@@ -34,6 +34,8 @@ from streaming import WITHOUT_END
 from terminal import Terminal
 from tiny_models.chat import write_chat_gguf
 
+from localrag_tui.work.child import NICENESS
+
 ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
 FLOOR = (
     sys.executable,
@@ -67,8 +69,6 @@ STREAMED = " written"
 QUESTION, CANCELLED = "登録の取消し", "cancelled"
 # Seconds that a reply is streamed at least.
 STREAMS = 2.0
-# As in localrag_tui.work.child.
-NICENESS = 5
 F3, F4, CTRL_G, CTRL_U, PAGE_DOWN, DOWN = "\x1bOR", "\x1bOS", "\x07", "\x15", "\x1b[6~", "\x1b[B"
 COLUMNS, ROWS = 140, 40
 

@@ -26,6 +26,13 @@ async def _type(pilot: Pilot[None], text: str) -> None:
     pilot.app.screen.query_one(Input).value = text
 
 
+async def _ask_for(pilot: Pilot[None], until: Until, place: str, *, key: str = "ctrl+g") -> None:
+    """Open the dialogue with its key, and put a place into it."""
+    await pilot.press(key)
+    await until(pilot, lambda: isinstance(pilot.app.screen, JumpDialogue))
+    await _type(pilot, place)
+
+
 def _reading(app: Workbench) -> str:
     """The passage that is read on the screen in view."""
     spots = [pane.spot for pane in app.screen.query(SourcePane) if pane.spot]
@@ -37,9 +44,7 @@ async def test_a_citation_is_found_while_it_is_typed_and_enter_goes_there(
 ) -> None:
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, JumpDialogue))
-        await _type(pilot, "渡し舟")
+        await _ask_for(pilot, until, "渡し舟")
         await until(pilot, lambda: "渡し舟法施行令" in shown(app))
         await _type(pilot, "渡し舟法8条")
         await until(pilot, lambda: "水位又は風速" in shown(app))
@@ -48,9 +53,7 @@ async def test_a_citation_is_found_while_it_is_typed_and_enter_goes_there(
         assert app.memory.choices.mode == "read"
         assert "第八条（運航の制限）" in shown(app)
         # From then on a place without a law is of that one.
-        await pilot.press("g")
-        await until(pilot, lambda: isinstance(app.screen, JumpDialogue))
-        await _type(pilot, "17条")
+        await _ask_for(pilot, until, "17条", key="g")
         await pilot.press("enter")
         await until(pilot, lambda: _reading(app) == f"{ACT}#17")
 
@@ -60,9 +63,7 @@ async def test_what_can_mean_several_is_listed_and_one_is_chosen(
 ) -> None:
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, JumpDialogue))
-        await _type(pilot, "渡し舟法附則1条")
+        await _ask_for(pilot, until, "渡し舟法附則1条")
         await pilot.press("enter")
         await until(pilot, lambda: shown(app).count("第一条（施行期日）") > 1)
         assert isinstance(app.screen, JumpDialogue)
@@ -76,9 +77,7 @@ async def test_what_is_missing_says_what_there_is_and_opens_nothing_unasked(
 ) -> None:
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, JumpDialogue))
-        await _type(pilot, "渡し舟法18条")
+        await _ask_for(pilot, until, "渡し舟法18条")
         await until(pilot, lambda: "is not in the text as of" in shown(app))
         assert "第十七条（過料）" in shown(app)
         await pilot.press("enter")
@@ -130,9 +129,7 @@ async def test_titles_are_text(
     mark("[red]凧[/]\x1b[2J\u202e法")
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, JumpDialogue))
-        await _type(pilot, "凧")
+        await _ask_for(pilot, until, "凧")
         await until(pilot, lambda: "[red]凧[/]␛[2J\ufffd法" in shown(app))
 
 
@@ -141,9 +138,7 @@ async def test_without_a_corpus_it_says_what_to_do(
 ) -> None:
     app = workbench(mode="runs", corpus="none")
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("ctrl+g")
-        await until(pilot, lambda: isinstance(app.screen, JumpDialogue))
-        await _type(pilot, "8条")
+        await _ask_for(pilot, until, "8条")
         await until(pilot, lambda: "There is no corpus store" in shown(app))
         assert "localrag add" in shown(app)
 
@@ -186,9 +181,7 @@ async def test_references_are_followed_from_a_provision_that_was_named_and_back(
     async with app.run_test(size=(80, 24)) as pilot:
 
         async def jump(place: str, passage: str) -> None:
-            await pilot.press("g")
-            await until(pilot, lambda: isinstance(app.screen, JumpDialogue))
-            await _type(pilot, place)
+            await _ask_for(pilot, until, place, key="g")
             await pilot.press("enter")
             await until(pilot, lambda: _reading(app) == f"323AC0000000025#{passage}")
 

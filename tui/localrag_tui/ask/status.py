@@ -45,8 +45,9 @@ class StatusLine(Widget):
 
     def show(self, cost: str) -> None:
         """Say what the answer costs, or has cost."""
+        cost = one_line(cost)
         if cost != self._cost:
-            self._cost = one_line(cost)
+            self._cost = cost
             self.refresh()
 
     def render(self) -> Content:

@@ -17,8 +17,9 @@ from typing import BinaryIO, cast
 from localrag.errors import LocalragError
 from localrag_tui.work.messages import LENGTH, Interrupted, Raised, Returned, packed, unpacked
 
-# The interface goes before: whoever types must not wait for a model or an index.
-_NICENESS = 5
+NICENESS = 5
+"""The interface goes before: whoever types must not wait for a model or an index."""
+
 # Seconds that work under way is given to end by itself.
 _FAREWELL = 3.0
 
@@ -76,7 +77,7 @@ class Channel:
 def main() -> None:
     """Run the function that is named on standard input."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.nice(_NICENESS)
+    os.nice(NICENESS)
     channel = Channel(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
     # What a library prints must not get between the messages.
     os.dup2(2, 1)
