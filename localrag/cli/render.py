@@ -24,6 +24,7 @@ _QUOTED = 2_000
 
 _VERDICTS = {
     Status.SUPPORTED: ("supported", "bold green"),
+    Status.QUOTED: ("quoted", "bold cyan"),
     Status.UNSUPPORTED: ("unsupported", "bold yellow"),
     Status.NOT_FOUND: ("not found", "bold yellow"),
 }
@@ -78,6 +79,8 @@ def print_trace(trace: Trace) -> None:
 def print_answer(answer: Answer) -> None:
     """Print the verdict, how it came about, the quotations with their places, and the rejected."""
     accepted = sum(citation.verified for citation in answer.citations)
+    if answer.absent:
+        say(("not in this corpus: ", "bold red"), ("、".join(answer.absent), "bold"))
     verdict, style = _VERDICTS[answer.status]
     if answer.label:
         say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
@@ -90,13 +93,23 @@ def print_answer(answer: Answer) -> None:
         say("")
     for claim in answer.claims:
         say(claim.text, (f" {_marks(answer, claim)}", "bold"))
+        if claim.moved:
+            say(("cited by code: the sentences the model cited do not say it", "dim"), indent=2)
+        for mismatch in claim.mismatches:
+            say(
+                (f"{_MISMATCHES[mismatch.kind]} not in what it cites: ", "yellow"),
+                mismatch.written,
+                indent=2,
+            )
     for number, citation in enumerate(answer.citations, 1):
         if citation.verified:
             say("")
             say((f"[{number}] ", "bold"), *cut(citation.label, "bold cyan"))
             say(*cut(citation.quote, most=_QUOTED), indent=4)
             place = f"{citation.passage_id}  characters {citation.start}-{citation.end}"
-            say((place, "dim"), indent=4)
+            state = f"  as of {citation.state}" if citation.state else ""
+            beside = "  of a law that the question does not name" if citation.beside else ""
+            say((place + state + beside, "dim"), indent=4)
     for number, citation in enumerate(answer.citations, 1):
         if not citation.verified:
             say("")
@@ -142,6 +155,7 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
         "derivation": derivation_as_json(answer.derivation) if answer.derivation else None,
         "claims": [claim_as_json(claim) for claim in answer.claims],
         "citations": [citation_as_json(citation) for citation in answer.citations],
+        "absent": list(answer.absent),
         "trace": _trace(answer.trace),
         "calls": [call_as_json(call) for call in answer.trace.calls],
     }
@@ -175,7 +189,10 @@ def _in_words(answer: Answer, quotations: int) -> str:
     if answer.status is Status.UNSUPPORTED and answer.doubt:
         return answer.doubt
     if answer.status is Status.UNSUPPORTED:
-        return "an answer was made, but not all of it rests on quotations found in their source"
+        return "an answer was made, but what it cites does not say all of it"
+    if answer.status is Status.QUOTED:
+        who = "the model finds no answer; this comes nearest" if answer.trace.calls else "what comes nearest"
+        return f"{who}, word for word; whether it answers the question is for you to judge"
     noun = "quotation" if quotations == 1 else "quotations"
     rejected = len(answer.citations) - quotations
     others = f"; {rejected} rejected" if rejected else ""

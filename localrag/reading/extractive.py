@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from localrag.reading.model import Answer, Citation, Status
-from localrag.reading.pieces import Piece, pieces_of
+from localrag.reading.model import Citation
+from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
 from localrag.reading.verifier import verify
-from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import full_text
@@ -29,45 +28,37 @@ class _Candidate(NamedTuple):
     support: Support
 
 
-def answer(
-    retriever: Retriever,
-    query: Query,
-    *,
-    k: int | None = None,
-    quotes: int = QUOTES,
-    watch: Watch = UNWATCHED,
-) -> Answer:
-    """Answer with the provisions or sentences that support an answer best.
+class Quotations(NamedTuple):
+    """What of the passages found comes nearest to a question.
+
+    Attributes:
+        citations: in the order of their support, each after what it stands under; none where
+            nothing comes near enough.
+        coverage: the share of the question that the best one covers, 0 to 1.
+    """
+
+    citations: tuple[Citation, ...]
+    coverage: float
+
+
+def quotations(
+    retriever: Retriever, query: Query, retrieval: Retrieval, quotes: int = QUOTES
+) -> Quotations:
+    """Quote the provisions or sentences that support an answer best.
 
     Args:
-        retriever: finds the evidence.
+        retriever: found the evidence; used by one thread at a time.
         query: the question.
-        k: how many passages to read; the corpus's setting by default.
+        retrieval: what was found for it.
         quotes: how many quotations at most.
-        watch: follows the stages of the retrieval.
-
-    Returns:
-        Quotations in the order of their support, every one verified; `not_found`, without any
-        quotation, where the best evidence covers too little of the question.
-
-    Raises:
-        Cancelled: the answer is no longer wanted.
     """
-    retrieval = retriever.search(query, k, on_stage=watch.stage)
-    watch.require()
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
-    chosen = [] if missing else _choose(_candidates(retriever, query, retrieval), quotes)
-    citations = tuple(verify(retriever.store, _citation(piece)) for piece in _with_context(chosen))
-    if not citations:
-        return Answer("", (), Status.NOT_FOUND, retrieval.trace)
-    verified = all(citation.verified for citation in citations)
-    return Answer(
-        text="\n".join(citation.quote for citation in citations if citation.verified),
-        citations=citations,
-        status=Status.SUPPORTED if verified else Status.UNSUPPORTED,
-        trace=retrieval.trace,
-    )
+    candidates = [] if missing else _candidates(retriever, query, retrieval)
+    chosen = _choose(candidates, quotes)
+    citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
+    best = max((candidate.support.coverage for candidate in candidates), default=0.0)
+    return Quotations(citations, best)
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
@@ -114,15 +105,8 @@ def _choose(candidates: Sequence[_Candidate], quotes: int) -> list[Piece]:
     return chosen
 
 
-def _with_context(pieces: Sequence[Piece]) -> list[Piece]:
-    """Each piece after what it stands under, nothing twice."""
-    complete: list[Piece] = []
-    for piece in pieces:
-        complete += [part for part in (*piece.above, piece) if part not in complete]
-    return complete
-
-
-def _citation(piece: Piece) -> Citation:
+def cited(piece: Piece) -> Citation:
+    """The citation of a piece, as it stands in the document."""
     return Citation(
         piece.passage.id, piece.text, start=piece.start, end=piece.end, label=piece.label
     )

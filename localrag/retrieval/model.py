@@ -51,6 +51,7 @@ class Hit:
     Attributes:
         reason: why the stage chose it, for the user ("第27条の13 in the question",
             "delegated by 金融商品取引法 第二十七条の十三 第一項"); empty for plain scores.
+        beside: whether it stands in another law than those the question names.
     """
 
     passage: Passage
@@ -58,6 +59,7 @@ class Hit:
     rank: int
     stage: str
     reason: str = ""
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +125,11 @@ class Retrieval:
     Attributes:
         named: the provisions that the question itself names, or whose term it asks the meaning of.
         missing: provisions the question names that the corpus does not hold, as written.
+        absent: laws the question names that the corpus lacks, as written.
     """
 
     hits: tuple[Hit, ...]
     trace: Trace
     named: "tuple[Target, ...]" = ()
     missing: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
