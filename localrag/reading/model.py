@@ -121,6 +121,8 @@ class Answer:
         label: the option chosen, "a" for the first; empty where none was asked for.
         doubt: why it is not supported, where there is more to say than that of the quotations.
         derivation: the triples it follows from; None where the way to answer gives none.
+        absent: laws that the question names and the corpus lacks, as written; with one of them
+            nothing is supported.
     """
 
     text: str
@@ -131,6 +133,7 @@ class Answer:
     label: str = ""
     doubt: str = ""
     derivation: Derivation | None = None
+    absent: tuple[str, ...] = ()
 
 
 class Unanswered(ModelUnusable):
