@@ -17,7 +17,7 @@ from localrag.retrieval.expand import Seed
 from localrag.retrieval.model import Hit, Query, Retrieval
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
-from localrag.retrieval.scope import NO_LAWS, Scope, scope_of, weighted
+from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
@@ -137,7 +137,7 @@ class Retriever:
 
         scope, resolved = NO_LAWS, Resolved()
         if laws_apply:
-            scope = scope_of(asked, self.names, self.store)
+            scope = scope_of(asked, self.names, self.store, self._orders)
             resolved = resolve.resolve(self._resolver, self.store, asked, admission, scope)
             scope = scope.with_cited(target.law_id for target in resolved.targets)
         trail = Trail(self.store, k or settings.k, on_stage, scope)
@@ -282,6 +282,10 @@ class Retriever:
     def names(self) -> LawNames:
         """The names of the laws of the corpus."""
         return LawNames.from_rows(self.store.laws())
+
+    @cached_property
+    def _orders(self) -> OrdersUnder:
+        return OrdersUnder(self.store, self.names)
 
     @cached_property
     def _resolver(self) -> Resolver:

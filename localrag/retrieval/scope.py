@@ -96,30 +96,48 @@ NO_LAWS = Scope()
 """Of a question that names no law."""
 
 
-def scope_of(query: Query, names: LawNames, store: Lookups) -> Scope:
+class OrdersUnder:
+    """What stands under an act: orders whose titles name it, and those that fill it in.
+
+    企業内容等の開示に関する内閣府令 does not name the act it belongs to. What was found is kept, for
+    as long as the corpus is open.
+    """
+
+    def __init__(self, store: Lookups, names: LawNames) -> None:
+        self._store = store
+        self._names = names
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def __call__(self, law_id: str) -> tuple[str, ...]:
+        """Ids of the orders and ordinances, those that the titles tell first."""
+        if law_id not in self._found:
+            filling = (
+                order
+                for order in self._store.documents_referring(law_id, DELEGATED_BY)
+                if order != law_id and not self._names.is_act(order)
+            )
+            self._found[law_id] = tuple(dict.fromkeys((*self._names.orders(law_id), *filling)))
+        return self._found[law_id]
+
+
+def scope_of(query: Query, names: LawNames, store: Lookups, orders: OrdersUnder) -> Scope:
     """Read which laws a question names; in a corpus without statutes, none.
 
     A text of another kind that bears the name in its title stands in for a law that the corpus
-    does not hold as a statute: a contract code added as a PDF.
+    does not hold as a statute: a code added as a PDF.
     """
     if not names.rows:
         return NO_LAWS
-
-    def orders(law_id: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*names.orders(law_id), *_filling_in(store, names, law_id))))
-
     laws = tuple(
         law if law.law_ids else replace(law, law_ids=tuple(store.texts_entitled(law.words)))
         for law in laws_named(query.text, names, orders)
     )
     in_options = (law for option in query.options for law in laws_named(option, names, orders))
-    circles = []
+    circles: list[dict[str, float]] = []
     for law in (*laws, *in_options) if laws else ():
         circle = dict.fromkeys(law.law_ids, 1.0)
-        for law_id in law.law_ids:
-            if names.is_act(law_id):
-                for order in orders(law_id):
-                    circle.setdefault(order, _UNDER_THE_ACT)
+        for law_id in filter(names.is_act, law.law_ids):
+            circle |= dict.fromkeys(orders(law_id), _UNDER_THE_ACT) | circle
         if circle and circle not in circles:
             circles.append(circle)
     inside = frozenset(law_id for circle in circles for law_id in circle)
@@ -129,10 +147,3 @@ def scope_of(query: Query, names: LawNames, store: Lookups) -> Scope:
 def weighted(scores: Scores, circle: Mapping[str, float]) -> dict[str, float]:
     """The scores of units times the weights of their documents."""
     return {unit: score * circle[unit.rpartition("#")[0]] for unit, score in scores.items()}
-
-
-def _filling_in(store: Lookups, names: LawNames, law_id: str) -> Iterator[str]:
-    """Orders whose titles do not name the act they fill in: 企業内容等の開示に関する内閣府令."""
-    for order in store.documents_referring(law_id, DELEGATED_BY):
-        if order != law_id and not names.is_act(order):
-            yield order
