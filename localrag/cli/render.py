@@ -5,6 +5,7 @@ from typing import Any
 
 from localrag.cli.terminal import say, tell
 from localrag.corpus.model import Passage
+from localrag.question.laws import LawNamed
 from localrag.reading.as_json import (
     call_as_json,
     citation_as_json,
@@ -15,6 +16,7 @@ from localrag.reading.as_json import (
 from localrag.reading.model import Answer, Claim, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
 from localrag.retrieval.snippet import Snippet, snippet
+from localrag.statutes.names import LawNames
 
 _SHOWN = 280
 """Characters of a hit's text, and of what a triple says, that are printed; ``--json`` gives all."""
@@ -40,10 +42,23 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
     """Print a paragraph per hit: rank, place, why it was found, the part that matches, id."""
     for hit in hits:
         found = f"{hit.stage} {hit.score:.3f}" + (f": {hit.reason}" if hit.reason else "")
+        if hit.beside:
+            found += "; beside: of a law that the query does not name"
         say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), f"  ({found})")
         _print_snippet(hit.passage.text, snippet(query, hit.passage.text, _SHOWN))
         say((hit.passage.id, "dim"), indent=3)
         say("")
+
+
+def print_laws(laws: Iterable[LawNamed], names: LawNames) -> None:
+    """Print a line for each law that a query names: as what it was read, or that it is lacking."""
+    for law in dict.fromkeys((law.words, law.law_ids) for law in laws):
+        words, law_ids = law
+        if law_ids:
+            titles = "; ".join(names.title(law_id) or law_id for law_id in law_ids)
+            say((words, "bold"), f" is read as {titles}")
+        else:
+            say((words, "bold"), (": the corpus has no law called so", "bold yellow"))
 
 
 def print_trace(trace: Trace) -> None:
@@ -139,6 +154,8 @@ def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
     """Give the JSON of ``localrag search``."""
     return {
         "query": _query(query),
+        "laws": [_law(law) for law in retrieval.laws],
+        "absent": list(retrieval.absent),
         "hits": [_hit(query, hit) for hit in retrieval.hits],
         "trace": _trace(retrieval.trace),
     }
@@ -269,6 +286,10 @@ def _query(query: Query) -> dict[str, Any]:
     }
 
 
+def _law(law: LawNamed) -> dict[str, Any]:
+    return {"words": law.words, "start": law.start, "end": law.end, "law_ids": list(law.law_ids)}
+
+
 def _hit(query: Query, hit: Hit) -> dict[str, Any]:
     shown = snippet(query, hit.passage.text, _SHOWN)
     return {
@@ -276,6 +297,7 @@ def _hit(query: Query, hit: Hit) -> dict[str, Any]:
         "score": hit.score,
         "stage": hit.stage,
         "reason": hit.reason,
+        "beside": hit.beside,
         "passage": passage_as_json(hit.passage),
         "snippet": {"start": shown.start, "end": shown.end, "highlights": shown.highlights},
     }

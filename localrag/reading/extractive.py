@@ -9,7 +9,7 @@ from localrag.reading.support import Support, SupportScorer
 from localrag.reading.verifier import verify
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import full_text
+from localrag.retrieval.query import asked_of, full_text
 
 QUOTES = 3
 """Quotations of an answer, what they stand under not counted."""
@@ -21,6 +21,9 @@ _SUPPORTED = 0.39
 _NAMED = 0.4
 # A further quotation must come this near to the best one's coverage.
 _WORTH_QUOTING = 0.6
+
+
+_SEVERAL = 2
 
 
 class _Candidate(NamedTuple):
@@ -55,17 +58,20 @@ def quotations(
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
-    chosen = _choose(candidates, quotes)
+    chosen = _choose(_each_law_first(candidates, retrieval), quotes)
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
     best = max((candidate.support.coverage for candidate in candidates), default=0.0)
     return Quotations(citations, best)
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
+    asked = full_text(asked_of(query, retrieval.laws))
+    scorer = SupportScorer(asked, retriever.inverse_document_frequency)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
+        if hit.beside:
+            continue
         pieces = pieces_of(retriever.store, hit.passage)
         supports = scorer.score(pieces, hit.passage.header, hit.score / best)
         for piece, support in zip(pieces, supports, strict=True):
@@ -88,9 +94,25 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _choose(candidates: Sequence[_Candidate], quotes: int) -> list[Piece]:
-    """The best pieces that are worth quoting; none where nothing supports an answer."""
+def _each_law_first(candidates: list[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
+    """Best first; where a question names several laws, the best piece of each before all others."""
     ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
+    laws = dict.fromkeys(law.law_ids for law in retrieval.laws)
+    leaders = [_leader(ranked, law_ids) for law_ids in laws if law_ids]
+    if len(leaders) < _SEVERAL:
+        return ranked
+    first = [candidate for candidate in ranked if candidate in leaders]
+    return first + [candidate for candidate in ranked if candidate not in leaders]
+
+
+def _leader(ranked: Sequence[_Candidate], law_ids: Sequence[str]) -> _Candidate | None:
+    """The best piece of a law; None where it says too little of what is asked."""
+    own = (one for one in ranked if one.piece.passage.document_id in law_ids)
+    return next((one for one in own if one.support.coverage >= _SUPPORTED), None)
+
+
+def _choose(ranked: Sequence[_Candidate], quotes: int) -> list[Piece]:
+    """The best pieces that are worth quoting; none where nothing supports an answer."""
     if not ranked or ranked[0].support.coverage < _SUPPORTED:
         return []
     least = _WORTH_QUOTING * ranked[0].support.coverage

@@ -136,7 +136,8 @@ class Answer:
         label: the option chosen, "a" for the first; empty where none was asked for.
         doubt: why it is not supported, where there is more to say than that of the quotations.
         derivation: the triples it follows from; None where the way to answer gives none.
-        absent: laws that the question names and the corpus lacks, as written there.
+        absent: laws that the question names and the corpus lacks, as written; with one of them
+            nothing is supported.
     """
 
     text: str
