@@ -88,12 +88,10 @@ def main() -> None:
 
 def _is_called(case: Case, seconds: list[float]) -> bool:
     """Whether the check calls a claim unsupported."""
-    about = {"headings": case.headings, "question": case.question}
     since = time.perf_counter()
     found = mismatches(case.claim, case.sentences, headings=case.headings, question=case.question)
     share = covers(case.claim, case.sentences, headings=case.headings, question=case.question)
     seconds.append(time.perf_counter() - since)
-    del about
     return bool(found) or share < ENOUGH
 
 
@@ -183,12 +181,11 @@ def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
                     Case("English answers", claim, (cited[0],), (paragraph["title"],), step["question"], step["answer"])
                 )
     passages = json.loads((folder / "hotpotqa_corpus.json").read_text("utf-8"))
-    for passage in chance.sample(passages, 500):
-        spans = split_sentences(passage["text"])
-        start, end = chance.choice(spans)
-        sentence = passage["text"][start:end]
+    for title in chance.sample(sorted(passages), 500):
+        sentence = chance.choice(passages[title]).strip()
         if 50 <= len(sentence) <= 250:
-            found.append(Case("English sentences", _reworded(sentence, chance), (sentence,), (passage["title"],)))
+            claim = _reworded(sentence, chance)
+            found.append(Case("English sentences", claim, (sentence,), (title,)))
     chance.shuffle(found)
     yield from found
 

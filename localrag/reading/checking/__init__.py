@@ -35,9 +35,14 @@ from localrag.reading.checking.polarity import (
     with_provisos,
 )
 from localrag.reading.comparison.interval import Interval
+from localrag_indexes.analysis.normalize import normalize
 
 ENOUGH = 0.5
 """The share of a claim's words, as `covers` tells it, from which sentences carry the claim."""
+
+# Of longer texts only so many characters are read: what stands behind them carries nothing, and a
+# longer claim is not carried.
+_LONGEST = 20_000
 
 
 class MismatchKind(StrEnum):
@@ -104,7 +109,8 @@ def mismatches(
         Each once, in the order of the kinds; empty where everything stands there. Whether the
         sentences speak of the same thing at all is for `covers` to tell.
     """
-    if any(_letters(claim) == _letters(sentence) for sentence in sentences):
+    letters = _letters(claim)
+    if any(letters == _letters(sentence) for sentence in sentences):
         return ()
     return tuple(dict.fromkeys(_Comparison(claim, sentences, headings, question).mismatches()))
 
@@ -223,12 +229,12 @@ _SHORTEST_STEM = 4
 
 
 def _letters(text: str) -> str:
-    return _NOT_LETTERS.sub("", _read(text).folded.normal)
+    return _NOT_LETTERS.sub("", normalize(text))
 
 
 def confirms(question: str) -> bool:
     """Whether a question asks for yes or no, so that its facts are what is asked about."""
-    normal = _read(question).folded.normal
+    normal = normalize(question)
     return bool(_ASKS_FOR_YES.search(normal)) and not _ASKS_FOR_SOMETHING.search(normal)
 
 
@@ -238,10 +244,11 @@ class _Comparison:
     def __init__(
         self, claim: str, sentences: Sequence[str], headings: Sequence[str], question: str
     ) -> None:
-        self.claim = _read(claim)
-        self.question = _read(question)
-        self.cited = [_read(text) for text in sentences]
-        self.headings = [_read(text) for text in headings]
+        self.claim = _read(claim[:_LONGEST])
+        self.question = _read(question[:_LONGEST])
+        self.cited = [_read(text[:_LONGEST]) for text in sentences]
+        self.headings = [_read(text[:_LONGEST]) for text in headings]
+        self.is_whole = len(claim) <= _LONGEST
         self.texts = [*self.cited, *self.headings]
         asks = bool(question) and not confirms(question)
         self.given = [*self.texts, self.question] if asks else self.texts
@@ -273,7 +280,7 @@ class _Comparison:
     def coverage(self) -> float:
         """The share of what the claim speaks of that its sentences speak of, too."""
         spoken = self._spoken()
-        if not spoken:
+        if not spoken or not self.is_whole:
             return 0.0
         asked = {word for word in spoken if self._speaks_of(word, [self.question])}
         said = {word for word in spoken if self._speaks_of(word, self.texts)}
