@@ -247,6 +247,10 @@ def _answered(question: str, answer: str, chance: random.Random) -> str:
     if len(asked) != 1:
         return ""
     before, after = plain[: asked[0].start()], plain[asked[0].end() :]
+    # 第何条: the answer has the words around the question word as well.
+    before = before.removesuffix("第") if answer.startswith("第") else before
+    unit = re.match(r"[条項号%]|パーセント", after)
+    after = after[unit.end() :] if unit and not answer[-1].isdigit() else after
     way = chance.random()
     if not after.strip("のでにを"):
         return before + answer + chance.choice(("である。", "です。", "でした。", "。"))
@@ -314,7 +318,7 @@ _NEGATED = (
     (r"(?<![いか])だ(?=。|$)", "ではない"), (r"できる(?=。)", "できない"), (r"ている(?=。)", "ていない"), (r"ていた(?=。)", "ていなかった"),
     (r"された(?=。)", "されなかった"), (r"した(?=。)", "しなかった"), (r"しない(?=。)", "する"), (r"する(?=。)", "しない"),
     (r"なければならない(?=。)", "なくてもよい"), (r"必要がある(?=。)", "必要はない"), (r"てはならない(?=。)", "てもよい"), (r"できない(?=。)", "できる"),
-    (r"禁止されている", "禁止されていない"), (r"指す(?=。)", "指さない"), (r"となる(?=。)", "とならない"), (r"いう(?=。)", "いわない"), (r"ない(?=。)", "る"),
+    (r"禁止されている", "禁止されていない"), (r"指す(?=。)", "指さない"), (r"となる(?=。)", "とならない"), (r"いう(?=。)", "いわない"), (r"ものではない(?=。)", "ものである"),
     (r"\b(is|was|are|were|has been|had been|can|will)\b(?! not)", r"\1 not"), (r"\b(did|was|were|is|are) not\b", r"\1"),
     (r"\b(became|won|played|served|born|released|founded|wrote|directed|began)\b", r"never \1"),
 )  # fmt: skip

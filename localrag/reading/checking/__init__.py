@@ -172,6 +172,7 @@ class _Reading:
         compact: the normalised text without blanks.
         tokens: its words as they are written, normalised.
         katakana: its runs of katakana, without the long vowel that spellings disagree on.
+        years: of its dates.
     """
 
     folded: Folded
@@ -182,6 +183,7 @@ class _Reading:
     compact: str
     tokens: frozenset[str]
     katakana: frozenset[str]
+    years: frozenset[int]
 
 
 # An answer has a few claims on the same evidence: each sentence is read once.
@@ -190,16 +192,24 @@ def _read(text: str) -> _Reading:
     folded = fold(text)
     sentences = tuple(sentences_of(folded))
     keys = frozenset[str]().union(*(sentence.words for sentence in sentences))
+    facts = facts_of(folded)
     latin = frozenset(_LATIN_TOKEN.findall(folded.normal))
     return _Reading(
         folded,
-        facts_of(folded),
+        facts,
         names_of(folded),
         sentences,
         keys,
         "".join(folded.normal.split()),
         latin | {word.surface for word in folded.words},
         frozenset(run.rstrip("ー") for run in _KATAKANA_RUN.findall(folded.normal)),
+        frozenset(
+            end[0]
+            for dated in facts.dates
+            if dated.date.has_year
+            for end in (dated.date.span.low, dated.date.span.high)
+            if end
+        ),
     )
 
 
@@ -250,8 +260,8 @@ class _Comparison:
         self.headings = [_read(text[:_LONGEST]) for text in headings]
         self.is_whole = len(claim) <= _LONGEST
         self.texts = [*self.cited, *self.headings]
-        asks = bool(question) and not confirms(question)
-        self.given = [*self.texts, self.question] if asks else self.texts
+        self.asks = bool(question) and not confirms(question)
+        self.given = [*self.texts, self.question] if self.asks else self.texts
         self.figures: dict[Fraction, list[Figure]] = {}
         for text in self.given:
             for figure in (*text.facts.figures, *text.facts.months):
@@ -279,34 +289,18 @@ class _Comparison:
 
     def coverage(self) -> float:
         """The share of what the claim speaks of that its sentences speak of, too."""
-        spoken = self._spoken()
+        facts = self.claim.facts
+        spoken: list[_Spoken] = [
+            *sorted(self.claim.keys), *facts.figures, *facts.dates, *facts.provisions
+        ]
         if not spoken or not self.is_whole:
             return 0.0
-        asked = {word for word in spoken if self._speaks_of(word, [self.question])}
-        said = {word for word in spoken if self._speaks_of(word, self.texts)}
-        added = spoken - asked
-        judged = added or spoken
-        return min(len(said & judged) / len(judged), len(said | asked) / len(spoken))
-
-    def _spoken(self) -> set[str]:
-        """Content words of the claim, and its numbers."""
-        numbers = {
-            str(number) for figure in self.claim.facts.figures for number in figure.numbers
-        }
-        years = {str(dated.date) for dated in self.claim.facts.dates}
-        return set(self.claim.keys) | {f"#{number}" for number in numbers | years}
-
-    def _speaks_of(self, word: str, texts: Sequence[_Reading]) -> bool:
-        if word.startswith("#"):
-            return any(
-                word[1:] in map(str, figure.numbers)
-                for text in texts
-                for figure in text.facts.figures
-            ) or any(word[1:] == str(dated.date) for text in texts for dated in text.facts.dates)
-        return any(
-            word in text.keys or (len(word) > 1 and is_japanese(word) and word in text.compact)
-            for text in texts
-        )
+        said = [_speaks_of(one, self.texts) for one in spoken]
+        asked = [_speaks_of(one, [self.question]) for one in spoken]
+        added = [is_said for is_said, was_asked in zip(said, asked, strict=True) if not was_asked]
+        judged = added or said
+        either = [one or other for one, other in zip(said, asked, strict=True)]
+        return min(sum(judged) / len(judged), sum(either) / len(either))
 
     # --- figures and dates ---
 
@@ -327,11 +321,14 @@ class _Comparison:
 
     @cached_property
     def _years(self) -> set[int]:
-        dates = [dated.date for text in self.given for dated in text.facts.dates]
-        ends = [end for date in dates for end in (date.span.low, date.span.high) if end]
-        return {date.year for date in dates if date.year is not None} | {end[0] for end in ends}
+        return {year for text in self.given for year in text.years}
 
     def _date(self, dated: Dated) -> MismatchKind | None:
+        date = dated.date
+        if not date.has_year and date.month and date.day is None:
+            month = next(one for one in self.claim.facts.months if one.start == dated.start)
+            if self._said(month):
+                return self._figure(month)
         given = [other for text in self.given for other in text.facts.dates]
         said = [other for other in given if _same_date(dated, other)]
         if said:
@@ -339,13 +336,6 @@ class _Comparison:
                 other.direction not in (None, dated.direction) for other in said
             )
             return MismatchKind.BOUND if dated.direction and opposed else None
-        date = dated.date
-        if not date.has_year and date.month and date.day is None:
-            month = next(
-                one for one in self.claim.facts.months if one.start == dated.start
-            )
-            if self._said(month):
-                return None
         plain = self.figures.get(Fraction(date.year or 0), ())
         year_is_said = date.year is not None and (
             date.year in self._years or any(not figure.dimension for figure in plain)
@@ -404,6 +394,9 @@ class _Comparison:
     def _polarity(self) -> Iterator[Mismatch]:
         given = with_provisos([one for text in self.cited for one in text.sentences])
         given += [one for text in self.headings for one in text.sentences]
+        # What a question takes for granted its answer may repeat.
+        asked = self.question.sentences if self.asks else ()
+        given += asked
         heads: dict[str, list[tuple[Predicate, Sentence]]] = {}
         for sentence in given:
             for predicate in sentence.predicates:
@@ -413,7 +406,12 @@ class _Comparison:
         for sentence in self.claim.sentences:
             for predicate in sentence.predicates:
                 said = heads.get(predicate.head, ())
-                if kind := _contradicted(predicate, sentence, said, given):
+                if not said and asked and predicate.force is Force.DENIED:
+                    # Who asks what is so is not told by what is not.
+                    kind: MismatchKind | None = MismatchKind.NEGATION
+                else:
+                    kind = _contradicted(predicate, sentence, said, given)
+                if kind:
                     folded = self.claim.folded
                     yield Mismatch(kind, folded.written_normal(predicate.start, predicate.end))
 
@@ -429,6 +427,38 @@ class _Comparison:
                 if limiting.limit not in given:
                     written = self.claim.folded.written_normal(limiting.start, limiting.end)
                     yield Mismatch(MismatchKind.EXCEPTION, written)
+
+
+_Spoken = str | Figure | Dated | Cited
+
+
+def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
+    """Whether texts have a content word, a figure, a date or a citation."""
+    match spoken:
+        case Figure():
+            return any(
+                spoken.numbers <= text.years
+                or any(_same_figure(spoken, other) for other in text.facts.figures)
+                or any(_same_figure(spoken, other) for other in text.facts.months)
+                for text in texts
+            )
+        case Dated():
+            year = spoken.date.year
+            return any(
+                year in text.years or any(_same_date(spoken, other) for other in text.facts.dates)
+                or any({year} == other.numbers for other in text.facts.figures)
+                for text in texts
+            )
+        case Cited():
+            return any(
+                _is_at(spoken.locator, _within(other.locator, spoken.locator))
+                for text in texts
+                for other in text.facts.provisions
+            )
+    in_compound = len(spoken) > 1 and is_japanese(spoken)
+    return any(
+        spoken in text.keys or (in_compound and spoken in text.compact) for text in texts
+    )
 
 
 def _same_figure(one: Figure, other: Figure) -> bool:
@@ -478,9 +508,10 @@ def _is_at(claimed: Locator, place: Locator) -> bool:
         # An article of one paragraph writes no number before it.
         (claimed.paragraph, place.paragraph or ("1" if place.article else "")),
         (claimed.item, place.item),
-        (claimed.subitem, place.subitem),
     )
-    return all(not wanted or wanted == there for wanted, there in pairs)
+    if not all(not wanted or wanted == there for wanted, there in pairs):
+        return False
+    return not claimed.subitem or f"{place.subitem}.".startswith(f"{claimed.subitem}.")
 
 
 def _one_country(one: str, other: str) -> bool:

@@ -291,10 +291,6 @@ _CAPITAL = re.compile(r"[A-Z\u00c0-\u00de]")
 # What follows a name that opens an English sentence, and hardly a common noun.
 _AFTER_NAME = re.compile(r"(?:'s)? (?:is|was|has|had)\b|'s\b| and [A-Z]| [A-Z]|,| \(")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|[\n\"“(])\s*$")
-_MONTHS_AND_DAYS = frozenset(
-    "january february march april may june july august september october november december monday"
-    " tuesday wednesday thursday friday saturday sunday".split()
-)
 
 
 def names_of(folded: Folded) -> tuple[Name, ...]:
@@ -326,7 +322,7 @@ def _japanese_names(folded: Folded) -> Iterator[Name]:
 def _english_names(original: str) -> Iterator[Name]:
     for match in _WORD_WITH_CASE.finditer(original):
         plain = normalize(match[0])
-        is_common = plain.removesuffix("'s") in ENGLISH or plain in _MONTHS_AND_DAYS
+        is_common = plain.removesuffix("'s") in ENGLISH
         if is_common or not _CAPITAL.match(match[0]):
             continue
         opens = _SENTENCE_START.search(original[max(match.start() - 4, 0) : match.start()])

@@ -11,7 +11,11 @@ from localrag_indexes.analysis.normalize import normalize_with_offsets, original
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
 
 _JAPANESE = re.compile("[ぁ-ゖァ-ヶ一-鿿々]")
+_LATIN = re.compile("[a-z]")
+_LETTERS_A_KANJI = 4
 _KANJI_NUMERAL = re.compile(rf"[{NUMERAL_CHARACTERS}]+")
+# ひとり, ふたつ, ついたち: words of their own to the dictionary.
+_COUNTED_WORD = re.compile(rf"[{NUMERAL_CHARACTERS}]+[人日つ月口]")
 _HUNDREDTHS = re.compile(r"(100|1000|10000)分の([0-9]+(?:\.[0-9]+)?)")
 _DECIMAL_POINT = re.compile(r"(?<=[0-9])・(?=[0-9])")
 _ISO = re.compile(r"(?<![0-9])([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})(?![0-9])")
@@ -118,8 +122,9 @@ class Folded:
 
 
 def is_japanese(text: str) -> bool:
-    """Whether a text has kana or kanji."""
-    return _JAPANESE.search(text) is not None
+    """Whether a text is Japanese; an English one may gloss a name in kanji."""
+    written = len(_JAPANESE.findall(text))
+    return written > 0 and written * _LETTERS_A_KANJI >= len(_LATIN.findall(text))
 
 
 def fold(original: str) -> Folded:
@@ -174,14 +179,18 @@ class _Spelling:
 def _numerals(normal: str, words: Sequence[Morpheme]) -> list[tuple[int, int, str]]:
     """Kanji numerals, where the dictionary takes them for numbers and not for parts of words."""
     edits = []
-    numbers = [word for word in words if word.kind == "名詞-数詞"]
-    starts = [word.start for word in numbers]
+    numbers = [
+        (word.start, word.end - (word.kind != "名詞-数詞"))
+        for word in words
+        if word.kind == "名詞-数詞" or _COUNTED_WORD.fullmatch(word.surface)
+    ]
+    starts = [start for start, _ in numbers]
     for match in _KANJI_NUMERAL.finditer(normal):
         start, end = match.span()
         first = bisect_left(starts, start)
         covered = start
-        while first < len(numbers) and numbers[first].start == covered < end:
-            covered = numbers[first].end
+        while first < len(numbers) and numbers[first][0] == covered < end:
+            covered = numbers[first][1]
             first += 1
         if covered == start or (start and normal[start - 1].isdigit()):
             continue

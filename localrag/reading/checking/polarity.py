@@ -52,6 +52,13 @@ _OPPOSITE = {
     Force.EXEMPTED: Force.DEMANDED,
 }
 
+# しないものとする, しないことができる.
+_WHERE_DENIED = {
+    Force.DEMANDED: Force.FORBIDDEN,
+    Force.ALLOWED: Force.EXEMPTED,
+    Force.AFFIRMED: Force.DENIED,
+}
+
 
 class Limit(StrEnum):
     """How a text narrows what it says."""
@@ -152,8 +159,12 @@ _FORMAL = frozenset(
 _CONTENT = re.compile(r"名詞-(?!数詞)|動詞-一般|形容詞-一般|形状詞-一般|代名詞$")
 _NOUN = re.compile(r"名詞-(?!数詞)|形状詞|接尾辞-名詞的")
 _VERB = re.compile(r"動詞-一般|形容詞-一般")
+# Verbs that have become particles: によると, に関する, における.
+_PARTICLES = frozenset("因る 拠る 依る 関する 対する 於く 於ける 就く 係る 通ずる 従う".split())
 _FUNCTIONAL = re.compile(r"助動詞|助詞|動詞-非自立可能|形容詞-非自立可能|接尾辞-動詞的|接尾辞-形容詞的")
 _COPULA = re.compile(r"だ|です|為る|出来る|居る|有る|無い|成る|為さる|致す|下さる|得る")
+# With which claims are introduced.
+_TELLING = frozenset("言う 云う 答え 回答 此れ 其れ".split())
 _KANA_TAIL = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+")
 _OPPOSITES = {"除く": "含む", "除外": "含む", "無効": "有効", "違法": "適法", "不要": "必要"}
 _PROHIBITION = re.compile("禁止|禁ずる|禁じる")
@@ -214,8 +225,10 @@ def key_of(word: Morpheme) -> str:
 
 def is_content(word: Morpheme) -> bool:
     """Whether a Japanese word says what a sentence is about."""
-    said_with = word.lemma in _FORMAL or _PROHIBITION.match(word.lemma)
-    return _CONTENT.match(word.kind) is not None and not said_with
+    is_empty = word.lemma in _FORMAL or word.lemma in _PARTICLES or word.lemma in _TELLING
+    if is_empty or _PROHIBITION.match(word.lemma):
+        return False
+    return _CONTENT.match(word.kind) is not None
 
 
 def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
@@ -289,7 +302,7 @@ def _heads(words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
     """The head of each predicate, and where the words end that say something of it."""
     done = 0
     for place, word in enumerate(words):
-        if word.lemma in _FORMAL or place < done:
+        if word.lemma in _FORMAL or word.lemma in _PARTICLES or place < done:
             continue
         if _VERB.match(word.kind):
             done = _tail(words, place + 1)
@@ -336,10 +349,14 @@ def _force(said: str) -> Force:
         ),
         default=None,
     )
-    negations = len(_NEGATION.findall(_UNNEGATED.sub("", said)))
-    if first is not None:
-        return first[2]
-    return Force.DENIED if negations % 2 else Force.AFFIRMED
+    if first is None:
+        return Force.DENIED if _denials(said) % 2 else Force.AFFIRMED
+    start, _, force = first
+    return _WHERE_DENIED.get(force, force) if _denials(said[:start]) % 2 else force
+
+
+def _denials(said: str) -> int:
+    return len(_NEGATION.findall(_UNNEGATED.sub("", said)))
 
 
 # --- English ---
@@ -425,5 +442,5 @@ def _english_key(word: str) -> str:
 _EMPTY = frozenset(
     "may might must shall should can could cannot would need never neither nor none without only"
     " also just very about over under more most less least than other another any some each every"
-    " all both one its which during while however although though being having".split()
+    " according text passage says said states answer question all both one its which during while however although though being having".split()
 )
