@@ -74,7 +74,9 @@ def main() -> None:
     spoiled = [case for pool in pools for case in _spoil_all(spoiler, pool)]
     seconds: list[float] = []
     verdicts = [(case, _is_called(case, seconds)) for case in [*true, *spoiled]]
-    print(f"seed {arguments.seed}; a replacement that stood in what is cited was passed over", end=" ")
+    print(
+        f"seed {arguments.seed}; a replacement that stood in what is cited was passed over", end=" "
+    )
     print(f"{spoiler.passed_over} times")
     for half in "AB":
         _print(f"half {half}", [(c, v) for c, v in verdicts if c.half == half])
@@ -114,15 +116,21 @@ def _show(case: Case) -> None:
     found = mismatches(case.claim, case.sentences, headings=case.headings, question=case.question)
     share = covers(case.claim, case.sentences, headings=case.headings, question=case.question)
     print(f"\n[{case.source}] {case.spoiled or 'TRUE'} cover {share:.2f}")
-    print(f"  claim    {case.claim}\n  question {case.question}\n  cited    {' / '.join(case.sentences)}")
-    print(f"  heading  {' / '.join(case.headings)}\n  found    {[(m.kind.value, m.written) for m in found]}")
+    print(
+        f"  claim    {case.claim}\n  question {case.question}\n  cited    {' / '.join(case.sentences)}"
+    )
+    print(
+        f"  heading  {' / '.join(case.headings)}\n  found    {[(m.kind.value, m.written) for m in found]}"
+    )
 
 
 # --- true claims ---
 
 
 def _statutes(folder: Path, chance: random.Random) -> Iterator[Case]:
-    paths = sorted(folder.glob("*.xml"), key=lambda path: hashlib.sha256(path.name.encode()).hexdigest())
+    paths = sorted(
+        folder.glob("*.xml"), key=lambda path: hashlib.sha256(path.name.encode()).hexdigest()
+    )
     found: list[Case] = []
     for path in paths[:_LAWS]:
         for law in read(path):
@@ -141,7 +149,14 @@ def _statutes(folder: Path, chance: random.Random) -> Iterator[Case]:
                 sentence = text[spans[0][0] : spans[0][1]]
                 if 30 <= len(sentence) <= 220 and sentence.endswith("。"):
                     heading = passage.header
-                    found.append(Case("statutes", _japanese(sentence, heading, chance), (sentence,), (heading,)))
+                    found.append(
+                        Case(
+                            "statutes",
+                            _japanese(sentence, heading, chance),
+                            (sentence,),
+                            (heading,),
+                        )
+                    )
     chance.shuffle(found)
     yield from found
 
@@ -168,7 +183,9 @@ def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
             claim = _answered_english(one["question"], one["answer"], chance)
             sentences = tuple(text.strip() for _, text in facts)
             titles = tuple(dict.fromkeys(title for title, _ in facts))
-            found.append(Case("English answers", claim, sentences, titles, one["question"], one["answer"]))
+            found.append(
+                Case("English answers", claim, sentences, titles, one["question"], one["answer"])
+            )
     for one in json.loads((folder / "musique.json").read_text("utf-8")):
         paragraphs = {p["idx"]: p for p in one["paragraphs"]}
         for step in one["question_decomposition"]:
@@ -178,7 +195,14 @@ def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
             if cited and "#" not in step["question"] and ">>" not in step["question"]:
                 claim = _answered_english(step["question"], step["answer"], chance)
                 found.append(
-                    Case("English answers", claim, (cited[0],), (paragraph["title"],), step["question"], step["answer"])
+                    Case(
+                        "English answers",
+                        claim,
+                        (cited[0],),
+                        (paragraph["title"],),
+                        step["question"],
+                        step["answer"],
+                    )
                 )
     passages = json.loads((folder / "hotpotqa_corpus.json").read_text("utf-8"))
     for title in chance.sample(sorted(passages), 500):
@@ -196,7 +220,10 @@ _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和
 _REWORDINGS = (
     (r"しなければならない。$", ("する必要がある。", "する義務を負う。", "しなければなりません。")),
     (r"することができる。$", ("できる。", "することが可能である。", "することができます。")),
-    (r"してはならない。$", ("することは禁止されている。", "してはいけない。", "してはなりません。")),
+    (
+        r"してはならない。$",
+        ("することは禁止されている。", "してはいけない。", "してはなりません。"),
+    ),
     (r"することができない。$", ("できない。", "することはできない。")),
     (r"ものとする。$", ("。", "ことになっている。", "こととされている。")),
     (r"とする。$", ("とされている。", "とする。", "となる。")),
@@ -228,7 +255,9 @@ def _japanese(sentence: str, heading: str, chance: random.Random) -> str:
     place = re.search(r"第[^ ]+条(?:の[^ ]+)?", heading)
     if place and chance.random() < 0.4:
         written = _COUNTED.sub(lambda m: str(parse_numeral(m[0])), place[0])
-        written = re.sub(r"(?<=の)[一二三四五六七八九十]+", lambda m: str(parse_numeral(m[0])), written)
+        written = re.sub(
+            r"(?<=の)[一二三四五六七八九十]+", lambda m: str(parse_numeral(m[0])), written
+        )
         claim = chance.choice((f"{written}によると、", f"{written}では、")) + claim
     return claim
 
@@ -272,10 +301,17 @@ def _answered_english(question: str, answer: str, chance: random.Random) -> str:
         if match["wh"].lower() in ("who", "what") or match["wh"].lower().startswith("which"):
             return f"{answer[0].upper() + answer[1:]} {match['aux'].lower()} {match['rest']}."
         return f"{rest}: {answer}."
-    return chance.choice((f"The answer is {answer}.", f"{answer}", f"It is {answer}.", f"According to the text, it is {answer}."))
+    return chance.choice(
+        (
+            f"The answer is {answer}.",
+            f"{answer}",
+            f"It is {answer}.",
+            f"According to the text, it is {answer}.",
+        )
+    )
 
 
-_SMALL = "two three four five six seven eight nine ten".split()
+_SMALL = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 
 
@@ -287,7 +323,9 @@ def _reworded(sentence: str, chance: random.Random) -> str:
         start, rest = opening[1], opening[2]
         claim = f"{rest[0].upper() + rest[1:]} {start[0].lower() + start[1:]}."
     claim = re.sub(rf"\b({_MONTH}) (\d{{1,2}}), (\d{{4}})", r"\2 \1 \3", claim)
-    claim = re.sub(rf"\b({'|'.join(_SMALL)})\b(?= \w+s\b)", lambda m: str(_SMALL.index(m[1]) + 2), claim)
+    claim = re.sub(
+        rf"\b({'|'.join(_SMALL)})\b(?= \w+s\b)", lambda m: str(_SMALL.index(m[1]) + 2), claim
+    )
     claim = claim.replace(" percent", "%").replace("% of", " percent of")
     claim = re.sub(r", which [^,]+,", "", claim)
     claim = re.sub(r", (?:and|but) [^,]{10,80}\.$", ".", claim)
@@ -334,9 +372,15 @@ _MODAL = (
     ("することは禁止されている", ("することができる",)), ("してはならない", ("しなければならない", "することができる")), ("してはいけない", ("してもよい",)), ("してはなりません", ("しなければなりません",)),
     (" can ", (" must ", " must not ")), (" may ", (" must ", " may not ")), (" must ", (" may ", " must not ")),
 )  # fmt: skip
-_PLACE = re.compile(r"第([0-9〇一二三四五六七八九十百千]+)(条(?:の[0-9一二三四五六七八九十]+)?|項|号)")
-_DATE = re.compile(rf"([0-9]{{4}})年|([0-9]{{1,2}})月(?=[0-9])|(?<=月)([0-9]{{1,2}})日|\b(1[0-9]{{3}}|20[0-9]{{2}})\b|\b({_MONTH})\b(?= \d)")
-_FIGURE = re.compile(r"(?<![0-9第.,])([0-9]+(?:\.[0-9]+)?|[一二三四五六七八九十百]+(?=[年月日人円か箇回万割倍]))(?![0-9]|,[0-9])")
+_PLACE = re.compile(
+    r"第([0-9〇一二三四五六七八九十百千]+)(条(?:の[0-9一二三四五六七八九十]+)?|項|号)"
+)
+_DATE = re.compile(
+    rf"([0-9]{{4}})年|([0-9]{{1,2}})月(?=[0-9])|(?<=月)([0-9]{{1,2}})日|\b(1[0-9]{{3}}|20[0-9]{{2}})\b|\b({_MONTH})\b(?= \d)"
+)
+_FIGURE = re.compile(
+    r"(?<![0-9第.,])([0-9]+(?:\.[0-9]+)?|[一二三四五六七八九十百]+(?=[年月日人円か箇回万割倍]))(?![0-9]|,[0-9])"
+)
 _NAME = re.compile(r"[ァ-ヴー・]{3,}|(?<![.] )(?<!^)\b[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*")
 
 
@@ -350,7 +394,7 @@ class _Spoiler:
         for case in cases:
             for match in _NAME.finditer(case.claim):
                 self._names["kana" if "ァ" <= match[0][0] <= "ヺ" else "latin"].append(match[0])
-            if case.answer and not re.search("[0-9]", normalize(case.answer)):
+            if re.fullmatch(r"[^\W\d]{2,}[^\d]*", normalize(case.answer)):
                 self._names[case.source].append(case.answer)
         self.ways: dict[str, Callable[[Case], str]] = {
             "figure": lambda case: self._number(case, _FIGURE),
@@ -400,7 +444,11 @@ class _Spoiler:
         return ""
 
     def _name(self, case: Case) -> str:
-        if case.answer and case.answer in case.claim and not re.search("[0-9]", normalize(case.answer)):
+        if (
+            case.answer
+            and case.answer in case.claim
+            and not re.search("[0-9]", normalize(case.answer))
+        ):
             start = case.claim.index(case.answer)
             span, pool = (start, start + len(case.answer)), self._names[case.source]
         else:
@@ -423,14 +471,21 @@ class _Spoiler:
             matches = list(re.finditer(pattern, case.claim))
             if matches:
                 match = matches[-1] if not pattern.startswith(r"\b") else matches[0]
-                return case.claim[: match.start()] + match.expand(replacement) + case.claim[match.end() :]
+                return (
+                    case.claim[: match.start()]
+                    + match.expand(replacement)
+                    + case.claim[match.end() :]
+                )
         return ""
 
     def _swap(self, case: Case, table: Sequence[tuple[str, Sequence[str]]]) -> str:
         said = "".join((*case.sentences, *case.headings, case.question))
         for written, others in table:
             if written in case.claim:
-                if table is _BOUNDED and not re.search(rf"[0-9一二三四五六七八九十百千万][^、。]{{0,5}}{written}|{written} ?[^,.]{{0,8}}[0-9]", case.claim):
+                if table is _BOUNDED and not re.search(
+                    rf"[0-9一二三四五六七八九十百千万][^、。]{{0,5}}{written}|{written} ?[^,.]{{0,8}}[0-9]",
+                    case.claim,
+                ):
                     continue
                 other = self._chance.choice(others)
                 if table is _BOUNDED and other.strip() in said:
@@ -449,7 +504,10 @@ class _Spoiler:
         said = normalize("".join((*case.sentences, *case.headings, case.question)))
         written = {str(number), f"{number:,}", to_kanji(number)}
         return any(
-            re.search(rf"(?<![0-9〇一二三四五六七八九十百千]){one}(?![0-9〇一二三四五六七八九十百千])", said)
+            re.search(
+                rf"(?<![0-9〇一二三四五六七八九十百千]){one}(?![0-9〇一二三四五六七八九十百千])",
+                said,
+            )
             for one in written
         )
 

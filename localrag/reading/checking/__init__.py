@@ -148,9 +148,7 @@ def carriers(
         best: tuple[float, int] | None = None
         for index, candidate in enumerate(candidates):
             heading = (candidate.heading,) if candidate.heading else ()
-            compared = _Comparison(
-                claim, (*beside, candidate.text), (*above, *heading), question
-            )
+            compared = _Comparison(claim, (*beside, candidate.text), (*above, *heading), question)
             share = compared.coverage()
             if share < ENOUGH or (best and share <= best[0]):
                 continue
@@ -291,7 +289,10 @@ class _Comparison:
         """The share of what the claim speaks of that its sentences speak of, too."""
         facts = self.claim.facts
         spoken: list[_Spoken] = [
-            *sorted(self.claim.keys), *facts.figures, *facts.dates, *facts.provisions
+            *sorted(self.claim.keys),
+            *facts.figures,
+            *facts.dates,
+            *facts.provisions,
         ]
         if not spoken or not self.is_whole:
             return 0.0
@@ -332,9 +333,7 @@ class _Comparison:
         given = [other for text in self.given for other in text.facts.dates]
         said = [other for other in given if _same_date(dated, other)]
         if said:
-            opposed = all(
-                other.direction not in (None, dated.direction) for other in said
-            )
+            opposed = all(other.direction not in (None, dated.direction) for other in said)
             return MismatchKind.BOUND if dated.direction and opposed else None
         plain = self.figures.get(Fraction(date.year or 0), ())
         year_is_said = date.year is not None and (
@@ -384,9 +383,7 @@ class _Comparison:
                 for part in parts
             )
         if _KATAKANA_RUN.fullmatch(name.text):
-            return name.text.rstrip("ー") in text.katakana or _is_compound(
-                name.text, text.tokens
-            )
+            return name.text.rstrip("ー") in text.katakana or _is_compound(name.text, text.tokens)
         return words in text.compact
 
     # --- polarity ---
@@ -445,7 +442,8 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
         case Dated():
             year = spoken.date.year
             return any(
-                year in text.years or any(_same_date(spoken, other) for other in text.facts.dates)
+                year in text.years
+                or any(_same_date(spoken, other) for other in text.facts.dates)
                 or any({year} == other.numbers for other in text.facts.figures)
                 for text in texts
             )
@@ -456,9 +454,7 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
                 for other in text.facts.provisions
             )
     in_compound = len(spoken) > 1 and is_japanese(spoken)
-    return any(
-        spoken in text.keys or (in_compound and spoken in text.compact) for text in texts
-    )
+    return any(spoken in text.keys or (in_compound and spoken in text.compact) for text in texts)
 
 
 def _same_figure(one: Figure, other: Figure) -> bool:
@@ -470,9 +466,13 @@ def _same_figure(one: Figure, other: Figure) -> bool:
 def _same_date(one: Dated, other: Dated) -> bool:
     """Whether a date stands there as it is or more exactly."""
     if one.date.has_year != other.date.has_year:
-        return not one.date.has_year and (one.date.month, one.date.day) in (
-            (other.date.month, other.date.day),
-            (other.date.month, None),
+        return (
+            not one.date.has_year
+            and one.date.month is not None
+            and (
+                (one.date.month, one.date.day)
+                in ((other.date.month, other.date.day), (other.date.month, None))
+            )
         )
     if one.direction or other.direction:
         return _ends(one.date.span) & _ends(other.date.span) != set()

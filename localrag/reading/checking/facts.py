@@ -14,6 +14,7 @@ from localrag.reading.comparison.folding import LONGEST
 from localrag.reading.comparison.units import COUNT, UNITS, Unit
 from localrag.statutes.citations import find_citations
 from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.numerals import parse_numeral
 from localrag_indexes.analysis.stopwords import ENGLISH
 
 
@@ -106,8 +107,13 @@ class Facts:
 
 
 _NUMBER = re.compile(r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?")
+# 17.57億バレル: without a unit that is known, the reader of quantities stops at the point.
+_CUT_SHORT = re.compile(r"\.[0-9]")
+_SCALE = re.compile("[万億兆]")
 _FRACTION = re.compile(r"([0-9]{1,6})分の([0-9]{1,6})")
-_LATIN_WITH_DIGITS = re.compile(r"(?<![a-z0-9])(?=[a-z0-9\-]*[a-z])(?=[a-z0-9\-]*[0-9])[a-z][a-z0-9\-]*")
+_LATIN_WITH_DIGITS = re.compile(
+    r"(?<![a-z0-9])(?=[a-z0-9\-]*[a-z])(?=[a-z0-9\-]*[0-9])[a-z][a-z0-9\-]*"
+)
 _PAUSE = re.compile(r"[。\n]|\. ")
 # 五年の懲役: without an era a length of time.
 _YEARS = re.compile(r"[0-9]{1,2}年")
@@ -137,15 +143,23 @@ _BEHIND_NUMBER = re.compile(
     _BEHIND + "(?:" + "|".join(f"({words})" for _, words in _BOUNDS_BEHIND) + ")"
 )
 _BOUNDS_BEFORE = (
-    (Bound.UP_TO, r"no more than|not more than|not exceed(?:ing)?|not to exceed|at most|up to|within"
-     r"|a maximum of|最大|最長|最高|no longer than"),
-    (Bound.FROM, r"no less than|not less than|no fewer than|not fewer than|at least|a minimum of"
-     r"|少なくとも|最低|最短|最小"),
+    (
+        Bound.UP_TO,
+        r"no more than|not more than|not exceed(?:ing)?|not to exceed|at most|up to|within"
+        r"|a maximum of|最大|最長|最高|no longer than",
+    ),
+    (
+        Bound.FROM,
+        r"no less than|not less than|no fewer than|not fewer than|at least|a minimum of"
+        r"|少なくとも|最低|最短|最小",
+    ),
     (Bound.ABOVE, r"more than|greater than|longer than|exceed(?:s|ed|ing)?|over|above|older than"),
     (Bound.BELOW, r"less than|fewer than|under|below|shorter than|younger than|not reach(?:ing)?"),
 )
 _BEFORE_NUMBER = re.compile(
-    "(?:" + "|".join(f"({words})" for _, words in _BOUNDS_BEFORE) + r")(?:で| (?:a|the))? ?[$€£]?約?$"
+    "(?:"
+    + "|".join(f"({words})" for _, words in _BOUNDS_BEFORE)
+    + r")(?:で| (?:a|the))? ?[$€£]?約?$"
 )
 _LONGEST_BEFORE = 24
 
@@ -239,6 +253,8 @@ def _figures(plain: str, start: int, end: int) -> Iterator[Figure]:
             yield _figure(plain, start + match.start(), start + match.end(), [share], _TIMES)
     done: list[tuple[int, int]] = []
     for found in quantities.find_folded(window):
+        if _CUT_SHORT.match(window, found.end):
+            continue
         done.append((found.start, found.end))
         quantity = found.value
         values = [value for value in (quantity.span.low, quantity.span.high) if value is not None]
@@ -252,14 +268,15 @@ def _figures(plain: str, start: int, end: int) -> Iterator[Figure]:
         if any(first <= match.start() < last for first, last in done):
             continue
         if len(match[0]) <= _MOST_DIGITS:
-            value = Fraction(match[0].replace(",", ""))
+            scale = _SCALE.match(window, match.end())
+            value = Fraction(match[0].replace(",", "")) * (
+                parse_numeral(f"1{scale[0]}") if scale else 1
+            )
             first, last = start + match.start(), start + match.end()
             yield _figure(plain, first, last, [value], Unit("", Fraction(1)))
 
 
-def _figure(
-    plain: str, start: int, end: int, values: Sequence[Fraction], unit: Unit
-) -> Figure:
+def _figure(plain: str, start: int, end: int, values: Sequence[Fraction], unit: Unit) -> Figure:
     numbers = list(_NUMBER.finditer(plain, start, end))
     return Figure(
         start,
@@ -306,9 +323,7 @@ def names_of(folded: Folded) -> tuple[Name, ...]:
 
 def _japanese_names(folded: Folded) -> Iterator[Name]:
     spans = [
-        match.span()
-        for pattern in (_KATAKANA, _LATIN)
-        for match in pattern.finditer(folded.normal)
+        match.span() for pattern in (_KATAKANA, _LATIN) for match in pattern.finditer(folded.normal)
     ]
     spans += [
         (word.start, word.end)

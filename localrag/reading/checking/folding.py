@@ -20,7 +20,9 @@ _HUNDREDTHS = re.compile(r"(100|1000|10000)分の([0-9]+(?:\.[0-9]+)?)")
 _DECIMAL_POINT = re.compile(r"(?<=[0-9])・(?=[0-9])")
 _ISO = re.compile(r"(?<![0-9])([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})(?![0-9])")
 
-_ONES = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_ONES = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+)
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _WORDS = {
     word: number for number, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split(), 2)
@@ -28,13 +30,23 @@ _WORDS = {
 _ORDINALS = {
     word: number
     for number, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+        ],
+        1,
     )
 }
 _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
-_COMPOUND = re.compile(
-    rf"\b({'|'.join(_TENS.split())})[- ](one|{'|'.join(_ONES.split()[:8])})\b"
-)
+_COMPOUND = re.compile(rf"\b({'|'.join(_TENS.split())})[- ](one|{'|'.join(_ONES.split()[:8])})\b")
 _SPELT = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b")
 # "One" is a pronoun unless something counted follows.
 _ONE = re.compile(
@@ -71,9 +83,20 @@ _UNIT = re.compile(
 )
 _UNIT_NAMES = tuple(_UNITS.values())
 
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTH = rf"({'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
 _DAY = r"([0-9]{1,2})(?:st|nd|rd|th)?"
 _DAYS = rf"{_DAY}(?: ?[-–—] ?{_DAY})?"
@@ -156,7 +179,10 @@ class _Spelling:
     ) -> None:
         """Replace every match."""
         self.replace_spans(
-            [(match.start(), match.end(), replacement(match)) for match in pattern.finditer(self.text)]
+            [
+                (match.start(), match.end(), replacement(match))
+                for match in pattern.finditer(self.text)
+            ]
         )
 
     def replace_spans(self, edits: Sequence[tuple[int, int, str]]) -> None:
@@ -247,7 +273,8 @@ _ENGLISH: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (_SCALED, _scaled),
     (_PARTS, lambda match: f"{_DENOMINATORS[match[2]]}分の{match[1]}"),
     (_ORDINAL, lambda match: f"第{_ORDINALS[match[1]]}"),
-    (_UNIT, lambda match: next(
-        name for place, name in enumerate(_UNIT_NAMES) if match[f"u{place}"]
-    )),
+    (
+        _UNIT,
+        lambda match: next(name for place, name in enumerate(_UNIT_NAMES) if match[f"u{place}"]),
+    ),
 )

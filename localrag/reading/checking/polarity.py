@@ -154,51 +154,135 @@ def with_provisos(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 # Nouns that say nothing by themselves; what is said with them belongs to the word before.
 _FORMAL = frozenset(
-    "事 物 為 時 所 場合 必要 義務 訳 筈 者 旨 限り 程 儘 方 内 上 中 下 等 以上 以下 未満 以内 超".split()
+    [
+        "事",
+        "物",
+        "為",
+        "時",
+        "所",
+        "場合",
+        "必要",
+        "義務",
+        "訳",
+        "筈",
+        "者",
+        "旨",
+        "限り",
+        "程",
+        "儘",
+        "方",
+        "内",
+        "上",
+        "中",
+        "下",
+        "等",
+        "以上",
+        "以下",
+        "未満",
+        "以内",
+        "超",
+    ]
 )
 _CONTENT = re.compile(r"名詞-(?!数詞)|動詞-一般|形容詞-一般|形状詞-一般|代名詞$")
 _NOUN = re.compile(r"名詞-(?!数詞)|形状詞|接尾辞-名詞的")
 _VERB = re.compile(r"動詞-一般|形容詞-一般")
-# Verbs that have become particles: によると, に関する, における.
-_PARTICLES = frozenset("因る 拠る 依る 関する 対する 於く 於ける 就く 係る 通ずる 従う".split())
-_FUNCTIONAL = re.compile(r"助動詞|助詞|動詞-非自立可能|形容詞-非自立可能|接尾辞-動詞的|接尾辞-形容詞的")
+# Verbs that have become particles (によると, に関する, における), unless a sentence ends with them.
+_PARTICLES = frozenset(
+    ["因る", "拠る", "依る", "関する", "対する", "於く", "於ける", "就く", "係る", "通ずる", "従う"]
+)
+_ENDS = re.compile(r"助動詞|補助記号-句点|形容詞-非自立可能")
+_FUNCTIONAL = re.compile(
+    r"助動詞|助詞|動詞-非自立可能|形容詞-非自立可能|接尾辞-動詞的|接尾辞-形容詞的"
+)
 _COPULA = re.compile(r"だ|です|為る|出来る|居る|有る|無い|成る|為さる|致す|下さる|得る")
 # With which claims are introduced.
-_TELLING = frozenset("言う 云う 答え 回答 此れ 其れ".split())
+_TELLING = frozenset(["言う", "云う", "答え", "回答", "此れ", "其れ"])
 _KANA_TAIL = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+")
 _OPPOSITES = {"除く": "含む", "除外": "含む", "無効": "有効", "違法": "適法", "不要": "必要"}
 _PROHIBITION = re.compile("禁止|禁ずる|禁じる")
 
 _CONSTRUCTIONS = (
     # Denied once and again, or not denied at all.
-    (Force.AFFIRMED, r"(?:ない|ぬ|ず)(?:こと|わけ|もの|の)?(?:は|も|でも|では)な[いかく]"
-     r"|ざるを得な|ないわけに(?:は)?いか|に(?:ほか|外|他)なら[なず]|に過ぎな|にすぎな|かもしれな|違いな"
-     r"|のみならず|だけで(?:は)?なく|だけでない|ばかりで(?:は)?なく|にとどまらず|しか.{0,12}な[いかく]|とは限ら"),
-    (Force.DEMANDED, r"(?:なけれ|なく)[ばて]は?(?:なり|なら|いけ|いけま)(?:ない|ず|ません|なか|ぬ)"
-     r"|ねばなら|(?:必要|義務)[がも](?:あ|生|有)|義務を負[うい]|義務(?:と|付)|(?:必要|義務)(?:で|だ|と[さなし])"
-     r"|(?:こと)?を要(?:する|し(?!ない|ません)|す(?!る))|べき(?!で(?:は)?な)(?:で|だ|こと|もの)?|ものと(?:する|し(?=、|$))"),
-    (Force.EXEMPTED, r"[をはも]?要しない|を要さな|要しません|(?:必要|義務)(?:性)?[はがもを](?:な[いかく]|ありません|負わな|負いません)"
-     r"|なくても?(?:よい|良い|いい|足りる|構わない|かまわない)|に及ばない|ないことができ|不要|ないものとすることができ"),
-    (Force.FORBIDDEN, r"て(?:は|も)?(?:なら|いけ)(?:ない|ず|ぬ)|てはなりませ|てはいけませ|(?:こと)?[はがも]?でき(?:ない|ず|ませ|なか|なく)"
-     r"|(?:こと)?[はがも]?出来(?:ない|ず|ませ|なか)|を得ない|得ません|べきで(?:は)?な|ことを?禁|[はがを]禁[止じず]|許され(?:ない|ませ|ず)"
-     r"|こと[はが]認められ(?:ない|ませ|ず)|ことはない"),
-    (Force.ALLOWED, r"(?:こと[がはも]?)?(?:でき|出来)る?|ても?(?:よい|良い|いい|構わな|かまわな|差し支えな)"
-     r"|を妨げない|ことを妨げ|(?:こと)[がは](?:認められ|許され|可能)|可能(?:で|だ|性|と)|が許され|を許"),
+    (
+        Force.AFFIRMED,
+        r"(?:ない|ぬ|ず)(?:こと|わけ|もの|の)?(?:は|も|でも|では)な[いかく]"
+        r"|ざるを得な|ないわけに(?:は)?いか|に(?:ほか|外|他)なら[なず]|に過ぎな|にすぎな|かもしれな|違いな"
+        r"|のみならず|だけで(?:は)?なく|だけでない|ばかりで(?:は)?なく|にとどまらず|しか.{0,12}な[いかく]|とは限ら",
+    ),
+    (
+        Force.DEMANDED,
+        r"(?:なけれ|なく)[ばて]は?(?:なり|なら|いけ|いけま)(?:ない|ず|ません|なか|ぬ)"
+        r"|ねばなら|(?:必要|義務)[がも](?:あ|生|有)|義務を負[うい]|義務(?:と|付)|(?:必要|義務)(?:で|だ|と[さなし])"
+        r"|(?:こと)?を要(?:する|し(?!ない|ません)|す(?!る))|べき(?!で(?:は)?な)(?:で|だ|こと|もの)?|ものと(?:する|し(?=、|$))",
+    ),
+    (
+        Force.EXEMPTED,
+        r"[をはも]?要しない|を要さな|要しません|(?:必要|義務)(?:性)?[はがもを](?:な[いかく]|ありません|負わな|負いません)"
+        r"|なくても?(?:よい|良い|いい|足りる|構わない|かまわない)|に及ばない|ないことができ|不要|ないものとすることができ",
+    ),
+    (
+        Force.FORBIDDEN,
+        r"て(?:は|も)?(?:なら|いけ)(?:ない|ず|ぬ)|てはなりませ|てはいけませ|(?:こと)?[はがも]?でき(?:ない|ず|ませ|なか|なく)"
+        r"|(?:こと)?[はがも]?出来(?:ない|ず|ませ|なか)|を得ない|得ません|べきで(?:は)?な|ことを?禁|[はがを]禁[止じず]|許され(?:ない|ませ|ず)"
+        r"|こと[はが]認められ(?:ない|ませ|ず)|ことはない|可能では?(?:な|あり)|不可能|を妨げ(?!な|ず|ませ|るものでは?な)",
+    ),
+    (
+        Force.ALLOWED,
+        r"(?:こと[がはも]?)?(?:でき|出来)る?|ても?(?:よい|良い|いい|構わな|かまわな|差し支えな)"
+        r"|を妨げ(?:ない|ず|ません|るものでは?な)|(?:こと)[がは](?:認められ|許され|可能)|可能(?:で|だ|性|と)|が許され|を許",
+    ),
 )
 _READINGS = tuple((force, re.compile(words)) for force, words in _CONSTRUCTIONS)
-_NEGATION = re.compile(r"な(?:い|か(?=っ|つ)|く(?!て?は?な[らり])|けれ)|(?<![まはか])ず(?!つ|れ)|ぬ|ませ?ん(?!か)|なし|無し|まい")
+_NEGATION = re.compile(
+    r"な(?:い|か(?=っ|つ)|く(?!て?は?な[らり])|けれ)|(?<![まはか])ず(?!つ|れ)|ぬ|ませ?ん(?!か)|なし|無し|まい"
+)
 _UNNEGATED = re.compile(r"少なく|間もな|なお|なんら|なく(?:なっ|なる|なり)")
+_DENIED_AT_END = re.compile(r"(?:で|じゃ)は?(?:ない|なかった|ありません(?:でした)?)[。.]?$")
 _CONDITION = re.compile(r"で(?:なけれ|な)(?:ば|い限り|いと|ければ)|(?:以外|ほか)(?:の者|は)")
 _LIMITS = (
-    (Limit.EXCEPT, r"を除[きくいかけ]|を除外|以外|ただし|但し|(?:この|その|の)限りで(?:は)?な|の(?:ほか|外)は"),
-    (Limit.ONLY, r"に限[りるらっ]|限り(?!で)(?=[、でに])|のみ(?!なら)|だけ(?!で(?:は)?な)|しか.{0,12}な[いかく]"),
+    (
+        Limit.EXCEPT,
+        r"を除[きくいかけ]|を除外|以外|ただし|但し|(?:この|その|の)限りで(?:は)?な|の(?:ほか|外)は",
+    ),
+    (
+        Limit.ONLY,
+        r"に限[りるらっ]|限り(?!で)(?=[、でに])|のみ(?!なら)|だけ(?!で(?:は)?な)|しか.{0,12}な[いかく]",
+    ),
 )
 _JAPANESE_LIMITS = tuple((limit, re.compile(words)) for limit, words in _LIMITS)
 _LIFTS = re.compile(r"(?:この|その)限りで(?:は)?な|(?:前項|本項|本文)の規定(?:は|を)、?適用しな")
 # Words by which duties, liberties and double negations are put.
 _SAID_WITH = frozenset(
-    "事 必要 義務 訳 物 限り 限る 要する 妨げる 認める 許す 可能 禁止 禁ずる 禁じる 不要 過ぎる 負う"
-    " 足りる 差し支える 構う 良い 知れる 違い 筈 外 他 べし".split()
+    [
+        "事",
+        "必要",
+        "義務",
+        "訳",
+        "物",
+        "限り",
+        "限る",
+        "要する",
+        "妨げる",
+        "認める",
+        "許す",
+        "可能",
+        "禁止",
+        "禁ずる",
+        "禁じる",
+        "不要",
+        "過ぎる",
+        "負う",
+        "足りる",
+        "差し支える",
+        "構う",
+        "良い",
+        "知れる",
+        "違い",
+        "筈",
+        "外",
+        "他",
+        "べし",
+    ]
 )
 _GOES_ON = re.compile(r"補助記号-読点|接続詞")
 _NEARBY = 14
@@ -249,9 +333,7 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
             key, force = _OPPOSITES[lemma], _OPPOSITE[force]
         if _PROHIBITION.match(lemma):
             # What is forbidden is the deed named before the prohibition.
-            deed = next(
-                (one for one in range(head - 1, -1, -1) if is_content(words[one])), head
-            )
+            deed = next((one for one in range(head - 1, -1, -1) if is_content(words[one])), head)
             key = key_of(words[deed])
             force = Force.ALLOWED if force is Force.DENIED else Force.FORBIDDEN
         near = frozenset(
@@ -267,6 +349,14 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
             and tail < len(words)
             and _GOES_ON.match(words[tail].kind) is not None
         )
+    denied = _DENIED_AT_END.search(text)
+    if denied and content and not any(p.end > start + denied.start() for p in predicates):
+        # 発着のためではない: what is denied hangs on a noun that says nothing by itself.
+        near = frozenset(word for _, word in content)
+        predicates.append(
+            Predicate(content[-1][1], Force.DENIED, near, start + denied.start(), end)
+        )
+        goes_on.append(False)
     limits = tuple(
         Limiting(limit, start + match.start(), start + match.end())
         for limit, pattern in _JAPANESE_LIMITS
@@ -302,7 +392,7 @@ def _heads(words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
     """The head of each predicate, and where the words end that say something of it."""
     done = 0
     for place, word in enumerate(words):
-        if word.lemma in _FORMAL or word.lemma in _PARTICLES or place < done:
+        if word.lemma in _FORMAL or place < done or _is_particle(words, place):
             continue
         if _VERB.match(word.kind):
             done = _tail(words, place + 1)
@@ -315,6 +405,13 @@ def _heads(words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
             elif not _NOUN.match(following.kind) and _is_said(words[place + 1 : tail]):
                 done = tail
                 yield place, tail
+
+
+def _is_particle(words: Sequence[Morpheme], place: int) -> bool:
+    if words[place].lemma not in _PARTICLES or place + 1 == len(words):
+        return False
+    following = words[place + 1]
+    return not (_ENDS.match(following.kind) or following.lemma in ("物", "事"))
 
 
 def _is_said(tail: Sequence[Morpheme]) -> bool:
@@ -332,8 +429,7 @@ def _tail(words: Sequence[Morpheme], start: int) -> int:
     """Where the words end that say how a predicate is meant."""
     end = start
     while end < len(words) and (
-        _FUNCTIONAL.match(words[end].kind)
-        or words[end].lemma in _SAID_WITH
+        _FUNCTIONAL.match(words[end].kind) or words[end].lemma in _SAID_WITH
     ):
         end += 1
     return end
@@ -363,25 +459,64 @@ def _denials(said: str) -> int:
 
 _WORD = re.compile(r"[a-z\u00df-\u024f]+(?:['’][a-z]+)?|[0-9]+|[;:,.()]")
 _ENGLISH_READINGS = (
-    (Force.AFFIRMED, r"not only|nothing but|not until|not without|no (?:more|less|fewer|later|longer) than"
-     r"|not (?:more|less|fewer|later) than|not exceed\w*"),
-    (Force.EXEMPTED, r"(?:does|do|did|is|are|was|were|need) ?(?:not|n['’]t) (?:have|need|required|obliged) ?(?:to)?"
-     r"|need not|not (?:be )?(?:required|obliged|necessary)(?: to)?|exempt(?:ed)? from"),
-    (Force.FORBIDDEN, r"(?:must|may|shall|should|can|could|ought) ?(?:not|n['’]t)|cannot|can['’]t|may no longer"
-     r"|(?:prohibited|forbidden|barred|prevented) from|prohibits?|forbids?|not (?:be )?(?:allowed|permitted)(?: to)?"),
-    (Force.DEMANDED, r"must|shall|(?:has|have|had) to|(?:is|are|was|were) (?:required|obliged) to|ought to|requires?"),
-    (Force.DENIED, r"not|\w+n['’]t|never|no longer|no|without|neither|nor|none of|fail(?:s|ed)? to|hardly"),
-    (Force.ALLOWED, r"may|might|can|could|(?:is|are|was|were) (?:allowed|permitted|entitled|able) to"),
+    (
+        Force.AFFIRMED,
+        r"not only|nothing but|not until|not without|no (?:more|less|fewer|later|longer) than"
+        r"|not (?:more|less|fewer|later) than|not exceed\w*",
+    ),
+    (
+        Force.EXEMPTED,
+        r"(?:does|do|did|is|are|was|were|need) ?(?:not|n['’]t) (?:have|need|required|obliged) ?(?:to)?"
+        r"|need not|not (?:be )?(?:required|obliged|necessary)(?: to)?|exempt(?:ed)? from",
+    ),
+    (
+        Force.FORBIDDEN,
+        r"(?:must|may|shall|should|can|could|ought) ?(?:not|n['’]t)|cannot|can['’]t|may no longer"
+        r"|(?:prohibited|forbidden|barred|prevented) from|prohibits?|forbids?|not (?:be )?(?:allowed|permitted)(?: to)?",
+    ),
+    (
+        Force.DEMANDED,
+        r"must|shall|(?:has|have|had) to|(?:is|are|was|were) (?:required|obliged) to|ought to|requires?",
+    ),
+    (
+        Force.DENIED,
+        r"not|\w+n['’]t|never|no longer|no|without|neither|nor|none of|fail(?:s|ed)? to|hardly",
+    ),
+    (
+        Force.ALLOWED,
+        r"may|might|can|could|(?:is|are|was|were) (?:allowed|permitted|entitled|able) to",
+    ),
 )
 _ENGLISH_FORCE = re.compile(
     r"\b(?:" + "|".join(f"({words})" for _, words in _ENGLISH_READINGS) + r")(?!\w)"
 )
 _ENGLISH_LIMITS = (
-    (Limit.EXCEPT, re.compile(r"\b(?:except|unless|other than|apart from|excluding|exclud\w+|provided,? however)\b")),
+    (
+        Limit.EXCEPT,
+        re.compile(
+            r"\b(?:except|unless|other than|apart from|excluding|exclud\w+|provided,? however)\b"
+        ),
+    ),
     (Limit.ONLY, re.compile(r"(?<!not )\b(?:only|solely|exclusively)\b")),
 )
 # Between the word that denies and what it denies.
-_PASSED_OVER = frozenset("also ever yet always been being be have had it they he she".split())
+_PASSED_OVER = frozenset(
+    [
+        "also",
+        "ever",
+        "yet",
+        "always",
+        "been",
+        "being",
+        "be",
+        "have",
+        "had",
+        "it",
+        "they",
+        "he",
+        "she",
+    ]
+)
 _STOPPED_BY = frozenset(";:,.()")
 
 
@@ -440,7 +575,59 @@ def _english_key(word: str) -> str:
 
 
 _EMPTY = frozenset(
-    "may might must shall should can could cannot would need never neither nor none without only"
-    " also just very about over under more most less least than other another any some each every"
-    " according text passage says said states answer question all both one its which during while however although though being having".split()
+    [
+        "may",
+        "might",
+        "must",
+        "shall",
+        "should",
+        "can",
+        "could",
+        "cannot",
+        "would",
+        "need",
+        "never",
+        "neither",
+        "nor",
+        "none",
+        "without",
+        "only",
+        "also",
+        "just",
+        "very",
+        "about",
+        "over",
+        "under",
+        "more",
+        "most",
+        "less",
+        "least",
+        "than",
+        "other",
+        "another",
+        "any",
+        "some",
+        "each",
+        "every",
+        "according",
+        "text",
+        "passage",
+        "says",
+        "said",
+        "states",
+        "answer",
+        "question",
+        "all",
+        "both",
+        "one",
+        "its",
+        "which",
+        "during",
+        "while",
+        "however",
+        "although",
+        "though",
+        "being",
+        "having",
+    ]
 )
