@@ -116,12 +116,11 @@ def _show(case: Case) -> None:
     found = mismatches(case.claim, case.sentences, headings=case.headings, question=case.question)
     share = covers(case.claim, case.sentences, headings=case.headings, question=case.question)
     print(f"\n[{case.source}] {case.spoiled or 'TRUE'} cover {share:.2f}")
-    print(
-        f"  claim    {case.claim}\n  question {case.question}\n  cited    {' / '.join(case.sentences)}"
-    )
-    print(
-        f"  heading  {' / '.join(case.headings)}\n  found    {[(m.kind.value, m.written) for m in found]}"
-    )
+    print(f"  claim    {case.claim}")
+    print(f"  question {case.question}")
+    print(f"  cited    {' / '.join(case.sentences)}")
+    print(f"  heading  {' / '.join(case.headings)}")
+    print(f"  found    {[(mismatch.kind.value, mismatch.written) for mismatch in found]}")
 
 
 # --- true claims ---
@@ -177,7 +176,7 @@ def _jsquad(path: Path, chance: random.Random) -> Iterator[Case]:
 def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
     found: list[Case] = []
     for one in json.loads((folder / "hotpotqa.json").read_text("utf-8")):
-        texts = {title: sentences for title, sentences in one["context"]}
+        texts = dict(one["context"])
         facts = [(t, texts[t][n]) for t, n in one["supporting_facts"] if n < len(texts.get(t, ()))]
         if facts and one["answer"].lower() not in ("yes", "no"):
             claim = _answered_english(one["question"], one["answer"], chance)
@@ -240,10 +239,10 @@ def _japanese(sentence: str, heading: str, chance: random.Random) -> str:
     for _ in range(4):
         claim = re.sub(r"（[^（）]*）", "", claim)
     clauses = claim.split("、")
-    if len(clauses) > 3 and len(clauses[0]) < 40 and not clauses[0].endswith("は"):
+    opens_without_subject = len(clauses) > 3 and len(clauses[0]) < 40 and clauses[1].endswith("は")
+    if opens_without_subject and not clauses[0].endswith("は") and chance.random() < 0.4:
         # The subject that comes second stays; what it hangs on goes.
-        if chance.random() < 0.4 and clauses[1].endswith("は"):
-            clauses = clauses[1:]
+        clauses = clauses[1:]
     claim = "、".join(clauses)
     for pattern, others in _REWORDINGS:
         if re.search(pattern, claim):
@@ -289,7 +288,9 @@ def _answered(question: str, answer: str, chance: random.Random) -> str:
 
 
 _ENGLISH_WH = re.compile(
-    r"^(?P<wh>who|what|which [\w ]+?|what [\w]+|where|when|in (?:what|which) \w+|how many \w+) (?P<aux>is|was|are|were) (?P<rest>.+?)\??$",
+    r"^(?P<wh>who|what|which [\w ]+?|what [\w]+|where|when"
+    r"|in (?:what|which) \w+|how many \w+) "
+    r"(?P<aux>is|was|are|were) (?P<rest>.+?)\??$",
     re.I,
 )
 
@@ -352,31 +353,73 @@ def _spoil_all(spoiler: "_Spoiler", pool: Sequence[Case]) -> Iterator[Case]:
 
 
 _NEGATED = (
-    (r"であった(?=。|$)", "ではなかった"), (r"である(?=。|$)", "ではない"), (r"です(?=。|$)", "ではありません"), (r"でした(?=。|$)", "ではありませんでした"),
-    (r"(?<![いか])だ(?=。|$)", "ではない"), (r"できる(?=。)", "できない"), (r"ている(?=。)", "ていない"), (r"ていた(?=。)", "ていなかった"),
-    (r"された(?=。)", "されなかった"), (r"した(?=。)", "しなかった"), (r"しない(?=。)", "する"), (r"する(?=。)", "しない"),
-    (r"なければならない(?=。)", "なくてもよい"), (r"必要がある(?=。)", "必要はない"), (r"てはならない(?=。)", "てもよい"), (r"できない(?=。)", "できる"),
-    (r"禁止されている", "禁止されていない"), (r"指す(?=。)", "指さない"), (r"となる(?=。)", "とならない"), (r"いう(?=。)", "いわない"), (r"ものではない(?=。)", "ものである"),
-    (r"\b(is|was|are|were|has been|had been|can|will)\b(?! not)", r"\1 not"), (r"\b(did|was|were|is|are) not\b", r"\1"),
+    (r"であった(?=。|$)", "ではなかった"),
+    (r"である(?=。|$)", "ではない"),
+    (r"です(?=。|$)", "ではありません"),
+    (r"でした(?=。|$)", "ではありませんでした"),
+    (r"(?<![いか])だ(?=。|$)", "ではない"),
+    (r"できる(?=。)", "できない"),
+    (r"ている(?=。)", "ていない"),
+    (r"ていた(?=。)", "ていなかった"),
+    (r"された(?=。)", "されなかった"),
+    (r"した(?=。)", "しなかった"),
+    (r"しない(?=。)", "する"),
+    (r"する(?=。)", "しない"),
+    (r"なければならない(?=。)", "なくてもよい"),
+    (r"必要がある(?=。)", "必要はない"),
+    (r"てはならない(?=。)", "てもよい"),
+    (r"できない(?=。)", "できる"),
+    (r"禁止されている", "禁止されていない"),
+    (r"指す(?=。)", "指さない"),
+    (r"となる(?=。)", "とならない"),
+    (r"いう(?=。)", "いわない"),
+    (r"ものではない(?=。)", "ものである"),
+    (r"\b(is|was|are|were|has been|had been|can|will)\b(?! not)", r"\1 not"),
+    (r"\b(did|was|were|is|are) not\b", r"\1"),
     (r"\b(became|won|played|served|born|released|founded|wrote|directed|began)\b", r"never \1"),
-)  # fmt: skip
+)
 _BOUNDED = (
-    ("以上", ("以下", "未満")), ("以下", ("以上", "を超え")), ("未満", ("以上", "以下")), ("以内", ("以上",)), ("を超える", ("以下の", "未満の")),
-    ("以前", ("以後",)), ("以降", ("以前",)), ("at least", ("at most", "less than")), ("more than", ("less than", "at most")), ("over ", ("under ",)),
-    ("up to", ("at least",)), ("less than", ("more than",)), ("まで", ("から",)), ("before", ("after",)), ("after", ("before",)), ("since", ("until",)),
-)  # fmt: skip
+    ("以上", ("以下", "未満")),
+    ("以下", ("以上", "を超え")),
+    ("未満", ("以上", "以下")),
+    ("以内", ("以上",)),
+    ("を超える", ("以下の", "未満の")),
+    ("以前", ("以後",)),
+    ("以降", ("以前",)),
+    ("at least", ("at most", "less than")),
+    ("more than", ("less than", "at most")),
+    ("over ", ("under ",)),
+    ("up to", ("at least",)),
+    ("less than", ("more than",)),
+    ("まで", ("から",)),
+    ("before", ("after",)),
+    ("after", ("before",)),
+    ("since", ("until",)),
+)
 _MODAL = (
-    ("しなければならない", ("することができる", "してはならない")), ("する必要がある", ("することができる",)), ("する義務を負う", ("することができる", "することは禁止されている")),
-    ("しなければなりません", ("することができます", "してはなりません")), ("することができる", ("しなければならない", "してはならない")), ("することができます", ("しなければなりません",)),
-    ("することが可能である", ("する義務がある", "することは禁止されている")), ("なければならない", ("なくてもよい",)), ("できる。", ("する義務がある。",)),
-    ("することは禁止されている", ("することができる",)), ("してはならない", ("しなければならない", "することができる")), ("してはいけない", ("してもよい",)), ("してはなりません", ("しなければなりません",)),
-    (" can ", (" must ", " must not ")), (" may ", (" must ", " may not ")), (" must ", (" may ", " must not ")),
-)  # fmt: skip
+    ("しなければならない", ("することができる", "してはならない")),
+    ("する必要がある", ("することができる",)),
+    ("する義務を負う", ("することができる", "することは禁止されている")),
+    ("しなければなりません", ("することができます", "してはなりません")),
+    ("することができる", ("しなければならない", "してはならない")),
+    ("することができます", ("しなければなりません",)),
+    ("することが可能である", ("する義務がある", "することは禁止されている")),
+    ("なければならない", ("なくてもよい",)),
+    ("できる。", ("する義務がある。",)),
+    ("することは禁止されている", ("することができる",)),
+    ("してはならない", ("しなければならない", "することができる")),
+    ("してはいけない", ("してもよい",)),
+    ("してはなりません", ("しなければなりません",)),
+    (" can ", (" must ", " must not ")),
+    (" may ", (" must ", " may not ")),
+    (" must ", (" may ", " must not ")),
+)
 _PLACE = re.compile(
     r"第([0-9〇一二三四五六七八九十百千]+)(条(?:の[0-9一二三四五六七八九十]+)?|項|号)"
 )
 _DATE = re.compile(
-    rf"([0-9]{{4}})年|([0-9]{{1,2}})月(?=[0-9])|(?<=月)([0-9]{{1,2}})日|\b(1[0-9]{{3}}|20[0-9]{{2}})\b|\b({_MONTH})\b(?= \d)"
+    rf"([0-9]{{4}})年|([0-9]{{1,2}})月(?=[0-9])|(?<=月)([0-9]{{1,2}})日"
+    rf"|\b(1[0-9]{{3}}|20[0-9]{{2}})\b|\b({_MONTH})\b(?= \d)"
 )
 _FIGURE = re.compile(
     r"(?<![0-9第.,])([0-9]+(?:\.[0-9]+)?|[一二三四五六七八九十百]+(?=[年月日人円か箇回万割倍]))(?![0-9]|,[0-9])"
@@ -483,7 +526,8 @@ class _Spoiler:
         for written, others in table:
             if written in case.claim:
                 if table is _BOUNDED and not re.search(
-                    rf"[0-9一二三四五六七八九十百千万][^、。]{{0,5}}{written}|{written} ?[^,.]{{0,8}}[0-9]",
+                    rf"[0-9一二三四五六七八九十百千万][^、。]{{0,5}}{written}"
+                    rf"|{written} ?[^,.]{{0,8}}[0-9]",
                     case.claim,
                 ):
                     continue

@@ -26,14 +26,8 @@ from localrag.reading.checking.facts import (
     names_of,
 )
 from localrag.reading.checking.folding import Folded, fold, is_japanese
-from localrag.reading.checking.polarity import (
-    Force,
-    Predicate,
-    Sentence,
-    carries,
-    sentences_of,
-    with_provisos,
-)
+from localrag.reading.checking.forces import Force, Predicate, Sentence, carries
+from localrag.reading.checking.polarity import sentences_of, with_provisos
 from localrag.reading.comparison.interval import Interval
 from localrag_indexes.analysis.normalize import normalize
 
@@ -81,7 +75,8 @@ class Candidate(NamedTuple):
     heading: str = ""
 
 
-class Carrier(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Carrier:
     """The sentence that carries a claim.
 
     Attributes:
@@ -96,7 +91,7 @@ class Carrier(NamedTuple):
 def mismatches(
     claim: str, sentences: Sequence[str], *, headings: Sequence[str] = (), question: str = ""
 ) -> tuple[Mismatch, ...]:
-    """Find everything in a claim that neither its sentences nor their headings nor the question say.
+    """Find everything in a claim that its sentences, their headings and the question do not say.
 
     Args:
         claim: one statement, Japanese or English.
@@ -137,9 +132,11 @@ def carriers(
     """Find the candidate that carries a claim alone, else together with the sentences cited.
 
     Args:
-        claim, headings, question: as for `mismatches`; the headings are those of `cited`.
+        claim: as for `mismatches`.
         candidates: the other sentences of the evidence, the likeliest first.
         cited: the sentences that the claim cites and that do not carry it.
+        headings: those of `cited`.
+        question: as for `mismatches`.
 
     Returns:
         The one that covers most of the claim without a mismatch; None where there is none.
@@ -541,7 +538,8 @@ def _contradicted(
     """How the clause that a predicate resembles most contradicts it; None where it does not.
 
     Args:
-        claimed, around: the predicate and its sentence.
+        claimed: the predicate.
+        around: its sentence.
         said: what the sentences given say of the same deed or state.
         given: all of them.
     """

@@ -264,7 +264,7 @@ _ENGLISH: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (_MONTH_OF_YEAR, lambda match: f"{match[2]}年{_month(match[1])}月 "),
     (
         _COMPOUND,
-        lambda match: str(_WORDS[match[1]] + (_WORDS[match[2]] if match[2] in _WORDS else 1)),
+        lambda match: str(_WORDS[match[1]] + _WORDS.get(match[2], 1)),
     ),
     (_SPELT, lambda match: str(_WORDS[match[0]])),
     (_ONE, lambda _: "1"),

@@ -2,120 +2,23 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from functools import cache
-from typing import Any
+from dataclasses import replace
 
+from localrag.reading.checking.english import read_english
 from localrag.reading.checking.folding import Folded, is_japanese
+from localrag.reading.checking.forces import (
+    DEMANDING,
+    DENYING,
+    OPPOSITE,
+    WHERE_DENIED,
+    Force,
+    Limit,
+    Limiting,
+    Predicate,
+    Sentence,
+)
 from localrag_indexes.analysis.japanese import Morpheme
 from localrag_indexes.analysis.sentences import split_sentences
-from localrag_indexes.analysis.stopwords import ENGLISH
-
-
-class Force(StrEnum):
-    """What is said of a deed or state.
-
-    AFFIRMED, DENIED: that it is so, that it is not.
-    ALLOWED, DEMANDED, FORBIDDEN, EXEMPTED: that one may, must, must not, need not.
-    """
-
-    AFFIRMED = "affirmed"
-    DENIED = "denied"
-    ALLOWED = "allowed"
-    DEMANDED = "demanded"
-    FORBIDDEN = "forbidden"
-    EXEMPTED = "exempted"
-
-    @property
-    def is_negative(self) -> bool:
-        """Whether the deed or state is not to be."""
-        return self in (Force.DENIED, Force.FORBIDDEN, Force.EXEMPTED)
-
-
-_CARRIED_BY = {
-    # Who must, does; who may not, does not. What is more than a sentence says is not carried.
-    Force.AFFIRMED: {Force.AFFIRMED, Force.ALLOWED, Force.DEMANDED},
-    Force.DENIED: {Force.DENIED, Force.FORBIDDEN, Force.EXEMPTED},
-    # What is done can be done.
-    Force.ALLOWED: {Force.ALLOWED, Force.AFFIRMED},
-    Force.DEMANDED: {Force.DEMANDED},
-    Force.FORBIDDEN: {Force.FORBIDDEN, Force.DENIED},
-    Force.EXEMPTED: {Force.EXEMPTED, Force.DENIED},
-}
-_OPPOSITE = {
-    Force.AFFIRMED: Force.DENIED,
-    Force.DENIED: Force.AFFIRMED,
-    Force.ALLOWED: Force.FORBIDDEN,
-    Force.FORBIDDEN: Force.ALLOWED,
-    Force.DEMANDED: Force.EXEMPTED,
-    Force.EXEMPTED: Force.DEMANDED,
-}
-
-# しないものとする, しないことができる.
-_WHERE_DENIED = {
-    Force.DEMANDED: Force.FORBIDDEN,
-    Force.ALLOWED: Force.EXEMPTED,
-    Force.AFFIRMED: Force.DENIED,
-}
-
-
-class Limit(StrEnum):
-    """How a text narrows what it says."""
-
-    EXCEPT = "except"
-    ONLY = "only"
-
-
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """Something said of a deed or state.
-
-    Attributes:
-        head: the deed or state, as a key that inflected forms share.
-        force: what is said of it.
-        near: keys of the content words around it.
-        start, end: its span in the normalised text.
-        conditional: whether a condition with でなければ stands before it: only who is such may.
-    """
-
-    head: str
-    force: Force
-    near: frozenset[str]
-    start: int
-    end: int
-    conditional: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Limiting:
-    """A limit and its span in the normalised text."""
-
-    limit: Limit
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence: its predicates in order, its limits, keys of its content words.
-
-    Attributes:
-        lifts: whether it lifts what the sentence before it says (この限りでない).
-        denies, demands: whether a word in it does, be it no predicate (拒否, 義務, lack, duty).
-    """
-
-    predicates: tuple[Predicate, ...]
-    limits: tuple[Limiting, ...]
-    words: frozenset[str]
-    lifts: bool = False
-    denies: bool = False
-    demands: bool = False
-
-
-def carries(said: Force, claimed: Force) -> bool:
-    """Whether a sentence that says the one carries a claim of the other."""
-    return said in _CARRIED_BY[claimed]
 
 
 def sentences_of(folded: Folded) -> list[Sentence]:
@@ -133,7 +36,7 @@ def sentences_of(folded: Folded) -> list[Sentence]:
                 at += 1
             sentence = _japanese(folded.normal, words[first:at])
         else:
-            sentence = _english(folded.normal, start, end)
+            sentence = read_english(folded.normal, start, end)
         found.append(sentence)
     return found
 
@@ -144,13 +47,11 @@ def with_provisos(sentences: Sequence[Sentence]) -> list[Sentence]:
     for sentence in sentences:
         if sentence.lifts and read and read[-1].predicates:
             rule = max(read[-1].predicates, key=lambda predicate: predicate.end)
-            lifted = replace(rule, force=_OPPOSITE[rule.force], near=sentence.words)
+            lifted = replace(rule, force=OPPOSITE[rule.force], near=sentence.words)
             sentence = replace(sentence, predicates=(*sentence.predicates, lifted))
         read.append(sentence)
     return read
 
-
-# --- Japanese ---
 
 # Nouns that say nothing by themselves; what is said with them belongs to the word before.
 _FORMAL = frozenset(
@@ -229,7 +130,7 @@ _CONSTRUCTIONS = (
     (
         Force.ALLOWED,
         r"(?:こと[がはも]?)?(?:でき|出来)る?|ても?(?:よい|良い|いい|構わな|かまわな|差し支えな)"
-        r"|を妨げ(?:ない|ず|ません|るものでは?な)|(?:こと)[がは](?:認められ|許され|可能)|可能(?:で|だ|性|と)|が許され|を許",
+        r"|を妨げ(?:ない|ず|ません|るものでは?な)|(?:こと)[がは](?:認められ|許され|可能(?!では?(?:な|あり)))|可能(?:で(?!は?な|はあり)|だ|性|と)|が許され|を許",
     ),
 )
 _READINGS = tuple((force, re.compile(words)) for force, words in _CONSTRUCTIONS)
@@ -289,17 +190,6 @@ _NEARBY = 14
 _LONGEST_TAIL = 24
 
 
-# Words that deny or demand without the grammar of it, where a claim puts them the plain way.
-_DENYING = re.compile(
-    r"[不無未非禁]|拒|欠|失|除|免|しな|でな|できな|られな|れな|ず[、に]|ません"
-    r"|\b(?:not|no|never|none|nothing|without|lack\w*|fail\w*|refus\w*|neither|nor|un\w{4,}|in\w{4,}able)\b|n't\b"
-)
-_DEMANDING = re.compile(
-    r"義務|必要|要す|要し|要件|なければ|べき|ものとする|責務|責任"
-    r"|\b(?:must|shall|require\w*|oblig\w*|need\w*|dut(?:y|ies)|mandatory|ha(?:s|ve|d) to)\b"
-)
-
-
 def key_of(word: Morpheme) -> str:
     """A key that the inflected forms of a word share: 届け出る and 届出 are 届出."""
     # UniDic writes the sense behind a hyphen, and kana words by their kanji.
@@ -330,7 +220,7 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
         key = key_of(words[head])
         lemma = words[head].lemma
         if lemma in _OPPOSITES:
-            key, force = _OPPOSITES[lemma], _OPPOSITE[force]
+            key, force = _OPPOSITES[lemma], OPPOSITE[force]
         if _PROHIBITION.match(lemma):
             # What is forbidden is the deed named before the prohibition.
             deed = next((one for one in range(head - 1, -1, -1) if is_content(words[one])), head)
@@ -368,8 +258,8 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
         limits,
         frozenset(word for _, word in content),
         lifts,
-        _DENYING.search(text) is not None,
-        _DEMANDING.search(text) is not None,
+        DENYING.search(text) is not None,
+        DEMANDING.search(text) is not None,
     )
 
 
@@ -415,7 +305,7 @@ def _is_particle(words: Sequence[Morpheme], place: int) -> bool:
 
 
 def _is_said(tail: Sequence[Morpheme]) -> bool:
-    """Whether something is said of a noun by what follows it: する, である, がない, の必要はない."""
+    """Whether something is said of a noun by what follows: する, である, がない, の必要はない."""
     for place, word in enumerate(tail):
         if word.kind.startswith("助詞"):
             if place > 1:
@@ -448,186 +338,8 @@ def _force(said: str) -> Force:
     if first is None:
         return Force.DENIED if _denials(said) % 2 else Force.AFFIRMED
     start, _, force = first
-    return _WHERE_DENIED.get(force, force) if _denials(said[:start]) % 2 else force
+    return WHERE_DENIED.get(force, force) if _denials(said[:start]) % 2 else force
 
 
 def _denials(said: str) -> int:
     return len(_NEGATION.findall(_UNNEGATED.sub("", said)))
-
-
-# --- English ---
-
-_WORD = re.compile(r"[a-z\u00df-\u024f]+(?:['’][a-z]+)?|[0-9]+|[;:,.()]")
-_ENGLISH_READINGS = (
-    (
-        Force.AFFIRMED,
-        r"not only|nothing but|not until|not without|no (?:more|less|fewer|later|longer) than"
-        r"|not (?:more|less|fewer|later) than|not exceed\w*",
-    ),
-    (
-        Force.EXEMPTED,
-        r"(?:does|do|did|is|are|was|were|need) ?(?:not|n['’]t) (?:have|need|required|obliged) ?(?:to)?"
-        r"|need not|not (?:be )?(?:required|obliged|necessary)(?: to)?|exempt(?:ed)? from",
-    ),
-    (
-        Force.FORBIDDEN,
-        r"(?:must|may|shall|should|can|could|ought) ?(?:not|n['’]t)|cannot|can['’]t|may no longer"
-        r"|(?:prohibited|forbidden|barred|prevented) from|prohibits?|forbids?|not (?:be )?(?:allowed|permitted)(?: to)?",
-    ),
-    (
-        Force.DEMANDED,
-        r"must|shall|(?:has|have|had) to|(?:is|are|was|were) (?:required|obliged) to|ought to|requires?",
-    ),
-    (
-        Force.DENIED,
-        r"not|\w+n['’]t|never|no longer|no|without|neither|nor|none of|fail(?:s|ed)? to|hardly",
-    ),
-    (
-        Force.ALLOWED,
-        r"may|might|can|could|(?:is|are|was|were) (?:allowed|permitted|entitled|able) to",
-    ),
-)
-_ENGLISH_FORCE = re.compile(
-    r"\b(?:" + "|".join(f"({words})" for _, words in _ENGLISH_READINGS) + r")(?!\w)"
-)
-_ENGLISH_LIMITS = (
-    (
-        Limit.EXCEPT,
-        re.compile(
-            r"\b(?:except|unless|other than|apart from|excluding|exclud\w+|provided,? however)\b"
-        ),
-    ),
-    (Limit.ONLY, re.compile(r"(?<!not )\b(?:only|solely|exclusively)\b")),
-)
-# Between the word that denies and what it denies.
-_PASSED_OVER = frozenset(
-    [
-        "also",
-        "ever",
-        "yet",
-        "always",
-        "been",
-        "being",
-        "be",
-        "have",
-        "had",
-        "it",
-        "they",
-        "he",
-        "she",
-    ]
-)
-_STOPPED_BY = frozenset(";:,.()")
-
-
-@cache
-def _stemmer() -> Any:
-    import Stemmer
-
-    return Stemmer.Stemmer("english")
-
-
-def _english(normal: str, start: int, end: int) -> Sentence:
-    text = normal[start:end].replace("’", "'")
-    tokens = list(_WORD.finditer(text))
-    keys = [_english_key(match[0]) for match in tokens]
-    forces: dict[int, tuple[Force, int]] = {}
-    for match in _ENGLISH_FORCE.finditer(text):
-        assert match.lastindex is not None
-        force = _ENGLISH_READINGS[match.lastindex - 1][0]
-        for place, token in enumerate(tokens):
-            if token.start() < match.end():
-                continue
-            if token[0] in _STOPPED_BY:
-                break
-            if keys[place] and token[0] not in _PASSED_OVER and not token[0].endswith("ly"):
-                forces.setdefault(place, (force, match.start()))
-                break
-    places = [place for place, key in enumerate(keys) if key]
-    predicates = []
-    for order, place in enumerate(places):
-        force, since = forces.get(place, (Force.AFFIRMED, tokens[place].start()))
-        around = places[max(order - _NEARBY // 2, 0) : order + _NEARBY // 2 + 1]
-        near = frozenset(keys[other] for other in around if other != place)
-        predicates.append(
-            Predicate(keys[place], force, near, start + since, start + tokens[place].end())
-        )
-    limits = tuple(
-        Limiting(limit, start + match.start(), start + match.end())
-        for limit, pattern in _ENGLISH_LIMITS
-        for match in pattern.finditer(text)
-    )
-    return Sentence(
-        tuple(predicates),
-        limits,
-        frozenset(keys[place] for place in places),
-        denies=_DENYING.search(text) is not None,
-        demands=_DEMANDING.search(text) is not None,
-    )
-
-
-def _english_key(word: str) -> str:
-    """The stem of a word that says what a sentence is about, else ""."""
-    plain = word.removesuffix("'s")
-    if plain in ENGLISH or not plain[0].isalpha() or plain in _EMPTY:
-        return ""
-    return str(_stemmer().stemWord(plain))
-
-
-_EMPTY = frozenset(
-    [
-        "may",
-        "might",
-        "must",
-        "shall",
-        "should",
-        "can",
-        "could",
-        "cannot",
-        "would",
-        "need",
-        "never",
-        "neither",
-        "nor",
-        "none",
-        "without",
-        "only",
-        "also",
-        "just",
-        "very",
-        "about",
-        "over",
-        "under",
-        "more",
-        "most",
-        "less",
-        "least",
-        "than",
-        "other",
-        "another",
-        "any",
-        "some",
-        "each",
-        "every",
-        "according",
-        "text",
-        "passage",
-        "says",
-        "said",
-        "states",
-        "answer",
-        "question",
-        "all",
-        "both",
-        "one",
-        "its",
-        "which",
-        "during",
-        "while",
-        "however",
-        "although",
-        "though",
-        "being",
-        "having",
-    ]
-)
