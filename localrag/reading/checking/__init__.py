@@ -28,6 +28,7 @@ from localrag.reading.checking.facts import (
 from localrag.reading.checking.folding import Folded, fold, is_japanese
 from localrag.reading.checking.forces import Force, Predicate, Sentence, carries
 from localrag.reading.checking.polarity import sentences_of, with_provisos
+from localrag.reading.comparison.eras import Day
 from localrag.reading.comparison.interval import Interval
 from localrag_indexes.analysis.normalize import normalize
 
@@ -476,8 +477,16 @@ def _same_date(one: Dated, other: Dated) -> bool:
     return other.date.span.within(one.date.span)
 
 
-def _ends(span: Interval[tuple[int, int, int]]) -> set[tuple[int, int, int]]:
-    return {end for end in (span.low, span.high) if end is not None}
+def _ends(span: Interval[Day]) -> set[tuple[int, ...]]:
+    """The ends of a span, as exactly as they are given: the year alone of its first or last day."""
+    ends: set[tuple[int, ...]] = set()
+    for end, first, last in ((span.low, 1, 1), (span.high, 12, 31)):
+        if end is not None:
+            year, month, day = end
+            whole_month = day == last
+            whole_year = whole_month and month == first
+            ends.add((year,) if whole_year else (year, month) if whole_month else end)
+    return ends
 
 
 def _within(inner: Locator, outer: Locator) -> Locator:
@@ -515,8 +524,8 @@ def _one_country(one: str, other: str) -> bool:
     """Whether two Latin words are forms of one: Japan and Japanese, Lanricks and Lanrick."""
     if min(len(one), len(other)) < _SHORTEST_STEM or one[:3] != other[:3]:
         return False
-    stems = _NATIONAL.sub("", one), _NATIONAL.sub("", other)
-    return stems[0] == stems[1] and len(stems[0]) >= _SHORTEST_STEM
+    shared = {one, _NATIONAL.sub("", one)} & {other, _NATIONAL.sub("", other)}
+    return any(len(stem) >= _SHORTEST_STEM for stem in shared)
 
 
 def _is_compound(word: str, tokens: Iterable[str]) -> bool:

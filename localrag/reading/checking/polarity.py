@@ -87,6 +87,14 @@ _FORMAL = frozenset(
 _CONTENT = re.compile(r"名詞-(?!数詞)|動詞-一般|形容詞-一般|形状詞-一般|代名詞$")
 _NOUN = re.compile(r"名詞-(?!数詞)|形状詞|接尾辞-名詞的")
 _VERB = re.compile(r"動詞-一般|形容詞-一般")
+# 舟を出す: verbs that can help others stand by themselves after a particle or at the beginning.
+_HELPING = re.compile(r"動詞-非自立可能")
+_HELPS_ONLY = frozenset(
+    "為る 居る 有る 成る 出来る 得る 下さる 為さる 致す 頂く 貰う 呉れる 御座る".split()
+)
+_BEFORE_VERB = re.compile(r"助詞-(?:格|係|副)助詞|補助記号|接続詞|副詞")
+# What they say of a figure is its bound.
+_BOUNDING = frozenset("越える 超える 上回る 下回る 下る 達する 満つ".split())
 # Verbs that have become particles (によると, に関する, における), unless a sentence ends with them.
 _PARTICLES = frozenset(
     ["因る", "拠る", "依る", "関する", "対する", "於く", "於ける", "就く", "係る", "通ずる", "従う"]
@@ -208,7 +216,11 @@ def is_content(word: Morpheme) -> bool:
 def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
     if not words:
         return Sentence((), (), frozenset())
-    content = [(place, key_of(word)) for place, word in enumerate(words) if is_content(word)]
+    content = [
+        (place, key_of(word))
+        for place, word in enumerate(words)
+        if is_content(word) or _stands_alone(words, place)
+    ]
     start, end = words[0].start, words[-1].end
     text = normal[start:end]
     conditions = [match.start() + start for match in _CONDITION.finditer(text)]
@@ -284,7 +296,9 @@ def _heads(words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
     for place, word in enumerate(words):
         if word.lemma in _FORMAL or place < done or _is_particle(words, place):
             continue
-        if _VERB.match(word.kind):
+        if word.lemma in _BOUNDING:
+            continue
+        if _VERB.match(word.kind) or _stands_alone(words, place):
             done = _tail(words, place + 1)
             yield place, done
         elif _NOUN.match(word.kind):
@@ -295,6 +309,13 @@ def _heads(words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
             elif not _NOUN.match(following.kind) and _is_said(words[place + 1 : tail]):
                 done = tail
                 yield place, tail
+
+
+def _stands_alone(words: Sequence[Morpheme], place: int) -> bool:
+    word = words[place]
+    if not _HELPING.match(word.kind) or word.lemma in _HELPS_ONLY:
+        return False
+    return place == 0 or _BEFORE_VERB.match(words[place - 1].kind) is not None
 
 
 def _is_particle(words: Sequence[Morpheme], place: int) -> bool:
@@ -319,7 +340,8 @@ def _tail(words: Sequence[Morpheme], start: int) -> int:
     """Where the words end that say how a predicate is meant."""
     end = start
     while end < len(words) and (
-        _FUNCTIONAL.match(words[end].kind) or words[end].lemma in _SAID_WITH
+        (_FUNCTIONAL.match(words[end].kind) and not _stands_alone(words, end))
+        or words[end].lemma in _SAID_WITH
     ):
         end += 1
     return end
