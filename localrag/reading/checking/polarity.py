@@ -193,6 +193,8 @@ _SAID_WITH = frozenset(
         "べし",
     ]
 )
+# 広告し、 and 広告され、 leave open what is said of them; 広告したが、 does not.
+_UNFINISHED = frozenset("為る れる られる せる させる".split())
 _GOES_ON = re.compile(r"補助記号-読点|接続詞")
 _NEARBY = 14
 _LONGEST_TAIL = 24
@@ -250,6 +252,7 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
             and force is Force.AFFIRMED
             and tail < len(words)
             and _GOES_ON.match(words[tail].kind) is not None
+            and all(word.lemma in _UNFINISHED for word in words[head + 1 : tail])
         )
     denied = _DENIED_AT_END.search(text)
     if denied and content and not any(p.end > start + denied.start() for p in predicates):
