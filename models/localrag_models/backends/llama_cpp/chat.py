@@ -11,14 +11,27 @@ from localrag_models.backends.llama_cpp.constraint import GrammarConstraint
 from localrag_models.backends.llama_cpp.evaluation import Evaluation
 from localrag_models.backends.llama_cpp.native import Model
 from localrag_models.backends.llama_cpp.replies import Answer
-from localrag_models.backends.llama_cpp.sampling import Sampler
+from localrag_models.backends.llama_cpp.sampling import Sampler, demand_numbers, likeliest
 from localrag_models.backends.llama_cpp.template import ChatTemplate
 from localrag_models.backends.llama_cpp.vocabulary import Vocabulary
-from localrag_models.chat import ChatRequest, Finish, Message, Reply, Usage, ignore, never
+from localrag_models.chat import (
+    ChatRequest,
+    Choice,
+    Finish,
+    Message,
+    Reply,
+    Usage,
+    ignore,
+    never,
+    overlook,
+)
+from localrag_models.choosing import Candidate, Options
 from localrag_models.errors import ContextExceeded, ModelError
 from localrag_models.grammar import grammar_of
 
 _DEFAULT_CONTEXT = 8192
+_CANDIDATES = 1024
+"""Likeliest tokens that are looked at for a choice; what lies beyond has no weight to speak of."""
 _PATIENCE = 0.02
 """Seconds between two looks at `cancelled` while another call is running."""
 
@@ -87,6 +100,7 @@ class LlamaCppChat:
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
         """Answer a request, as `ChatModel.chat` says."""
         started = time.perf_counter()
@@ -94,7 +108,7 @@ class LlamaCppChat:
         answer = Answer(on_text, request.stop, thinks=grammar is None)
         with self._turn(cancelled) as mine:
             if mine:
-                finish, usage = self._reply(request, grammar, answer, cancelled)
+                finish, usage = self._reply(request, grammar, answer, cancelled, on_read)
             else:
                 finish, usage = Finish.CANCELLED, Usage(0, 0, 0)
         return Reply(
@@ -104,6 +118,26 @@ class LlamaCppChat:
             seconds=time.perf_counter() - started,
             thinking=answer.thinking,
         )
+
+    def choose(
+        self,
+        messages: Sequence[Message],
+        options: Sequence[str],
+        cancelled: Callable[[], bool] = never,
+    ) -> Choice | None:
+        """Weigh answers by their first token, as `ChatModel.choose` says."""
+        started = time.perf_counter()
+        offered = Options(options)
+        with self._turn(cancelled) as mine:
+            if not mine:
+                return None
+            prompt = self._fitting(messages, 1)
+            cached, whole = self._read(prompt, cancelled, overlook)
+            if not whole:
+                return None
+            candidates = self._candidates()
+        usage = Usage(len(prompt), cached, 0)
+        return offered.weighed(candidates, self._id, usage, time.perf_counter() - started)
 
     def close(self) -> None:
         """Free the memory, as soon as a running call has ended."""
@@ -135,19 +169,45 @@ class LlamaCppChat:
         grammar: str | None,
         answer: Answer,
         cancelled: Callable[[], bool],
+        on_read: Callable[[int, int], None],
     ) -> tuple[Finish, Usage]:
-        self._check_open()
-        prompt = self._prompt(request.messages)
-        self._check_room(len(prompt), request.max_tokens)
+        prompt = self._fitting(request.messages, request.max_tokens)
         with self._constraint(grammar) as constraint:
-            cached = self._evaluation.keep(prompt)
             finish, completion = Finish.CANCELLED, 0
-            if self._evaluation.extend(prompt[cached:], cancelled):
+            cached, whole = self._read(prompt, cancelled, on_read)
+            if whole:
                 finish, completion = self._generate(request, constraint, answer, cancelled)
         answer.end()
         if answer.stopped:
             finish = Finish.STOP
         return finish, Usage(len(prompt), cached, completion)
+
+    def _read(
+        self,
+        prompt: Sequence[int],
+        cancelled: Callable[[], bool],
+        on_read: Callable[[int, int], None],
+    ) -> tuple[int, bool]:
+        """How many tokens of a prompt were there already, and whether all of it is there now."""
+        cached = self._evaluation.keep(prompt)
+
+        def told(read: int) -> None:
+            on_read(cached + read, len(prompt))
+
+        return cached, self._evaluation.extend(prompt[cached:], cancelled, told)
+
+    def _candidates(self) -> list[Candidate]:
+        """The tokens that the reply may begin with, likeliest first."""
+        import numpy as np
+
+        logits = self._evaluation.logits()
+        demand_numbers(logits)
+        top = logits.max()
+        whole = top + np.log(np.exp(logits - top).sum())
+        return [
+            Candidate(self._model.piece(int(token)), float(logits[token] - whole))
+            for token in likeliest(logits, _CANDIDATES)
+        ]
 
     def _generate(
         self,
@@ -184,6 +244,13 @@ class LlamaCppChat:
             yield constraint
         finally:
             constraint.close()
+
+    def _fitting(self, messages: Sequence[Message], reply: int) -> list[int]:
+        """The tokens of a prompt that leaves room for so many of a reply."""
+        self._check_open()
+        prompt = self._prompt(messages)
+        self._check_room(len(prompt), reply)
+        return prompt
 
     def _prompt(self, messages: Sequence[Message]) -> list[int]:
         tokens = self._model.tokenize(self._template.render(messages), control=True)

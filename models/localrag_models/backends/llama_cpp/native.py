@@ -47,6 +47,7 @@ class Model:
         header: what the file says about the model.
         handle: ``llama_model *``.
         vocabulary: ``llama_vocab *``.
+        offloads: whether layers of it are on a graphics processor.
 
     Raises:
         BackendMissing: llama-cpp-python is not installed.
@@ -60,6 +61,7 @@ class Model:
         self.header = require(path, kind)
         self._llama = llama = runtime()
         parameters = llama.llama_model_default_params()
+        self.offloads = gpu_layers != 0 and bool(llama.llama_supports_gpu_offload())
         parameters.n_gpu_layers = _ALL_LAYERS if gpu_layers < 0 else gpu_layers
         _errors.clear()
         self.handle = llama.llama_model_load_from_file(os.fsencode(path), parameters)
