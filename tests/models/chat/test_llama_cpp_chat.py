@@ -215,6 +215,24 @@ def test_weights_that_are_no_numbers(tiny_chat: Path, tmp_path: Path) -> None:
         chat.chat(ASK)
 
 
+def test_loading_is_told(tiny_chat: Path) -> None:
+    shares: list[float] = []
+    with LlamaCppChat(tiny_chat, threads=1, on_load=shares.append):
+        assert len(shares) > 2
+        assert shares == sorted(shares)
+        assert shares[-1] == 1
+
+
+@pytest.mark.parametrize("after", [0, 0.5, 1])
+def test_what_the_listener_to_loading_raises_ends_it(tiny_chat: Path, after: float) -> None:
+    def unwanted(share: float) -> None:
+        if share >= after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        LlamaCppChat(tiny_chat, threads=1, on_load=unwanted)
+
+
 def test_loading_and_asking_says_nothing_on_the_terminal(
     tiny_chat: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,6 +45,8 @@ class LlamaCppChat:
         context: tokens for prompt and reply; 0 for what the model was trained with, at most 8,192.
         threads: 0 for as many as there are physical cores.
         gpu_layers: layers on a graphics processor where there is one; -1 for all.
+        on_load: told which share of the weights is loaded, from 0 to 1, many times. What it raises
+            ends the loading and passes through.
 
     Raises:
         ModelError: as `Model`, `Model.context` and `ChatTemplate` say.
@@ -58,9 +60,10 @@ class LlamaCppChat:
         context: int = 0,
         threads: int = 0,
         gpu_layers: int = -1,
+        on_load: Callable[[float], None] | None = None,
     ) -> None:
         self._id = id or f"{path.stem} (llama.cpp)"
-        self._model = Model(path, "chat", gpu_layers=gpu_layers)
+        self._model = Model(path, "chat", gpu_layers=gpu_layers, on_load=on_load)
         header = self._model.header
         self._context = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
         self._vocabulary = Vocabulary(self._model)
