@@ -1,7 +1,7 @@
 """`generative`: a model writes claims on numbered sentences, and code checks every claim.
 
 1. **Search.** The whole pipeline: resolver, words, meaning, references.
-2. **Sentences.** Of what was found, those that may answer, numbered, with their stems and neighbours.
+2. **Sentences.** Those of what was found that may answer, numbered, with stems and neighbours.
 3. **Claims.** One call of the model: claims, each with the numbers of the sentences it rests on.
    The words quoted are put in by code, so no quotation can be wrong.
 4. **Checks.** Whatever a claim says must be said by the sentences it cites

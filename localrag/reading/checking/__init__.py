@@ -41,7 +41,11 @@ _LONGEST = 20_000
 
 
 class MismatchKind(StrEnum):
-    """What of a claim its sentences do not say."""
+    """What of a claim its sentences do not say.
+
+    The last three are of a claim as a whole: its sentences speak of other things (WORDS), or of
+    something else than the question (SUBJECT), or it is not the kind of answer asked for (ANSWER).
+    """
 
     FIGURE = "figure"
     DATE = "date"
@@ -54,6 +58,9 @@ class MismatchKind(StrEnum):
     EXCEPTION = "exception"
     BOUND = "bound"
     MODALITY = "modality"
+    WORDS = "words"
+    SUBJECT = "subject"
+    ANSWER = "answer"
 
 
 @dataclass(frozen=True, slots=True)
