@@ -46,6 +46,7 @@ _TYPES = {
 }
 # More than 「と」 or a word of grammar.
 _SAYS_SOMETHING = re.compile("[一-鿿ァ-ヶ].*[一-鿿ァ-ヶ]|[A-Za-z]{2}.* .*[A-Za-z]{2}", re.DOTALL)
+_LONGEST_ORDER = 60
 _ENGLISH_ORDER = re.compile(
     r"(?:(?P<order>(?:Cabinet )?Order for (?:the )?Enforcement|Enforcement Order)"
     r"|(?:Ministerial )?(?:Ordinance|Regulations?|Rules) for (?:the )?Enforcement"
@@ -135,11 +136,11 @@ def clause_of(text: str, laws: Sequence[LawNamed], own: Collection[LawNamed]) ->
     Returns:
         The clauses joined; empty where the names stand together (景表法と特商法の違い).
     """
-    ends = [law.start for law in laws[1:]] + [len(text)]
-    clauses = [text[law.end : end] for law, end in zip(laws, ends, strict=True) if law in own]
-    if not all(map(_SAYS_SOMETHING.search, clauses)):
+    starts = [*(law.start for law in laws), len(text)]
+    clauses = [text[law.end : end] for law, end in zip(laws, starts[1:], strict=True) if law in own]
+    if not clauses or not all(map(_SAYS_SOMETHING.search, clauses)):
         return ""
-    return " ".join([text[: laws[0].start], *clauses]).strip() if laws else ""
+    return " ".join([text[: starts[0]], *clauses]).strip()
 
 
 def _present(text: str, names: LawNames) -> Iterator[_Name]:
@@ -172,7 +173,7 @@ def _lacking(text: str, names: LawNames) -> Iterator[_Name]:
 def _in_english(text: str, names: LawNames) -> Iterator[_Name]:
     for name in known.in_english(text):
         ids = names.lookup(name.title)
-        order = _ENGLISH_ORDER.search(text, 0, name.start)
+        order = _ENGLISH_ORDER.search(text, max(0, name.start - _LONGEST_ORDER), name.start)
         if order is None:
             yield _Name(name.start, name.end, ids)
         else:
