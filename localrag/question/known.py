@@ -39,8 +39,10 @@ _SOME_BYLAW = (
 )  # fmt: skip
 _SHORTEST_BYLAW = 4
 _SHORTEST_STEM = 2
+# So long a word is called 法 as a title only.
+_LONG_STEM = 5
 # 平成二十六年改正法, 医療保険各法: more than one law, or none that has a name.
-_SOME_LAWS = re.compile("(?:改正|[各両諸新旧]|年)$")
+_SOME_LAWS = re.compile("(?:改正|[各両諸新旧二三四五六]|年|成文)$")
 _KANJI = re.compile("[一-鿿]")
 # Companies Act, Act on the Protection of Personal Information
 _WORDS_BETWEEN = "of|on|and|for|to|the|in|against|by|from|with|or|&"
@@ -72,6 +74,7 @@ class _Known(NamedTuple):
     heads: tuple[str, ...]
     generic: frozenset[str]
     ways: tuple[str, ...]
+    without_rules: frozenset[str]
     titles: dict[str, str]
     english: tuple[re.Pattern[str], re.Pattern[str]]
 
@@ -92,6 +95,11 @@ def in_japanese(text: str) -> Iterator[tuple[int, int]]:
             start = prefix.end()
         if _names_a_law(text, start, end, data):
             yield start, end
+
+
+def has_rules_of_other_names(title: str) -> bool:
+    """Whether the ordinances under an act have titles of their own, and none is its 施行規則."""
+    return title in _known().without_rules
 
 
 def is_title(word: str) -> bool:
@@ -132,7 +140,9 @@ def _names_a_law(text: str, start: int, end: int, data: _Known) -> bool:
         return True
     if stem.endswith(data.ways) or not _KANJI.search(stem):
         return False
-    return stem.endswith(data.heads) or _SAID_OF_A_LAW.match(text, end) is not None
+    if len(stem) >= _LONG_STEM or stem.endswith(data.heads):
+        return True
+    return _SAID_OF_A_LAW.match(text, end) is not None
 
 
 @cache
@@ -149,6 +159,7 @@ def _known() -> _Known:
         tuple(read["heads"]),
         frozenset(read["generic"]),
         tuple(read["ways"]),
+        frozenset(read["without_rules"]),
         {name.casefold(): title for name, title in english.items()},
         (_any_of(short), _any_of(set(english).difference(short), re.IGNORECASE)),
     )

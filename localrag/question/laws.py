@@ -188,9 +188,9 @@ def _with_order(text: str, name: _Name, names: LawNames, under: Orders) -> _Name
     if match is None:
         return name
     ids = _order_of(name.law_ids, match["kind"], names, under)
-    if not ids and match[0].startswith("の"):
-        # Said of a law whose ordinances have other titles: 金商法の施行規則.
-        ids = _order_of(name.law_ids, match["kind"].removeprefix("施行"), names, under)
+    if match["kind"] == "施行規則" and not ids:
+        others = [i for i in name.law_ids if known.has_rules_of_other_names(names.title(i))]
+        ids = _order_of(others, "規則", names, under)
     return _Name(name.start, match.end("kind"), ids)
 
 
