@@ -151,6 +151,16 @@ def test_a_law_cited_by_an_article_is_no_other_law(laws: Retriever) -> None:
     assert {f"{FERRIES}#2", f"{FERRIES_ORDER}#1"} <= inside
 
 
+def test_an_article_cited_in_english_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "civil.jsonl"
+    civil = law("599AC0000000014", "民法", [("（成年）", "年齢十八歳をもって、成年とする。")] * 3)
+    file.write_text(json.dumps(civil, ensure_ascii=False) + "\n", encoding="utf-8")
+    with opened(made(tmp_path / "home", file)) as retriever:
+        retrieval = retriever.search(Query("What does Article 2 of the Civil Code say?"))
+    assert retrieval.hits[0].passage.id == "599AC0000000014#2"
+    assert retrieval.hits[0].reason == "named: Article 2"
+
+
 def test_filters_hold_where_a_law_is_named(laws: Retriever) -> None:
     query = Query("渡船営業法の登録", filters=Filters(documents=(CABLES,)))
     assert set(documents(laws.search(query, 50))) == {CABLES}
