@@ -1,4 +1,4 @@
-"""Questions as lawyers type them, over the 327 laws: is the right provision quoted, by which law?
+"""Questions as lawyers type them, over the 327 laws: which provisions are quoted for them.
 
 Per group and half: how often a right provision is quoted first or second by the reader without a
 model (its article; and the paragraph or item too, where the question has one), how often its
@@ -73,7 +73,9 @@ def main() -> None:
     for (group, half), some in sorted(outcomes.items()):
         print_line(group, half, some)
     for half in sorted({half for _, half in outcomes}):
-        print_line("all", half, [one for key in outcomes if key[1] == half for one in outcomes[key]])
+        print_line(
+            "all", half, [one for key in outcomes if key[1] == half for one in outcomes[key]]
+        )
     every = [one.seconds for some in outcomes.values() for one in some]
     print(f"an answer: {latency(every)}")
 
