@@ -54,7 +54,7 @@ class ClaimChecker:
         self.claims.append(Claim(text, self._cite(chosen), found, moved))
 
     def _mismatches(self, text: str, chosen: Sequence[Sentence]) -> tuple[Mismatch, ...]:
-        """What a claim says and its sentences do not; all of it where these speak of other things."""
+        """What a claim says and its sentences do not; all of it if these speak of other things."""
         said, headings = _read(chosen), _headings(chosen)
         found = mismatches(text, said, headings=headings, question=self._question)
         if found:

@@ -74,6 +74,8 @@ def main() -> None:
     spoiled = [case for pool in pools for case in _spoil_all(spoiler, pool)]
     seconds: list[float] = []
     verdicts = [(case, _is_called(case, seconds)) for case in [*true, *spoiled]]
+    verbatim = sum(_letters(case.claim) in map(_letters, case.sentences) for case in true)
+    print(f"{len(true)} true claims, {verbatim} of them word for word; {len(spoiled)} spoiled")
     print(
         f"seed {arguments.seed}; a replacement that stood in what is cited was passed over", end=" "
     )
@@ -86,6 +88,10 @@ def main() -> None:
         for case, called in verdicts:
             if case.half == "A" and called is not bool(case.spoiled):
                 _show(case)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, normalize(text)))
 
 
 def _is_called(case: Case, seconds: list[float]) -> bool:

@@ -307,7 +307,7 @@ _WORD_WITH_CASE = re.compile(r"[^\W\d_][\w]*(?:[-'’.&][\w]+)*")
 _CAPITAL = re.compile(r"[A-Z\u00c0-\u00de]")
 # What follows a name that opens an English sentence, and hardly a common noun.
 _AFTER_NAME = re.compile(r"(?:'s)? (?:is|was|has|had)\b|'s\b| and [A-Z]| [A-Z]|,| \(")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|[\n\"“(])\s*$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\n\"“(])\s*$")
 
 
 def names_of(folded: Folded) -> tuple[Name, ...]:

@@ -105,6 +105,12 @@ _DAY_FIRST = re.compile(rf"\b{_DAYS} (?:of )?{_MONTH}{_YEAR}")
 _MONTH_FIRST = re.compile(rf"\b{_MONTH} {_DAYS}(?![0-9]){_YEAR}")
 _MONTH_OF_YEAR = re.compile(rf"\b{_MONTH},? ([0-9]{{4}})\b")
 
+# What is no year but as large is found all the same: years and plain figures are compared.
+_PLAIN_YEAR = re.compile(
+    r"(?<![0-9.,/$€£#])(?<![a-z]-)(?:1[0-9]{3}|20[0-9]{2})"
+    r"(?![0-9%/年人a-z]|[.,][0-9]| ?(?:hundred|thou|mill|bill))"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Folded:
@@ -277,4 +283,5 @@ _ENGLISH: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         _UNIT,
         lambda match: next(name for place, name in enumerate(_UNIT_NAMES) if match[f"u{place}"]),
     ),
+    (_PLAIN_YEAR, lambda match: f"{match[0]}年"),
 )

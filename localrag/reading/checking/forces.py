@@ -90,7 +90,7 @@ class Limiting:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: its predicates in order, its limits, keys of its content words.
+    """One sentence: its predicates, its limits, keys of its content words.
 
     Attributes:
         lifts: whether it lifts what the sentence before it says (この限りでない).

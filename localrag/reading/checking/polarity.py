@@ -90,11 +90,25 @@ _VERB = re.compile(r"動詞-一般|形容詞-一般")
 # 舟を出す: verbs that can help others stand by themselves after a particle or at the beginning.
 _HELPING = re.compile(r"動詞-非自立可能")
 _HELPS_ONLY = frozenset(
-    "為る 居る 有る 成る 出来る 得る 下さる 為さる 致す 頂く 貰う 呉れる 御座る".split()
+    [
+        "為る",
+        "居る",
+        "有る",
+        "成る",
+        "出来る",
+        "得る",
+        "下さる",
+        "為さる",
+        "致す",
+        "頂く",
+        "貰う",
+        "呉れる",
+        "御座る",
+    ]
 )
 _BEFORE_VERB = re.compile(r"助詞-(?:格|係|副)助詞|補助記号|接続詞|副詞")
 # What they say of a figure is its bound.
-_BOUNDING = frozenset("越える 超える 上回る 下回る 下る 達する 満つ".split())
+_BOUNDING = frozenset(["越える", "超える", "上回る", "下回る", "下る", "達する", "満つ"])
 # Verbs that have become particles (によると, に関する, における), unless a sentence ends with them.
 _PARTICLES = frozenset(
     ["因る", "拠る", "依る", "関する", "対する", "於く", "於ける", "就く", "係る", "通ずる", "従う"]
@@ -194,7 +208,7 @@ _SAID_WITH = frozenset(
     ]
 )
 # 広告し、 and 広告され、 leave open what is said of them; 広告したが、 does not.
-_UNFINISHED = frozenset("為る れる られる せる させる".split())
+_UNFINISHED = frozenset(["為る", "れる", "られる", "せる", "させる"])
 _GOES_ON = re.compile(r"補助記号-読点|接続詞")
 _NEARBY = 14
 _LONGEST_TAIL = 24

@@ -76,7 +76,7 @@ def test_one_thing_in_two_spellings_is_said(claim, sentence):
         ("舟を出すことができる。", "舟を出してはならない。", "negation"),
         ("舟は出なかった。", "舟は出た。", "negation"),
         ("渡し守に限り舟を出す。", "渡し守が舟を出す。", "exception"),
-        ("The ferry sank in 1872.", "The ferry sank in 1871.", "figure"),
+        ("The ferry sank in 1872.", "The ferry sank in 1871.", "date"),
         ("It opened on March 4, 1871.", "It opened on March 3, 1871.", "date"),
         ("The ferry of Tarn Skerry sank.", "The ferry of Port Lanrick sank.", "name"),
         ("He must enter.", "He may enter.", "modality"),
@@ -94,7 +94,7 @@ def test_what_the_sentences_do_not_say_is_named(claim, sentence, kind):
 
 def test_a_claim_about_one_thing_citing_another_is_carried_by_the_sentence_that_says_it():
     (found,) = mismatches(CLAIM, [LENS], question=QUESTION)
-    assert (found.kind, found.written) == (MismatchKind.FIGURE, "1871")
+    assert (found.kind, found.written) == (MismatchKind.DATE, "1871")
     assert covers(CLAIM, [LENS], question=QUESTION) < ENOUGH
 
     others = [Candidate("The ferry sails at noon."), Candidate(FINISHED, "Quillmere Observatory")]
@@ -132,9 +132,7 @@ def test_facts_of_a_question_may_be_repeated_unless_it_asks_to_have_them_confirm
     sentence = "三年以下の懲役に処する。"
     assert kinds("五年の刑は懲役です。", sentence, question="五年の刑は何か") == []
     assert kinds("懲役は五年です。", sentence, question="懲役は五年か") == ["period"]
-    assert kinds("It was finished in 1871.", LENS, question="Was it finished in 1871?") == [
-        "figure"
-    ]
+    assert kinds("It was finished in 1871.", LENS, question="Was it finished in 1871?") == ["date"]
 
 
 @pytest.mark.parametrize(
@@ -209,13 +207,13 @@ def test_a_claim_of_nothing_is_carried_by_nothing(text):
     assert mismatches(text, []) in ((), mismatches(text, [LENS]))
     assert covers(text, [LENS, BAN, text]) in (0.0, 1.0)
     assert covers(text, [LENS, BAN]) == 0.0
-    assert kinds(CLAIM, text) == ["figure", "name"]
+    assert kinds(CLAIM, text) == ["date", "name"]
 
 
 def test_a_claim_too_long_to_be_one_is_not_carried():
     claim = "舟は1871年に着いた。" * 10_000
     assert covers(claim, [claim]) == 0.0
-    assert kinds(CLAIM, "港" * 100_000) == ["figure", "name"]
+    assert kinds(CLAIM, "港" * 100_000) == ["date", "name"]
 
 
 def test_a_claim_against_ten_sentences_takes_no_time():
