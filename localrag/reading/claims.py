@@ -1,6 +1,7 @@
 """Claims on numbered sentences: what they say is checked, and what they cite is quoted, by code."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from localrag.corpus.store import CorpusStore
 from localrag.reading.checking import (
@@ -19,6 +20,13 @@ from localrag.reading.sentences import Sentence
 from localrag.reading.verifier import verify
 
 
+class Checked(NamedTuple):
+    """A claim, and the sentences that it rests on."""
+
+    claim: Claim
+    sentences: Sequence[Sentence]
+
+
 class ClaimChecker:
     """Checks the claims of one answer.
 
@@ -28,19 +36,17 @@ class ClaimChecker:
         question: with its options.
 
     Attributes:
-        claims: those checked so far.
-        citations: what they rest on, each once.
+        citations: what the claims checked so far rest on, each once.
     """
 
     def __init__(self, store: CorpusStore, sentences: Sequence[Sentence], question: str) -> None:
-        self.claims: list[Claim] = []
         self.citations: list[Citation] = []
         self._store = store
         self._sentences = sentences
         self._question = question
 
-    def check(self, text: str, numbers: Sequence[int]) -> None:
-        """Check one claim, and add it with its citations.
+    def check(self, text: str, numbers: Sequence[int]) -> Checked:
+        """Check one claim, and add its citations.
 
         Args:
             text: what the model claims.
@@ -51,7 +57,7 @@ class ClaimChecker:
         moved = False
         if found and (carrying := self._carrying(text, chosen)):
             chosen, found, moved = carrying, (), True
-        self.claims.append(Claim(text, self._cite(chosen), found, moved))
+        return Checked(Claim(text, self._cite(chosen), found, moved), chosen)
 
     def _mismatches(self, text: str, chosen: Sequence[Sentence]) -> tuple[Mismatch, ...]:
         """What a claim says and its sentences do not; all of it if these speak of other things."""

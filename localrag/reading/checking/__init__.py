@@ -43,8 +43,9 @@ _LONGEST = 20_000
 class MismatchKind(StrEnum):
     """What of a claim its sentences do not say.
 
-    The last three are of a claim as a whole: its sentences speak of other things (WORDS), or of
-    something else than the question (SUBJECT), or it is not the kind of answer asked for (ANSWER).
+    The last four are of a claim as a whole: its sentences speak of other things (WORDS), or of
+    something else than the question (SUBJECT), it is not the kind of answer asked for (ANSWER), or
+    the model itself does not find it in them when it reads them again (READING).
     """
 
     FIGURE = "figure"
@@ -61,6 +62,7 @@ class MismatchKind(StrEnum):
     WORDS = "words"
     SUBJECT = "subject"
     ANSWER = "answer"
+    READING = "reading"
 
 
 @dataclass(frozen=True, slots=True)
