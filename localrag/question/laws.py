@@ -157,9 +157,10 @@ def _present(text: str, names: LawNames) -> Iterator[_Name]:
 def _lacking(text: str, names: LawNames) -> Iterator[_Name]:
     for start, end in known.in_japanese(text):
         word = text[start:end]
-        # 化粧品薬機法 is not a law for ending with the name of one.
+        # 化粧品薬機法 is two words written as one; 米国特許法 is another law than 特許法.
         tails = (word[at:] for at in range(1, len(word) - _SHORTEST_OPEN + 1))
-        if names.lookup(word) or known.is_title(word) or not any(map(names.lookup, tails)):
+        two_words = any(names.lookup(tail) and not names.is_title(tail) for tail in tails)
+        if names.lookup(word) or known.is_title(word) or not two_words:
             yield _Name(start, end, names.lookup(word))
     for number in names.find_numbers(text):
         if not number.law_ids:

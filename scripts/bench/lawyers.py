@@ -97,7 +97,9 @@ def judged(
         place=any_in(gold, quoted, whole=False) if gold else None,
         found=any(same_article(one, hit) for one in gold for hit in hits) if gold else None,
         other_law=supported and not laws <= allowed if asked["laws"] or absent else None,
-        told=absent in answer.absent and not supported if absent else None,
+        told=not supported and any(absent in words or words in absent for words in answer.absent)
+        if absent
+        else None,
         seconds=seconds,
     )
 
