@@ -45,7 +45,7 @@ _TYPES = {
     "規則": "MinisterialOrdinance",
 }
 # More than 「と」 or a word of grammar.
-_SAYS_SOMETHING = re.compile("[一-鿿ァ-ヶ].*[一-鿿ァ-ヶ]|[A-Za-z]{2}.* .*[A-Za-z]{2}", re.DOTALL)
+_SAYS_SOMETHING = re.compile("[一-鿿ァ-ヶ].*[一-鿿ァ-ヶ]|[A-Za-z]{2} +[A-Za-z]{2}", re.DOTALL)
 _LONGEST_ORDER = 60
 _ENGLISH_ORDER = re.compile(
     r"(?:(?P<order>(?:Cabinet )?Order for (?:the )?Enforcement|Enforcement Order)"
@@ -53,14 +53,10 @@ _ENGLISH_ORDER = re.compile(
     r"|Enforcement (?:Ordinance|Regulations?|Rules)) of (?:the )?$",
     re.IGNORECASE,
 )
-
-
 # 人事院規則１１―４
 _NUMBERED_RULE = re.compile(
     "人事院規則[ 　]?([0-9０-９〇一二三四五六七八九]+)[―—–‐－ー-]([0-9０-９〇一二三四五六七八九]+)"
 )
-
-
 _IN_KANJI = str.maketrans("0123456789０１２３４５６７８９", 2 * "〇一二三四五六七八九")
 
 
