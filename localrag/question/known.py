@@ -88,14 +88,18 @@ def in_japanese(text: str) -> Iterator[tuple[int, int]]:
             yield name.start, name.end
     for match in data.foreign.finditer(text):
         yield match.span()
-    for match in _ENTITLED.finditer(text):
-        yield match.span("name")
     for match in _CANDIDATE.finditer(text):
         start, end = match.span()
         while prefix := _NOT_OF_THE_NAME.match(text, start, end):
             start = prefix.end()
         if not is_another_word(text, start, end) and _names_a_law(text, start, end, data):
             yield start, end
+
+
+def entitled(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of what reads like a long title; where it begins is a guess."""
+    for match in _ENTITLED.finditer(text):
+        yield match.span("name")
 
 
 def has_rules_of_other_names(title: str) -> bool:

@@ -96,9 +96,14 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
     under = orders or names.orders
     # Which state of a law is meant is no part of its name.
     plain = _STATE.sub(lambda state: "、" * len(state[0]), text)
-    bases = _outermost(
-        [*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)]
+    bases = list(
+        _outermost([*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)])
     )
+    bases += [
+        _Name(start, end, ())
+        for start, end in known.entitled(plain)
+        if all(end <= name.start or name.end <= start for name in bases)
+    ]
     found = [_with_order(text, base, names, under) for base in bases]
     for match in _ALONE.finditer(text):
         if any(name.start < match.end() and match.start() < name.end for name in found):

@@ -131,6 +131,13 @@ def test_what_is_no_law_is_not_taken_for_one(question: str) -> None:
     assert read(question) == []
 
 
+def test_what_stands_before_a_long_title_is_no_part_of_it() -> None:
+    for law_id, title in (("drugs", DRUGS), ("privacy", "個人情報の保護に関する法律")):
+        assert read(f"次のうち、{title}第1条において定める者は") == [(title, (law_id,))]
+    lacking = "犯罪被害財産等による被害回復給付金の支給に関する法律"
+    assert read(f"{lacking}における手続") == [(lacking, ())]
+
+
 def test_an_order_is_read_by_the_law_named_before() -> None:
     assert read("個人情報保護法と同法施行令の違い") == [
         ("個人情報保護法", ("privacy",)),
