@@ -13,7 +13,7 @@ _ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
 _CANDIDATE = re.compile(
-    rf"[{_WORD}]{{1,40}}?(?:法|条例)"
+    rf"[{_WORD}]{{1,40}}?(?:法|条例|条約)"
     rf"(?=[^{_WORD}]|第|上[のはもで、]|[等中下]|違反|所定|関係|施行|改正|以外|及|又|並|[〇一二三四五六七八九十百]+条|$)"
 )
 _NOT_OF_THE_NAME = re.compile(
@@ -30,12 +30,13 @@ _SAID_OF_A_LAW = re.compile(
 _ENTITLED = re.compile(
     "(?:^|[。「」『』（）()?？!！ 　]|[はがを]、)(?P<name>[^。「」『』（）()?？!！ 　]{4,80}?"
     "(?:に関する|のための|に関スル)(?:法律|特別措置法|特例法|政令|[^。、]{0,6}省令|内閣府令|規則|命令))"
-    "(?=[」』]?(?:[（(](?:明治|大正|昭和|平成|令和)|第[0-9０-９〇一二三四五六七八九十]|施行|に違反|違反))"
+    "(?=[」』]?(?:[（(](?:明治|大正|昭和|平成|令和)|第[0-9０-９〇一二三四五六七八九十]|施行|違反|に違反"
+    "|に基づ|におけ|におい|によれ|によると|上[のはもで、]))"
 )
-# 条例 of this or that place, and not one that has a name.
-_SOME_BYLAW = (
+# 条例 of this or that place, 条約 of some states, and not one that has a name.
+_SOME = (
     "都道府県", "市町村", "自治体", "地方公共団体", "地方", "当該", "委任", "課税", "税", "関係",
-    "施行", "改正", "独自",
+    "施行", "改正", "独自", "国際", "二国間", "多国間", "租税", "平和", "通商", "投資",
 )  # fmt: skip
 _SHORTEST_BYLAW = 4
 _SHORTEST_STEM = 2
@@ -87,14 +88,18 @@ def in_japanese(text: str) -> Iterator[tuple[int, int]]:
             yield name.start, name.end
     for match in data.foreign.finditer(text):
         yield match.span()
-    for match in _ENTITLED.finditer(text):
-        yield match.span("name")
     for match in _CANDIDATE.finditer(text):
         start, end = match.span()
         while prefix := _NOT_OF_THE_NAME.match(text, start, end):
             start = prefix.end()
-        if _names_a_law(text, start, end, data):
+        if not is_another_word(text, start, end) and _names_a_law(text, start, end, data):
             yield start, end
+
+
+def entitled(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of what reads like a long title; where it begins is a guess."""
+    for match in _ENTITLED.finditer(text):
+        yield match.span("name")
 
 
 def has_rules_of_other_names(title: str) -> bool:
@@ -131,18 +136,23 @@ def in_english(text: str) -> Iterator[EnglishName]:
 
 def _names_a_law(text: str, start: int, end: int, data: _Known) -> bool:
     word = text[start:end]
-    if word.endswith("条例"):
-        return len(word) >= _SHORTEST_BYLAW and not word.removesuffix("条例").endswith(_SOME_BYLAW)
+    if word.endswith(("条例", "条約")):
+        return len(word) >= _SHORTEST_BYLAW and not word[:-2].endswith(_SOME)
     stem = word.removesuffix("法")
-    if len(stem) < _SHORTEST_STEM or word in data.generic or _SOME_LAWS.search(stem):
+    if word in data.generic or _SOME_LAWS.search(stem):
+        return False
+    if data.names.lookup(word):
+        return True
+    if len(stem) < _SHORTEST_STEM:
         return False
     if _CITED.match(text, end):
         return True
-    if stem.endswith(data.ways) or not _KANJI.search(stem):
+    if stem.endswith(data.ways):
         return False
-    if len(stem) >= _LONG_STEM or stem.endswith(data.heads):
-        return True
-    return _SAID_OF_A_LAW.match(text, end) is not None
+    said_of_a_law = _SAID_OF_A_LAW.match(text, end) is not None
+    if not _KANJI.search(stem):
+        return said_of_a_law and len(stem) >= _LONG_STEM
+    return said_of_a_law or len(stem) >= _LONG_STEM or stem.endswith(data.heads)
 
 
 @cache

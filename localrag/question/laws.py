@@ -45,7 +45,7 @@ _TYPES = {
     "規則": "MinisterialOrdinance",
 }
 # More than 「と」 or a word of grammar.
-_SAYS_SOMETHING = re.compile("[一-鿿ァ-ヶ].*[一-鿿ァ-ヶ]|[A-Za-z]{2}.* .*[A-Za-z]{2}", re.DOTALL)
+_SAYS_SOMETHING = re.compile("[一-鿿ァ-ヶ].*[一-鿿ァ-ヶ]|[A-Za-z]{2} +[A-Za-z]{2}", re.DOTALL)
 _LONGEST_ORDER = 60
 _ENGLISH_ORDER = re.compile(
     r"(?:(?P<order>(?:Cabinet )?Order for (?:the )?Enforcement|Enforcement Order)"
@@ -53,14 +53,10 @@ _ENGLISH_ORDER = re.compile(
     r"|Enforcement (?:Ordinance|Regulations?|Rules)) of (?:the )?$",
     re.IGNORECASE,
 )
-
-
 # 人事院規則１１―４
 _NUMBERED_RULE = re.compile(
     "人事院規則[ 　]?([0-9０-９〇一二三四五六七八九]+)[―—–‐－ー-]([0-9０-９〇一二三四五六七八九]+)"
 )
-
-
 _IN_KANJI = str.maketrans("0123456789０１２３４５６７８９", 2 * "〇一二三四五六七八九")
 
 
@@ -100,9 +96,14 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
     under = orders or names.orders
     # Which state of a law is meant is no part of its name.
     plain = _STATE.sub(lambda state: "、" * len(state[0]), text)
-    bases = _outermost(
-        [*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)]
+    bases = list(
+        _outermost([*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)])
     )
+    bases += [
+        _Name(start, end, ())
+        for start, end in known.entitled(plain)
+        if all(end <= name.start or name.end <= start for name in bases)
+    ]
     found = [_with_order(text, base, names, under) for base in bases]
     for match in _ALONE.finditer(text):
         if any(name.start < match.end() and match.start() < name.end for name in found):
@@ -157,9 +158,10 @@ def _present(text: str, names: LawNames) -> Iterator[_Name]:
 def _lacking(text: str, names: LawNames) -> Iterator[_Name]:
     for start, end in known.in_japanese(text):
         word = text[start:end]
-        # 化粧品薬機法 is not a law for ending with the name of one.
+        # 化粧品薬機法 is two words written as one; 米国特許法 is another law than 特許法.
         tails = (word[at:] for at in range(1, len(word) - _SHORTEST_OPEN + 1))
-        if names.lookup(word) or known.is_title(word) or not any(map(names.lookup, tails)):
+        two_words = any(names.lookup(tail) and not names.is_title(tail) for tail in tails)
+        if names.lookup(word) or known.is_title(word) or not two_words:
             yield _Name(start, end, names.lookup(word))
     for number in names.find_numbers(text):
         if not number.law_ids:

@@ -119,7 +119,7 @@ def _defining(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Tar
     main = [
         one
         for one in definitions
-        if not one.locator.division and not one.scope and not scope.is_beside(one.document_id + "#")
+        if not one.locator.division and not one.scope and not scope.is_beside(one.document_id)
     ]
     if asked and len(main) <= _FEW_DEFINITIONS:
         for definition in main:

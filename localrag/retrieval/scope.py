@@ -51,10 +51,9 @@ class Scope:
         """The same, where the question cites provisions of these laws."""
         return replace(self, inside=self.inside.union(law_ids)) if self.circles else self
 
-    def is_beside(self, unit: str) -> bool:
-        """Whether a unit stands in a law that the question does not name, though it names some."""
-        law_id = unit.rpartition("#")[0]
-        return bool(self.laws) and law_id in self.statutes and law_id not in self.inside
+    def is_beside(self, document_id: str) -> bool:
+        """Whether this is a law that the question does not name, though it names some."""
+        return bool(self.laws) and document_id in self.statutes and document_id not in self.inside
 
     def searches(self, query: Query) -> Iterator[tuple[list[Query], Mapping[str, float]]]:
         """For each law named the queries to search it with, and the weights of its documents.
@@ -97,8 +96,11 @@ class Scope:
         """The scores, those of what stands beside below all others."""
         if not self.laws:
             return dict(scores)
-        beside = {unit: score for unit, score in scores.items() if self.is_beside(unit)}
-        inside = {unit: score for unit, score in scores.items() if unit not in beside}
+        inside: dict[str, float] = {}
+        beside: dict[str, float] = {}
+        for unit, score in scores.items():
+            group = beside if self.is_beside(unit.rpartition("#")[0]) else inside
+            group[unit] = score
         if not beside or not inside:
             return dict(scores)
         least, most = min(inside.values()), max(beside.values())

@@ -99,7 +99,9 @@ def judged(
         place=any_in(gold, quoted, whole=False) if gold else None,
         found=any(same_article(one, hit) for one in gold for hit in hits) if gold else None,
         other_law=not laws <= allowed if asked["laws"] or absent else None,
-        told=absent in retrieval.absent if absent else None,
+        told=any(absent in words or words in absent for words in retrieval.absent)
+        if absent
+        else None,
         seconds=seconds,
     )
 

@@ -91,6 +91,11 @@ def test_a_law_of_the_corpus_is_read_under_any_name(question: str, words: str, l
         ("When is dismissal void under the Labor Contracts Act?", "Labor Contracts Act"),
         ("Is this a crime under the Clean Rivers Act?", "Clean Rivers Act"),
         ("人事院規則九―八の初任給", "人事院規則九―八"),
+        ("米国労働基準法では", "米国労働基準法"),
+        ("旧薬事法の許可", "薬事法"),
+        ("AIガバナンス法では", "AIガバナンス法"),
+        ("ハーグ子奪取条約の中央当局", "ハーグ子奪取条約"),
+        ("空き家法の特定空家", "空き家法"),
     ],
 )
 def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str) -> None:
@@ -116,12 +121,21 @@ def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str
         "同法は何を定めるか",
         "平成二十六年改正法では何が変わったか",
         "PCR法で調べる",
+        "化粧品薬機法 広告",
+        "租税条約と国際条約",
         "What does the Act say? In that case act on it.",
         "",
     ],
 )
 def test_what_is_no_law_is_not_taken_for_one(question: str) -> None:
     assert read(question) == []
+
+
+def test_what_stands_before_a_long_title_is_no_part_of_it() -> None:
+    for law_id, title in (("drugs", DRUGS), ("privacy", "個人情報の保護に関する法律")):
+        assert read(f"次のうち、{title}第1条において定める者は") == [(title, (law_id,))]
+    lacking = "犯罪被害財産等による被害回復給付金の支給に関する法律"
+    assert read(f"{lacking}における手続") == [(lacking, ())]
 
 
 def test_an_order_is_read_by_the_law_named_before() -> None:
