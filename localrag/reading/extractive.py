@@ -1,8 +1,10 @@
 """The extractive reader: an answer made of verbatim quotations, with no model."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from localrag.reading.linked import with_linked
 from localrag.reading.model import Answer, Citation, Status
 from localrag.reading.pieces import Piece, pieces_of
 from localrag.reading.support import Support, SupportScorer
@@ -58,6 +60,7 @@ def answer(
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     chosen = [] if missing else _choose(_candidates(retriever, query, retrieval), quotes)
+    chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
     citations = tuple(verify(retriever.store, _citation(piece)) for piece in _with_context(chosen))
     if not citations:
         return Answer("", (), Status.NOT_FOUND, retrieval.trace)
@@ -71,7 +74,10 @@ def answer(
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
+    asked = replace(query, text=retrieval.doing or query.text)
+    scorer = SupportScorer(
+        full_text(asked), retriever.inverse_document_frequency, retrieval.trace.wordings
+    )
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 from localrag.reading.expectation import Expectation
+from localrag.question.everyday import Wording
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
 from localrag_indexes.analysis.normalize import normalize
@@ -16,6 +19,8 @@ _FROM_HEADER = 0.9
 _FROM_CONTEXT = 0.65
 _FROM_ANTECEDENT = 0.8
 _COMMON_IN_PASSAGE = 0.7
+# What the law says instead of an everyday word is not quite what was asked.
+_IN_LAW = 0.9
 _COVERAGE = 2.0
 _EXPECTED = 0.3
 _RETRIEVAL = 1.0
@@ -45,13 +50,27 @@ class Support:
 class SupportScorer:
     """Scores pieces for one question."""
 
-    def __init__(self, question: str, inverse_document_frequency: Callable[[str], float]) -> None:
-        self._expectation = Expectation.of(question)
+    def __init__(
+        self,
+        question: str,
+        inverse_document_frequency: Callable[[str], float],
+        wordings: Sequence[Wording] = (),
+    ) -> None:
+        """Read the question.
+
+        Args:
+            question: with its options, if it has some.
+            inverse_document_frequency: how much a term says in the corpus.
+            wordings: everyday words of the question; who says one of their phrases says the word.
+        """
+        plain = question
+        for wording in wordings:
+            blank = " " * (wording.end - wording.start)
+            plain = f"{plain[: wording.start]}{blank}{plain[wording.end :]}"
+        self._expectation = Expectation.of(plain)
         asked = self._expectation.rest
-        self._weights = {
-            term: inverse_document_frequency(term) for term in set(analyzer().terms(asked))
-        }
-        self._bigrams = dict.fromkeys(_bigrams(asked), 1.0)
+        self._terms = _Wanted.of(asked, wordings, analyzer().terms, inverse_document_frequency)
+        self._bigrams = _Wanted.of(asked, wordings, _bigrams, lambda _: 1.0)
 
     def score(self, pieces: Sequence[Piece], header: str, relative_score: float) -> list[Support]:
         """Score the pieces of one passage.
@@ -61,7 +80,7 @@ class SupportScorer:
             header: where the passage stands; its words count as read before every piece.
             relative_score: the passage's retrieval score relative to the best passage's, 0 to 1.
         """
-        by_terms = _shares(self._weights, pieces, header, analyzer().terms)
+        by_terms = _shares(self._terms, pieces, header, analyzer().terms)
         by_characters = _shares(self._bigrams, pieces, header, _bigrams)
         supports = []
         for piece, terms, characters in zip(pieces, by_terms, by_characters, strict=True):
@@ -75,16 +94,53 @@ class SupportScorer:
         return supports
 
 
+class _Way(NamedTuple):
+    """One way to say a word of the question: its features by weight, and how far it counts."""
+
+    weights: Mapping[str, float]
+    counts: float
+
+
+class _Wanted(NamedTuple):
+    """The features of a question by weight, and what can be said in several ways.
+
+    Attributes:
+        weights: of what stands in the question as statutes have it.
+        words: of every everyday word the weight, and the ways to say it.
+    """
+
+    weights: Mapping[str, float]
+    words: Sequence[tuple[float, Sequence[_Way]]]
+
+    @classmethod
+    def of(
+        cls,
+        asked: str,
+        wordings: Sequence[Wording],
+        features: Callable[[str], Iterable[str]],
+        weight: Callable[[str], float],
+    ) -> "_Wanted":
+        def weights(text: str) -> Mapping[str, float]:
+            return {feature: weight(feature) for feature in features(text)}
+
+        words = []
+        for wording in wordings:
+            said = weights(wording.said)
+            ways = [_Way(said, 1.0), *(_Way(weights(one), _IN_LAW) for one in wording.phrases)]
+            words.append((sum(said.values()), ways))
+        return cls(weights(asked), words)
+
+
 def _shares(
-    weights: Mapping[str, float],
+    wanted: _Wanted,
     pieces: Sequence[Piece],
     header: str,
     features: Callable[[str], Iterable[str]],
 ) -> list[float]:
     """Share of the question's features, by weight, that each piece or its context holds."""
     of = {piece.text: set(features(piece.text)) for piece in pieces}
-    within = _weights_within(weights, [of[piece.text] for piece in pieces])
-    total = sum(within.values()) or 1.0
+    within = _weights_within(wanted.weights, [of[piece.text] for piece in pieces])
+    total = sum(within.values()) + sum(weight for weight, _ in wanted.words) or 1.0
     heading = set(features(header))
     shares = []
     for piece in pieces:
@@ -92,12 +148,23 @@ def _shares(
         last: set[str] = set()
         if piece.before and (piece.above or _DEMONSTRATIVE.match(piece.text)):
             last = of.get(piece.before[-1], set())
-        held = (
-            weight * _counts(feature, of[piece.text], last, before, heading)
-            for feature, weight in within.items()
+        counts = partial(
+            _counts, own=of[piece.text], last=last, before=before, heading=heading
         )
-        shares.append(sum(held) / total)
+        held = _held(within, counts)
+        for weight, ways in wanted.words:
+            said = (
+                way.counts * _held(way.weights, counts) / sum(way.weights.values())
+                for way in ways
+                if way.weights
+            )
+            held += weight * max(said, default=0.0)
+        shares.append(held / total)
     return shares
+
+
+def _held(weights: Mapping[str, float], counts: Callable[[str], float]) -> float:
+    return sum(weight * counts(feature) for feature, weight in weights.items())
 
 
 def _counts(

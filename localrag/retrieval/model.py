@@ -1,9 +1,11 @@
 """The values of retrieval: filters, hits, and the record every stage leaves."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from localrag.corpus.model import Passage
+from localrag.question.everyday import Wording
 
 if TYPE_CHECKING:
     from localrag.statutes.resolver import Target
@@ -51,6 +53,8 @@ class Hit:
     Attributes:
         reason: why the stage chose it, for the user ("第27条の13 in the question",
             "delegated by 金融商品取引法 第二十七条の十三 第一項"); empty for plain scores.
+        fills: id of the passage that leaves to this one what it says; empty where none does.
+        punishes: id of the passage whose breach this one punishes, where a penalty was asked for.
     """
 
     passage: Passage
@@ -58,6 +62,8 @@ class Hit:
     rank: int
     stage: str
     reason: str = ""
+    fills: str = ""
+    punishes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class StageRecord:
         events: anything it left out or switched off.
         subject: what it searched for, where a method searches several times ("option a").
         query: the text searched for, where a method put it together; empty for the question.
+        wordings: everyday words of the question, with what was searched for besides.
     """
 
     stage: str
@@ -79,6 +86,7 @@ class StageRecord:
     events: tuple[str, ...] = ()
     subject: str = ""
     query: str = ""
+    wordings: tuple[Wording, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,41 @@ class Trace:
         """All events of all stages, in order."""
         return tuple(event for stage in self.stages for event in stage.events)
 
+    @property
+    def wordings(self) -> tuple[Wording, ...]:
+        """The everyday words of all questions of the stages, each once."""
+        every = (wording for stage in self.stages for wording in stage.wordings)
+        return tuple({wording.said: wording for wording in every}.values())
+
+
+class LinkKind(StrEnum):
+    """How a provision answers a question that another one's words lead to.
+
+    FILLS: it fills in what the other leaves to an order.
+    PUNISHES: it says the penalty of a breach of the other.
+    """
+
+    FILLS = "fills"
+    PUNISHES = "punishes"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A provision that answers for another one.
+
+    Attributes:
+        unit: id of the passage that answers.
+        other: id of the passage that the words of the question lead to.
+        position: where the one cites the other, in the text of its document, in characters.
+        comes_first: whether the question asks for just this; else it stands beside the other.
+    """
+
+    kind: LinkKind
+    unit: str
+    other: str
+    position: int
+    comes_first: bool
+
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
@@ -123,9 +166,13 @@ class Retrieval:
     Attributes:
         named: the provisions that the question itself names, or whose term it asks the meaning of.
         missing: provisions the question names that the corpus does not hold, as written.
+        links: hits that answer for other hits, the best first.
+        doing: what a question for a penalty says is done; empty for every other question.
     """
 
     hits: tuple[Hit, ...]
     trace: Trace
     named: "tuple[Target, ...]" = ()
     missing: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    doing: str = ""

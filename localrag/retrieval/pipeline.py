@@ -10,11 +10,26 @@ from localrag.config import Config, RetrievalConfig
 from localrag.corpus.model import ARTICLES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
-from localrag.retrieval import dense, expand, fuse, lexical, prior, query, rerank, resolve, subject
+from localrag.question.asked import order_asked, penalty_asked
+from localrag.question.everyday import Wording, wordings
+from localrag.retrieval import (
+    dense,
+    expand,
+    fill,
+    fuse,
+    lexical,
+    penal,
+    prior,
+    query,
+    rerank,
+    resolve,
+    subject,
+)
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Seed
-from localrag.retrieval.model import Hit, Query, Retrieval
+from localrag.retrieval.model import Hit, Link, LinkKind, Query, Retrieval
+from localrag.retrieval.query import analyzer
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
@@ -32,6 +47,9 @@ _NO_VECTORS = "no vectors or no model for them: BM25 stands in for search by mea
 _NO_RERANKER = "no model for reranking: the hits keep the order in which they were found"
 # What a neighbour gains even where its own words do not match.
 _UNMATCHED = 0.4
+# What comes first by its link has a little more than the best, what stands beside a little less.
+_FIRST, _BEHIND = 1.01, 0.999
+_RELATIONS = {LinkKind.FILLS: expand.FILLS_IN, LinkKind.PUNISHES: penal.PUNISHES}
 
 
 class Retriever:
@@ -142,7 +160,11 @@ class Retriever:
         reasons = {unit: Reason("named:", words) for unit, words in resolved.words.items()}
         trail.record(resolve.STAGE, named, reasons, resolved.events)
 
-        found = self._found(asked, settings, trail)
+        penalty = penalty_asked(asked.text) if laws_apply and self.names.rows else None
+        doing = penalty.doing if penalty else ""
+        everyday = self._everyday(doing or asked.text) if laws_apply else ()
+        sought = replace(asked, text=doing or asked.text)
+        found = self._found(sought, settings, trail, everyday)
         trail.record(fuse.STAGE, add(found, named), reasons)
 
         if self._models.rerank is not None and settings.rerank != "off":
@@ -160,8 +182,24 @@ class Retriever:
             for unit, neighbour in reached.items()
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
-        hits = trail.record(expand.STAGE, add(fused, gained), reasons)
-        return Retrieval(hits, trail.trace, tuple(resolved.asked_for), tuple(resolved.missing))
+        total = add(fused, gained)
+        if penalty:
+            links = self._penal(total, fused, f"{doing}\n{lexical.in_law(everyday)}", admission)
+        else:
+            links = fill.filling(
+                self.store, seeds, asked.text, order_asked(asked.text), admission
+            )
+            _place(total, links)
+        reasons |= {link.unit: Reason(_RELATIONS[link.kind], link.other) for link in links}
+        hits = trail.record(expand.STAGE, total, reasons)
+        return Retrieval(
+            hits,
+            trail.trace,
+            tuple(resolved.asked_for),
+            tuple(resolved.missing),
+            tuple(links),
+            doing,
+        )
 
     def rank(self, asked: Query, k: int, *, words: bool, meaning: bool) -> Retrieval:
         """Search by words, by meaning, or by both fused by rank, and nothing else.
@@ -251,13 +289,38 @@ class Retriever:
             hits = trail.record(lexical.STAGE, by_words)
         return by_words, by_meaning, hits
 
-    def _found(self, asked: Query, settings: RetrievalConfig, trail: Trail) -> dict[str, float]:
+    def _everyday(self, question: str) -> tuple[Wording, ...]:
+        """The everyday words of a question that statutes say otherwise; none where there are no."""
+        if not self.names.rows:
+            return ()
+        names = [(name.start, name.end) for name in self.names.find_names(question)]
+        return wordings(question, names)
+
+    def _penal(
+        self, total: dict[str, float], found: Scores, doing: str, admission: Admission
+    ) -> list[Link]:
+        """Add what the penalties gain; the links of those that punish a breach of another."""
+        terms = frozenset(analyzer().terms(doing))
+        found = relative_to_best(found)
+        penalties = penal.penalties(self.store, found, terms, admission)
+        best = max(total.values(), default=0.0)
+        for penalty in penalties:
+            total[penalty.unit] = best + penalty.strength
+        return [penalty.link for penalty in penalties if penalty.link]
+
+    def _found(
+        self,
+        asked: Query,
+        settings: RetrievalConfig,
+        trail: Trail,
+        everyday: tuple[Wording, ...],
+    ) -> dict[str, float]:
         """Search by words and by meaning, as far as switched on; scores relative to the best."""
         words: dict[str, float] = {}
         if settings.lexical:
-            matches = lexical.lexical(self.store, self._index, asked)
-            words = prior.weigh(matches, asked, self.names)
-            trail.record(lexical.STAGE, words)
+            matches = lexical.lexical(self.store, self._index, asked, everyday)
+            words = prior.weigh(matches, asked, self.names, everyday)
+            trail.record(lexical.STAGE, words, wordings=everyday)
         else:
             events = ["search by words is switched off (retrieval.lexical)"]
             trail.record(lexical.STAGE, words, events=events)
@@ -313,3 +376,11 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
         strength = _EXPANDED_SHARE * fused[unit]
         seeds.append(Seed(law_id, Locator.parse(path), strength, named=False))
     return seeds
+
+
+def _place(total: dict[str, float], links: Sequence[Link]) -> None:
+    """Put what fills in another provision first, or right behind it: as the link says."""
+    for link in links:
+        first = max(total.values(), default=1.0)
+        place = first * _FIRST if link.comes_first else total.get(link.other, first) * _BEHIND
+        total[link.unit] = max(total.get(link.unit, 0.0), place)

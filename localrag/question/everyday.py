@@ -1,0 +1,128 @@
+"""Everyday words of a question, and what statutes say instead.
+
+A statute speaks of 会社関係者 who know 重要事実, its reader of インサイダー取引. What stands for what
+is data: ``vocabulary.toml``, which says how its entries are written.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from localrag_indexes.analysis import Analyzer
+from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
+
+_ENGLISH = re.compile(r"[\x00-\x7f]+")
+# What may stand between the letters of one Japanese word: クーリング・オフ, 誇大 広告.
+_BETWEEN = re.compile(r"[\s・]")
+_KATAKANA = re.compile("[ァ-ヺー]")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """An everyday word of a question with what statutes say instead.
+
+    Attributes:
+        said: the word as the question has it.
+        start, end: its span in the question, in characters.
+        phrases: what statutes say; any one of them says the same.
+    """
+
+    said: str
+    start: int
+    end: int
+    phrases: tuple[str, ...]
+
+
+Spans = Iterable[tuple[int, int]]
+
+
+def wordings(question: str, besides: Spans = ()) -> tuple[Wording, ...]:
+    """Find the everyday words of a question, in their order; the longest of several at a place.
+
+    Args:
+        question: Japanese or English, or both.
+        besides: spans of it that are names and mean nothing else: the titles of laws.
+    """
+    taken = list(besides)
+    found: list[Wording] = []
+    ranked = sorted(
+        (*_japanese(question), *_english(question)), key=lambda one: (one.start - one.end, one.start)
+    )
+    for wording in ranked:
+        if all(wording.end <= start or end <= wording.start for start, end in taken):
+            taken.append((wording.start, wording.end))
+            found.append(wording)
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+class _Vocabulary(NamedTuple):
+    """What is said for what, ready to be looked up.
+
+    Attributes:
+        japanese: by the word without what may stand between its letters.
+        english: by the terms of the word.
+        longest: characters of the longest Japanese word.
+        most: terms of the longest English one.
+    """
+
+    japanese: dict[str, tuple[str, ...]]
+    english: dict[tuple[str, ...], tuple[str, ...]]
+    longest: int
+    most: int
+
+
+@cache
+def _analyzer() -> Analyzer:
+    return Analyzer()
+
+
+@cache
+def _vocabulary() -> _Vocabulary:
+    entries = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
+    japanese: dict[str, tuple[str, ...]] = {}
+    english: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for entry in entries["words"]:
+        for said in entry["said"]:
+            if _ENGLISH.fullmatch(said):
+                english[tuple(_analyzer().terms(said))] = tuple(entry["law"])
+            else:
+                japanese[_BETWEEN.sub("", normalize(said))] = tuple(entry["law"])
+    return _Vocabulary(japanese, english, max(map(len, japanese)), max(map(len, english)))
+
+
+def _japanese(question: str) -> Iterator[Wording]:
+    known = _vocabulary()
+    normal, offsets = normalize_with_offsets(question)
+    places = [place for place, letter in enumerate(normal) if not _BETWEEN.match(letter)]
+    letters = "".join(normal[place] for place in places)
+    for first in range(len(letters)):
+        for last in range(first + 1, min(first + known.longest, len(letters)) + 1):
+            phrases = known.japanese.get(letters[first:last])
+            if phrases and not _goes_on(letters, first, last):
+                start, end = original_span(offsets, places[first], places[last - 1] + 1)
+                yield Wording(question[start:end], start, end, phrases)
+
+
+def _goes_on(letters: str, first: int, last: int) -> bool:
+    """Whether it is a part of a longer word in katakana: パート of デパート."""
+    return any(
+        0 < edge < len(letters)
+        and _KATAKANA.match(letters[edge - 1])
+        and _KATAKANA.match(letters[edge])
+        for edge in (first, last)
+    )
+
+
+def _english(question: str) -> Iterator[Wording]:
+    known = _vocabulary()
+    tokens = _analyzer().tokens(question)
+    for first in range(len(tokens)):
+        for last in range(first + 1, min(first + known.most, len(tokens)) + 1):
+            phrases = known.english.get(tuple(token.term for token in tokens[first:last]))
+            if phrases:
+                start, end = tokens[first].start, tokens[last - 1].end
+                yield Wording(question[start:end], start, end, phrases)
