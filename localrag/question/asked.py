@@ -17,7 +17,7 @@ _PENALTY = re.compile(
 )
 # Words of such a question that say nothing of what is done.
 _EMPTY = re.compile(
-    r"に(?:違反|反)(?:した|する|すると|したら)?|違反|した(?:場合|とき|ら|者)|(?:場合|とき)(?:は|の)?"
+    r"に(?:違反|反)(?:した|する|すると|したら)?|した(?:場合|とき|ら|者)|(?:場合|とき)(?:は|の)?"
     r"|を教えて(?:ください)?|どうなる|どう|について|(?:何|なん)ですか|ですか|(?:いくら|どの(?:くらい|程度))"
     r"|\b(?:what|is|are|the|for|of|how|maximum|criminal)\b",
     re.IGNORECASE,

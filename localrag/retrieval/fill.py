@@ -5,38 +5,51 @@ right one repeats what is left to it: 法第二十七条の二第一項本文に
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.links import StoredReference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Locator, Passage
-from localrag.question.asked import OrderAsked
+from localrag.question.asked import OrderAsked, order_asked
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.expand import Seed
 from localrag.retrieval.model import Link, LinkKind
-from localrag.retrieval.units import article_unit
+from localrag.retrieval.units import Scores, article_unit
 from localrag.statutes.citations import find_citations
 from localrag.statutes.references import DELEGATED_BY
 from localrag_indexes.analysis.normalize import normalize
 
-# Provisions that are filled in by more leave nothing in particular.
+# What is filled in by more provisions leaves nothing in particular.
 _TOO_MANY = 400
-# Characters after a citation in which an order repeats what is left to it.
-_CLAUSE = 200
+# Found provisions that are looked at where none is named: for a question that asks for an order,
+# and for one that only the best provision found sends on to one.
+_FOUND, _BEST = 4, 1
+# Characters after a citation in which an order repeats what is left to it, and characters before
+# 政令で定める in which the act says what it is about.
+_CLAUSE, _BEFORE = 200, 60
 _ENDS = re.compile(r"は、|とする。|。|\n")
-_LEFT = re.compile(r"で(?:定め|指定)(?:る|た)?(?P<point>[^、。（）\n]{0,40})")
-_LEFT_IN_ACT = re.compile(
-    r"(?:政令|[府省]令|規則)(?:で|の)(?:定め|指定)(?:るところ|る|た)?(?P<point>[^、。（）\n]{0,30})"
+_POINT = r"(?P<point>[^、。（）\n]{0,30})"
+_LEFT = re.compile(
+    rf"(?:政令|[府省]令|規則)(?:で|の)(?:定め|指定)(?:るところ|る|た)?{_POINT}"
 )
-# Of a point asked for beside, so much must stand where the act leaves it to an order.
-_LEAST_LEFT = 0.6
-# What a provision counts that fills in another paragraph than the one named, or that is of another
-# kind of order than the one asked for.
+# Letters by which the point in the order is known in the act: 額 and 軽微な建設工事.
+_KNOWN_BY = 4
+# Of the question so much must stand where the act leaves a point to an order, unless it asks for
+# an order.
+_LEAST = 0.6
+# What a provision counts that fills in another paragraph than the one named.
 _ELSEWHERE = 0.5
-_OTHER_INSTRUMENT = 0.4
+# How much counts that an order repeats the point, that its paragraph has the words of the question,
+# and that these words have found it.
+_REPEATS, _ABOUT, _IS_FOUND = 0.5, 0.3, 0.3
+_LEAST_FIT = 0.2
 _CONTENT = re.compile(r"[一-鿿々ァ-ヺーa-z0-9]")
+_CABINET = "政令"
+_CABINET_TYPES = ("CabinetOrder", "ImperialOrder")
+
+LawType = Callable[[str], str]
 
 
 class _Filling(NamedTuple):
@@ -53,73 +66,129 @@ class _Filling(NamedTuple):
     clause: str
 
     @property
-    def point(self) -> str:
-        """What is left to it, in its own words; empty where it does not repeat it."""
-        left = _LEFT.search(self.clause)
-        return left["point"] if left else ""
+    def line(self) -> str:
+        """Its paragraph or item with the citation."""
+        text, position = self.passage.text, self.reference.start - self.passage.start
+        end = text.find("\n", position)
+        return text[text.rfind("\n", 0, position) + 1 : end if end >= 0 else None]
 
 
-def filling(
-    store: Lookups,
-    seeds: Sequence[Seed],
-    question: str,
-    asked: OrderAsked | None,
-    admission: Admission,
-) -> list[Link]:
-    """The provision that says what one of the seeds leaves to an order, and what fills that in.
+class Filler:
+    """Finds what fills in the provisions that one question leads to.
 
     Args:
         store: where provisions and their references are.
-        seeds: the provisions named, or else the best ones found.
-        question: as asked.
-        asked: what it asks of an order; None where it does not ask for one in so many words.
+        law_type: tells the type of a law.
         admission: which documents may be found.
-
-    Returns:
-        At most two links: of an order with a seed, and of an ordinance with that order. None where
-        the question does not ask for what is left to an order.
+        question: as asked.
+        found: articles by how well their words agree with the question, 0 to 1.
     """
-    words = _pairs(_without_places(question))
-    best: tuple[float, Link, _Filling] | None = None
-    for seed in seeds:
-        for found in _fillings(store, seed.law_id, seed.locator, admission):
-            score = seed.strength * _fit(store, seed, found, words, asked)
-            if score > 0 and (best is None or score > best[0]):
-                other = article_unit(seed.law_id, seed.locator)
-                link = Link(
-                    LinkKind.FILLS,
-                    found.passage.id,
-                    other,
-                    found.reference.start,
-                    comes_first=asked is not None,
-                )
-                best = score, link, found
-    return [best[1]] if best else []
 
+    def __init__(
+        self,
+        store: Lookups,
+        law_type: LawType,
+        admission: Admission,
+        question: str,
+        found: Scores,
+    ) -> None:
+        self._store = store
+        self._law_type = law_type
+        self._admission = admission
+        self._asked = order_asked(question)
+        self._words = _pairs(_without_places(question))
+        self._found = found
 
-def _fillings(
-    store: Lookups, law_id: str, locator: Locator, admission: Admission
-) -> Iterator[_Filling]:
-    """The provisions of orders that fill in an article."""
-    article = Locator(locator.division, locator.article)
-    connections = store.connections_to(law_id, article, _TOO_MANY)
-    if len(connections) == _TOO_MANY:
-        connections = store.connections_to(law_id, locator, _TOO_MANY)
-    units = {
-        f"{one.document_id}#{one.article}": None
-        for one in connections
-        if one.kind == DELEGATED_BY
-        and not one.article.startswith("suppl")
-        and admission.admits(one.document_id)
-    }
-    for passage in store.by_ids(units).values():
-        for reference in store.references_from(passage.document_id, passage.locator):
-            if (
-                reference.kind == DELEGATED_BY
-                and reference.law_id == law_id
-                and article.contains(reference.target)
-            ):
-                yield _Filling(passage, reference, _clause(passage, reference.end))
+    def links(self, seeds: Sequence[Seed]) -> list[Link]:
+        """What fills in the best of the seeds, and what fills that in if it leaves the point again.
+
+        Args:
+            seeds: the provisions named, or else the best ones found, best first.
+
+        Returns:
+            At most two links; none where the question does not ask for what is left to an order.
+        """
+        seeds = [seed for seed in seeds if seed.named] or seeds[: _FOUND if self._asked else _BEST]
+        link = self._best(seeds, self._asked)
+        if link is None:
+            return []
+        law_id, _, path = link.unit.rpartition("#")
+        again = self._best([Seed(law_id, Locator.parse(path), 1.0, named=False)], None)
+        return [link, again] if again else [link]
+
+    def _best(self, seeds: Sequence[Seed], asked: OrderAsked | None) -> Link | None:
+        best, link = 0.0, None
+        for seed in seeds:
+            points = self._points(seed) if asked is None else []
+            if asked is None and not points:
+                continue
+            for filling in self._fillings(seed):
+                fit = seed.strength * self._fit(seed, filling, asked, points)
+                if fit > best:
+                    best = fit
+                    link = Link(
+                        LinkKind.FILLS,
+                        filling.passage.id,
+                        article_unit(seed.law_id, seed.locator),
+                        filling.reference.start,
+                        comes_first=asked is not None,
+                    )
+        return link
+
+    def _points(self, seed: Seed) -> list[str]:
+        """The points that a provision leaves to an order where the words of the question stand."""
+        provision = self._store.at(seed.law_id, seed.locator)
+        text = provision.text if provision else ""
+        return [
+            left["point"]
+            for left in _LEFT.finditer(text)
+            if _CONTENT.search(left["point"])
+            and _share(self._words, text[max(0, left.start() - _BEFORE) : left.end()]) >= _LEAST
+        ]
+
+    def _fillings(self, seed: Seed) -> Iterator[_Filling]:
+        """The provisions of orders that fill in the article of a seed."""
+        article = Locator(seed.locator.division, seed.locator.article)
+        connections = self._store.connections_to(seed.law_id, article, _TOO_MANY)
+        if len(connections) == _TOO_MANY:
+            connections = self._store.connections_to(seed.law_id, seed.locator, _TOO_MANY)
+        units = {
+            f"{one.document_id}#{one.article}": None
+            for one in connections
+            if one.kind == DELEGATED_BY and self._admits(one.document_id, one.article)
+        }
+        for passage in self._store.by_ids(units).values():
+            for reference in self._store.references_from(passage.document_id, passage.locator):
+                fills_in = reference.kind == DELEGATED_BY and reference.law_id == seed.law_id
+                if fills_in and article.contains(reference.target):
+                    yield _Filling(passage, reference, _clause(passage, reference.end))
+
+    def _admits(self, law_id: str, article: str) -> bool:
+        if article.startswith("suppl") or not self._admission.admits(law_id):
+            return False
+        if self._asked is None:
+            return True
+        is_cabinet_order = self._law_type(law_id) in _CABINET_TYPES
+        return is_cabinet_order == (self._asked.instrument == _CABINET)
+
+    def _fit(
+        self, seed: Seed, filling: _Filling, asked: OrderAsked | None, points: Sequence[str]
+    ) -> float:
+        """How well a provision fills in the point asked for; 0 where it fills in another one."""
+        if asked is not None:
+            repeats = _share(_pairs(asked.point), filling.clause)
+        else:
+            repeats = max((point[:_KNOWN_BY] in filling.clause for point in points), default=0.0)
+            if not repeats:
+                return 0.0
+        near = seed.locator.contains(filling.reference.target)
+        near = near or filling.reference.target.contains(seed.locator)
+        return (1.0 if near else _ELSEWHERE) * (
+            _LEAST_FIT
+            + _REPEATS * repeats
+            + _ABOUT * _share(self._words, f"{filling.passage.header}{filling.line}")
+            + _IS_FOUND * self._found.get(filling.passage.id, 0.0)
+        )
 
 
 def _clause(passage: Passage, position: int) -> str:
@@ -128,51 +197,10 @@ def _clause(passage: Passage, position: int) -> str:
     return rest[: end.start() if end else None]
 
 
-def _fit(
-    store: Lookups, seed: Seed, found: _Filling, words: set[str], asked: OrderAsked | None
-) -> float:
-    """How well a provision fills in the point asked for; 0 where it was not asked for."""
-    place = _place(seed.locator, found.reference.target)
-    about = _share(words, f"{found.passage.header}{_line(found)}")
-    if asked is not None:
-        instrument = 1.0 if asked.instrument in found.clause else _OTHER_INSTRUMENT
-        point = _share(_pairs(asked.point), found.clause)
-        return place * instrument * (0.2 + 0.5 * point + 0.3 * about)
-    left = _left_in(store, seed, found)
-    if not left or _share(words, left) < _LEAST_LEFT:
-        return 0.0
-    return place * (0.2 + about)
-
-
-def _place(named: Locator, filled: Locator) -> float:
-    """How near the place that is filled in is to the one named."""
-    return 1.0 if named.contains(filled) or filled.contains(named) else _ELSEWHERE
-
-
-def _left_in(store: Lookups, seed: Seed, found: _Filling) -> str:
-    """The words of the provision filled in around the point that it leaves to the order."""
-    provision = store.at(seed.law_id, found.reference.target)
-    point = found.point
-    if provision is None or not _CONTENT.search(point):
-        return ""
-    for left in _LEFT_IN_ACT.finditer(provision.text):
-        if left["point"].startswith(point[:4]):
-            sentence = provision.text.rfind("。", 0, left.start()) + 1
-            return provision.text[max(sentence, left.start() - 60) : left.end()]
-    return ""
-
-
-def _line(found: _Filling) -> str:
-    """The paragraph or item with the citation."""
-    text, position = found.passage.text, found.reference.start - found.passage.start
-    end = text.find("\n", position)
-    return text[text.rfind("\n", 0, position) + 1 : end if end >= 0 else None]
-
-
 def _without_places(question: str) -> str:
     for citation in reversed(find_citations(question)):
         question = f"{question[: citation.start]} {question[citation.end :]}"
-    return _LEFT_IN_ACT.sub(lambda left: f" {left['point']}", question)
+    return _LEFT.sub(lambda left: f" {left['point']}", question)
 
 
 def _pairs(text: str) -> set[str]:

@@ -6,6 +6,7 @@ penal provision need not have a word of the question; that it cites what was fou
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
@@ -23,26 +24,27 @@ _PENAL = re.compile(
 )
 _ORDERS = re.compile("命ずることができる|命じることができる|命ずるものとする")
 # Provisions found by their words that are followed to what punishes their breach.
-_FOLLOWED = 6
+_FOLLOWED = 10
 # What cites a provision more often is no penalty of it in particular.
 _TOO_MANY = 400
 # A breach of what is ordered under a provision is a breach of it only in the second place.
 _BY_ORDER = 0.6
 # What a penal provision gains that repeats every word of the question, beside the citation.
 _REPEATS = 0.3
+# What is less sure than this share of the surest is not meant.
+_NEAR = 0.7
 
 
 class Penalty(NamedTuple):
     """A penal provision that the question leads to.
 
     Attributes:
-        link: of the provision with the one whose breach it punishes; None where it says itself
+        link: of the provision with the one whose breach it punishes; with itself where it says
             what is punished.
         strength: how surely it is meant, 0 to 1.3.
     """
 
-    unit: str
-    link: Link | None
+    link: Link
     strength: float
 
 
@@ -62,33 +64,31 @@ def penalties(
     units = sorted(found, key=lambda unit: -found[unit])[:_FOLLOWED]
     for unit, passage in store.by_ids(units).items():
         for penalty in _of(store, unit, passage, found[unit], doing):
-            known = best.get(penalty.unit)
+            known = best.get(penalty.link.unit)
             if known is not None and known.strength >= penalty.strength:
                 continue
-            if admission.admits(penalty.unit.partition("#")[0]):
-                best[penalty.unit] = penalty
-    return sorted(best.values(), key=lambda penalty: -penalty.strength)
-
-
-def is_penal(text: str) -> bool:
-    """Whether a provision says a penalty."""
-    return _PENAL.search(text) is not None
+            if admission.admits(penalty.link.unit.partition("#")[0]):
+                best[penalty.link.unit] = penalty
+    ranked = sorted(best.values(), key=lambda penalty: -penalty.strength)
+    return [penalty for penalty in ranked if penalty.strength >= _NEAR * ranked[0].strength]
 
 
 def _of(
     store: Lookups, unit: str, passage: Passage, strength: float, doing: Collection[str]
 ) -> Iterator[Penalty]:
-    if is_penal(passage.text):
-        yield Penalty(unit, None, strength * (1 + _REPEATS))
+    if _is_penal(passage):
+        lines = accumulate(passage.text.splitlines(keepends=True), initial="")
+        starts = [passage.start + len(before) for before in lines][:-1]
+        yield _penalty(passage, starts, unit, strength, doing)
         return
     citing = _citing(store, passage)
-    penal = [one for one in citing if is_penal(one.text)]
+    penal = [one for one in citing if _is_penal(one)]
     for one in penal:
-        yield _penalty(store, one, passage, unit, strength, doing)
+        yield _penalty(one, _citations(store, one, passage), unit, strength, doing)
     for order in () if penal else filter(_is_order, citing):
-        for one in _citing(store, order):
-            if is_penal(one.text):
-                yield _penalty(store, one, order, unit, strength * _BY_ORDER, doing)
+        for one in filter(_is_penal, _citing(store, order)):
+            places = _citations(store, one, order)
+            yield _penalty(one, places, unit, strength * _BY_ORDER, doing)
 
 
 def _citing(store: Lookups, passage: Passage) -> list[Passage]:
@@ -102,6 +102,10 @@ def _citing(store: Lookups, passage: Passage) -> list[Passage]:
     return sorted(store.by_ids(units).values(), key=lambda one: (one.document_id, one.start))
 
 
+def _is_penal(passage: Passage) -> bool:
+    return _PENAL.search(passage.text) is not None
+
+
 def _is_order(passage: Passage) -> bool:
     return _ORDERS.search(passage.text) is not None
 
@@ -111,23 +115,18 @@ def _is_main(article: str) -> bool:
 
 
 def _penalty(
-    store: Lookups,
-    penal: Passage,
-    cited: Passage,
-    other: str,
-    strength: float,
-    doing: Collection[str],
+    penal: Passage, places: Sequence[int], other: str, strength: float, doing: Collection[str]
 ) -> Penalty:
-    """The penal provision with the citation that has most words of what is done around it."""
-    best, position = -1.0, penal.start
-    for start in _citations(store, penal, cited):
+    """The penal provision, at the one of some places with most words of what is done around it."""
+    best, position = 0.0, places[0] if places else penal.start
+    for start in places:
         line = _line(penal.text, start - penal.start)
         terms = set(analyzer().terms(line))
         share = len(terms.intersection(doing)) / (len(doing) or 1)
         if share > best:
             best, position = share, start
     link = Link(LinkKind.PUNISHES, penal.id, other, position, comes_first=True)
-    return Penalty(penal.id, link, strength * (1 + _REPEATS * max(best, 0.0)))
+    return Penalty(link, strength * (1 + _REPEATS * best))
 
 
 def _citations(store: Lookups, penal: Passage, cited: Passage) -> Sequence[int]:

@@ -10,12 +10,11 @@ from localrag.config import Config, RetrievalConfig
 from localrag.corpus.model import ARTICLES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
-from localrag.question.asked import order_asked, penalty_asked
+from localrag.question.asked import penalty_asked
 from localrag.question.everyday import Wording, wordings
 from localrag.retrieval import (
     dense,
     expand,
-    fill,
     fuse,
     lexical,
     penal,
@@ -28,6 +27,7 @@ from localrag.retrieval import (
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Seed
+from localrag.retrieval.fill import Filler
 from localrag.retrieval.model import Hit, Link, LinkKind, Query, Retrieval
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.rerank import Rerank
@@ -186,11 +186,14 @@ class Retriever:
         if penalty:
             links = self._penal(total, fused, f"{doing}\n{lexical.in_law(everyday)}", admission)
         else:
-            links = fill.filling(
-                self.store, seeds, asked.text, order_asked(asked.text), admission
-            )
+            filler = Filler(self.store, self.names.law_type, admission, asked.text, found)
+            links = filler.links(seeds)
             _place(total, links)
-        reasons |= {link.unit: Reason(_RELATIONS[link.kind], link.other) for link in links}
+        reasons |= {
+            link.unit: Reason(_RELATIONS[link.kind], link.other)
+            for link in links
+            if link.unit != link.other
+        }
         hits = trail.record(expand.STAGE, total, reasons)
         return Retrieval(
             hits,
@@ -305,8 +308,8 @@ class Retriever:
         penalties = penal.penalties(self.store, found, terms, admission)
         best = max(total.values(), default=0.0)
         for penalty in penalties:
-            total[penalty.unit] = best + penalty.strength
-        return [penalty.link for penalty in penalties if penalty.link]
+            total[penalty.link.unit] = best + penalty.strength
+        return [penalty.link for penalty in penalties]
 
     def _found(
         self,
