@@ -1,7 +1,7 @@
 """Everyday words of a question, and what statutes say instead.
 
-A statute speaks of 会社関係者 who know 重要事実, its reader of インサイダー取引. What stands for what
-is data: ``vocabulary.toml``, which says how its entries are written.
+A statute speaks of 会社関係者 and 重要事実, its reader of インサイダー取引. What stands for what is
+data: ``vocabulary.toml``, which says how its entries are written.
 """
 
 import re
@@ -19,6 +19,7 @@ _ENGLISH = re.compile(r"[\x00-\x7f]+")
 # What may stand between the letters of one Japanese word: クーリング・オフ, 誇大 広告.
 _BETWEEN = re.compile(r"[\s・]")
 _KATAKANA = re.compile("[ァ-ヺー]")
+_KANJI = re.compile("[一-鿿々]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,8 @@ def wordings(question: str, besides: Spans = ()) -> tuple[Wording, ...]:
     """
     taken = list(besides)
     found: list[Wording] = []
-    ranked = sorted(
-        (*_japanese(question), *_english(question)), key=lambda one: (one.start - one.end, one.start)
-    )
-    for wording in ranked:
+    every = (*_japanese(question), *_english(question))
+    for wording in sorted(every, key=lambda one: (one.start - one.end, one.start)):
         if all(wording.end <= start or end <= wording.start for start, end in taken):
             taken.append((wording.start, wording.end))
             found.append(wording)
@@ -108,12 +107,12 @@ def _japanese(question: str) -> Iterator[Wording]:
 
 
 def _goes_on(letters: str, first: int, last: int) -> bool:
-    """Whether it is a part of a longer word in katakana: パート of デパート."""
+    """Whether it is a part of a longer word: パート of デパート, 車 of 自動車."""
+    scripts = (_KATAKANA, _KANJI) if last == first + 1 else (_KATAKANA,)
     return any(
-        0 < edge < len(letters)
-        and _KATAKANA.match(letters[edge - 1])
-        and _KATAKANA.match(letters[edge])
+        0 < edge < len(letters) and script.match(letters[edge - 1]) and script.match(letters[edge])
         for edge in (first, last)
+        for script in scripts
     )
 
 

@@ -1,4 +1,4 @@
-"""Quotations that the law itself puts beside others: what fills a provision in, what punishes it."""
+"""Quotations that the law itself puts beside others: what fills in or punishes what was found."""
 
 from collections.abc import Sequence
 

@@ -7,8 +7,8 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.reading.expectation import Expectation
 from localrag.question.everyday import Wording
+from localrag.reading.expectation import Expectation
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
 from localrag_indexes.analysis.normalize import normalize
@@ -148,9 +148,7 @@ def _shares(
         last: set[str] = set()
         if piece.before and (piece.above or _DEMONSTRATIVE.match(piece.text)):
             last = of.get(piece.before[-1], set())
-        counts = partial(
-            _counts, own=of[piece.text], last=last, before=before, heading=heading
-        )
+        counts = partial(_counts, own=of[piece.text], last=last, before=before, heading=heading)
         held = _held(within, counts)
         for weight, ways in wanted.words:
             said = (

@@ -31,9 +31,7 @@ _FOUND, _BEST = 4, 1
 _CLAUSE, _BEFORE = 200, 60
 _ENDS = re.compile(r"は、|とする。|。|\n")
 _POINT = r"(?P<point>[^、。（）\n]{0,30})"
-_LEFT = re.compile(
-    rf"(?:政令|[府省]令|規則)(?:で|の)(?:定め|指定)(?:るところ|る|た)?{_POINT}"
-)
+_LEFT = re.compile(rf"(?:政令|[府省]令|規則)(?:で|の)(?:定め|指定)(?:るところ|る|た)?{_POINT}")
 # Letters by which the point in the order is known in the act: 額 and 軽微な建設工事.
 _KNOWN_BY = 4
 # Of the question so much must stand where the act leaves a point to an order, unless it asks for

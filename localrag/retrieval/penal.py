@@ -97,7 +97,9 @@ def _citing(store: Lookups, passage: Passage) -> list[Passage]:
     connections = store.connections_to(passage.document_id, article, _TOO_MANY)
     if len(connections) == _TOO_MANY:
         return []
-    units = {f"{one.document_id}#{one.article}": None for one in connections if _is_main(one.article)}
+    units = {
+        f"{one.document_id}#{one.article}": None for one in connections if _is_main(one.article)
+    }
     units.pop(passage.id, None)
     return sorted(store.by_ids(units).values(), key=lambda one: (one.document_id, one.start))
 
