@@ -42,11 +42,11 @@ def lexical(
         query: the question.
         wordings: its everyday words, which are also looked up as the law has them.
     """
+    allowed, bounds = where(query.filters), between(query.filters)
     scores: dict[int, float] = {}
     for text, weight in ((full_text(query), 1.0), (in_law(wordings), _STANDING_IN)):
         terms = index.most_informative(analyzer().terms(text), _TERMS)
-        filters = {"where": where(query.filters), "between": between(query.filters)}
-        for key, score in index.search(terms, _DEPTH, **filters) if terms else ():
+        for key, score in index.search(terms, _DEPTH, where=allowed, between=bounds):
             scores[key] = scores.get(key, 0.0) + weight * score
     headings = store.headings(scores)
     found = {}
