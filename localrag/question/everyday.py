@@ -30,12 +30,19 @@ class Wording:
         said: the word as the question has it.
         start, end: its span in the question, in characters.
         phrases: what statutes say; any one of them says the same.
+        is_plain: whether any question may have the word, be it about the law or not.
     """
 
     said: str
     start: int
     end: int
     phrases: tuple[str, ...]
+    is_plain: bool = False
+
+
+class _Entry(NamedTuple):
+    phrases: tuple[str, ...]
+    is_plain: bool
 
 
 Spans = Iterable[tuple[int, int]]
@@ -68,8 +75,8 @@ class _Vocabulary(NamedTuple):
         most: terms of the longest English one.
     """
 
-    japanese: dict[str, tuple[str, ...]]
-    english: dict[tuple[str, ...], tuple[str, ...]]
+    japanese: dict[str, _Entry]
+    english: dict[tuple[str, ...], _Entry]
     longest: int
     most: int
 
@@ -82,14 +89,16 @@ def _analyzer() -> Analyzer:
 @cache
 def _vocabulary() -> _Vocabulary:
     entries = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
-    japanese: dict[str, tuple[str, ...]] = {}
-    english: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for entry in entries["words"]:
-        for said in entry["said"]:
-            if _ENGLISH.fullmatch(said):
-                english[tuple(_analyzer().terms(said))] = tuple(entry["law"])
-            else:
-                japanese[_BETWEEN.sub("", normalize(said))] = tuple(entry["law"])
+    japanese: dict[str, _Entry] = {}
+    english: dict[tuple[str, ...], _Entry] = {}
+    for section in ("plain", "words"):
+        for written in entries[section]:
+            entry = _Entry(tuple(written["law"]), section == "plain")
+            for said in written["said"]:
+                if _ENGLISH.fullmatch(said):
+                    english[tuple(_analyzer().terms(said))] = entry
+                else:
+                    japanese[_BETWEEN.sub("", normalize(said))] = entry
     return _Vocabulary(japanese, english, max(map(len, japanese)), max(map(len, english)))
 
 
@@ -100,10 +109,10 @@ def _japanese(question: str) -> Iterator[Wording]:
     letters = "".join(normal[place] for place in places)
     for first in range(len(letters)):
         for last in range(first + 1, min(first + known.longest, len(letters)) + 1):
-            phrases = known.japanese.get(letters[first:last])
-            if phrases and not _goes_on(letters, first, last):
+            entry = known.japanese.get(letters[first:last])
+            if entry and not _goes_on(letters, first, last):
                 start, end = original_span(offsets, places[first], places[last - 1] + 1)
-                yield Wording(question[start:end], start, end, phrases)
+                yield Wording(question[start:end], start, end, *entry)
 
 
 def _goes_on(letters: str, first: int, last: int) -> bool:
@@ -121,7 +130,7 @@ def _english(question: str) -> Iterator[Wording]:
     tokens = _analyzer().tokens(question)
     for first in range(len(tokens)):
         for last in range(first + 1, min(first + known.most, len(tokens)) + 1):
-            phrases = known.english.get(tuple(token.term for token in tokens[first:last]))
-            if phrases:
+            entry = known.english.get(tuple(token.term for token in tokens[first:last]))
+            if entry:
                 start, end = tokens[first].start, tokens[last - 1].end
-                yield Wording(question[start:end], start, end, phrases)
+                yield Wording(question[start:end], start, end, *entry)

@@ -20,6 +20,9 @@ QUOTES = 3
 # Below this share of the question nothing is said to support an answer. Chosen so that of the right
 # JSQuAD answers about one in a hundred is lost.
 _SUPPORTED = 0.39
+# A question with an everyday word of the law is put in other words than any statute, and is about
+# what one says all the same.
+_SUPPORTED_IN_LAW = 0.2
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
 # A further quotation must come this near to the best one's coverage.
@@ -59,7 +62,9 @@ def answer(
     watch.require()
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
-    chosen = [] if missing else _choose(_candidates(retriever, query, retrieval), quotes)
+    chosen = [] if missing else _choose(
+        _candidates(retriever, query, retrieval), _floor(retrieval), quotes
+    )
     chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
     citations = tuple(verify(retriever.store, _citation(piece)) for piece in _with_context(chosen))
     if not citations:
@@ -103,10 +108,16 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _choose(candidates: Sequence[_Candidate], quotes: int) -> list[Piece]:
+def _floor(retrieval: Retrieval) -> float:
+    """The least share of the question that a quotation must cover."""
+    of_law = any(not wording.is_plain for wording in retrieval.trace.wordings)
+    return _SUPPORTED_IN_LAW if of_law else _SUPPORTED
+
+
+def _choose(candidates: Sequence[_Candidate], floor: float, quotes: int) -> list[Piece]:
     """The best pieces that are worth quoting; none where nothing supports an answer."""
     ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
-    if not ranked or ranked[0].support.coverage < _SUPPORTED:
+    if not ranked or ranked[0].support.coverage < floor:
         return []
     least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
+from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS
 from localrag.question.everyday import Wording
 from localrag.reading.expectation import Expectation
 from localrag.reading.pieces import Piece
@@ -24,6 +25,14 @@ _IN_LAW = 0.9
 _COVERAGE = 2.0
 _EXPECTED = 0.3
 _RETRIEVAL = 1.0
+
+# What a question has in hiragana alone is the way it is put (してもいいか, どうなりますか). Statutes
+# put the same otherwise, so it says nothing for or against a provision.
+_HIRAGANA = re.compile("[ぁ-ゖ]+")
+# An English question has words that the vocabulary lacks, and a Japanese statute has none of them.
+_LATIN = re.compile("[a-z]+")
+_LATIN_IN_LAW = 0.25
+_OF_STATUTES = (ARTICLES, PARAGRAPHS, ITEMS)
 
 # A sentence that opens with one of these speaks of what the sentence before it said.
 _DEMONSTRATIVE = re.compile(
@@ -71,6 +80,7 @@ class SupportScorer:
         asked = self._expectation.rest
         self._terms = _Wanted.of(asked, wordings, analyzer().terms, inverse_document_frequency)
         self._bigrams = _Wanted.of(asked, wordings, _bigrams, lambda _: 1.0)
+        self._in_law = self._terms.in_law(), self._bigrams.in_law()
 
     def score(self, pieces: Sequence[Piece], header: str, relative_score: float) -> list[Support]:
         """Score the pieces of one passage.
@@ -80,8 +90,10 @@ class SupportScorer:
             header: where the passage stands; its words count as read before every piece.
             relative_score: the passage's retrieval score relative to the best passage's, 0 to 1.
         """
-        by_terms = _shares(self._terms, pieces, header, analyzer().terms)
-        by_characters = _shares(self._bigrams, pieces, header, _bigrams)
+        in_law = any(piece.passage.layer in _OF_STATUTES for piece in pieces)
+        wanted, bigrams = self._in_law if in_law else (self._terms, self._bigrams)
+        by_terms = _shares(wanted, pieces, header, analyzer().terms)
+        by_characters = _shares(bigrams, pieces, header, _bigrams)
         supports = []
         for piece, terms, characters in zip(pieces, by_terms, by_characters, strict=True):
             coverage = (terms + characters) / 2
@@ -129,6 +141,15 @@ class _Wanted(NamedTuple):
             ways = [_Way(said, 1.0), *(_Way(weights(one), _IN_LAW) for one in wording.phrases)]
             words.append((sum(said.values()), ways))
         return cls(weights(asked), words)
+
+    def in_law(self) -> "_Wanted":
+        """The same with less weight on what no statute says so, if anything else is asked for."""
+        weights = {
+            one: weight * (_LATIN_IN_LAW if _LATIN.fullmatch(one) else 1.0)
+            for one, weight in self.weights.items()
+            if not _HIRAGANA.fullmatch(one)
+        }
+        return _Wanted(weights if weights or self.words else self.weights, self.words)
 
 
 def _shares(
