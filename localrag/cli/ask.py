@@ -89,6 +89,7 @@ def ask(
         if explain:
             render.print_trace(reply.trace)
         render.print_answer(reply)
+        render.tell_wordings(reply.trace)
         render.tell_events(reply.trace)
     if reply.status is not Status.SUPPORTED:
         raise typer.Exit(3)

@@ -122,6 +122,12 @@ def tell_events(trace: Trace) -> None:
         tell(("note: ", "yellow"), event)
 
 
+def tell_wordings(trace: Trace) -> None:
+    """Say on standard error which words of the law were looked up besides the user's own."""
+    for wording in trace.wordings:
+        tell(("looked up as well: ", "cyan"), f"{wording.said} → {', '.join(wording.phrases)}")
+
+
 def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
     """Give the JSON of ``localrag search``."""
     return {
@@ -259,6 +265,8 @@ def _hit(query: Query, hit: Hit) -> dict[str, Any]:
         "score": hit.score,
         "stage": hit.stage,
         "reason": hit.reason,
+        "fills": hit.fills,
+        "punishes": hit.punishes,
         "passage": passage_as_json(hit.passage),
         "snippet": {"start": shown.start, "end": shown.end, "highlights": shown.highlights},
     }
@@ -281,6 +289,10 @@ def _trace(trace: Trace) -> list[dict[str, Any]]:
                 for hit in record.hits
             ],
             "events": list(record.events),
+            "wordings": [
+                {"said": wording.said, "phrases": list(wording.phrases)}
+                for wording in record.wordings
+            ],
         }
         for record in trace.stages
     ]

@@ -76,6 +76,7 @@ def search(
         if explain:
             render.print_trace(retrieval.trace)
         render.print_hits(asked, retrieval.hits)
+        render.tell_wordings(retrieval.trace)
         render.tell_events(retrieval.trace)
         if not retrieval.hits:
             tell("Nothing was found.")

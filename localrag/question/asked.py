@@ -10,7 +10,8 @@ from dataclasses import dataclass
 _PENALTY = re.compile(
     r"罰則|刑罰|法定刑|処罰|罰金|科料|過料|罰せられ|罰は|(?:どんな|どういう|どのような|何の|なんの)(?:罪|罰)"
     r"|(?:懲役|禁錮|拘禁刑)(?:は|何年|[?？]|$)|(?:何年|どのくらい|どれくらい)の(?:刑|懲役|拘禁刑)"
-    r"|刑事罰|ペナルティ|罰(?=[\s　]*$|[はがをに])|刑の重さ|刑期|量刑|刑は|捕まる|(?:犯罪|罪)に(?:なる|問われ)"
+    r"|刑事罰|ペナルティ|罰(?=[\s　]*$|[はがをに])|刑の重さ|刑期|量刑|刑は|捕まる"
+    r"|(?:犯罪|罪)に(?:なる|問われ)"
     r"|\bpenalt(?:y|ies)\b(?! clause)|\bpunish(?:able|ed|ment|ments)?\b|\bsanctions?\b"
     r"|\bcriminal(?:ly)? (?:liability|liable)\b|\bfine[ds]?\b|\bsentenced?\b",
     re.IGNORECASE,

@@ -62,8 +62,10 @@ def answer(
     watch.require()
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
-    chosen = [] if missing else _choose(
-        _candidates(retriever, query, retrieval), _floor(retrieval), quotes
+    chosen = (
+        []
+        if missing
+        else _choose(_candidates(retriever, query, retrieval), _floor(retrieval), quotes)
     )
     chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
     citations = tuple(verify(retriever.store, _citation(piece)) for piece in _with_context(chosen))

@@ -18,7 +18,7 @@ from localrag.retrieval.expand import Seed
 from localrag.retrieval.model import Link, LinkKind
 from localrag.retrieval.units import Scores, article_unit
 from localrag.statutes.citations import find_citations
-from localrag.statutes.references import DELEGATED_BY
+from localrag.statutes.references import DELEGATED_BY, REFERS
 from localrag_indexes.analysis.normalize import normalize
 
 # What is filled in by more provisions leaves nothing in particular.
@@ -30,8 +30,12 @@ _FOUND, _BEST = 4, 1
 # 政令で定める in which the act says what it is about.
 _CLAUSE, _BEFORE = 200, 60
 _ENDS = re.compile(r"は、|とする。|。|\n")
+# What stands before a citation that opens a paragraph: its number, and the name of the act.
+_OPENING = re.compile(r"(?:[^　。、\n]{1,20}　)?[^　。、（）\n]{0,40}(?:（[^）]{0,60}）)?")
 _POINT = r"(?P<point>[^、。（）\n]{0,30})"
-_LEFT = re.compile(rf"(?:政令|[府省]令|規則)(?:で|の)(?:定め|指定)(?:るところ|る|た)?{_POINT}")
+_LEFT = re.compile(
+    rf"(?:政令|[府省]令|規則)(?:で|の|でこれを)(?:定め|指定)(?:るところ|る|た)?{_POINT}"
+)
 # Letters by which the point in the order is known in the act: 額 and 軽微な建設工事.
 _KNOWN_BY = 4
 # Of the question so much must stand where the act leaves a point to an order, unless it asks for
@@ -45,6 +49,7 @@ _REPEATS, _ABOUT, _IS_FOUND = 0.5, 0.3, 0.3
 _LEAST_FIT = 0.2
 _CONTENT = re.compile(r"[一-鿿々ァ-ヺーa-z0-9]")
 _CABINET = "政令"
+_ACTS = ("", "Act", "Constitution")
 _CABINET_TYPES = ("CabinetOrder", "ImperialOrder")
 
 LawType = Callable[[str], str]
@@ -153,21 +158,26 @@ class Filler:
         units = {
             f"{one.document_id}#{one.article}": None
             for one in connections
-            if one.kind == DELEGATED_BY and self._admits(one.document_id, one.article)
+            if one.kind in (DELEGATED_BY, REFERS)
+            and one.document_id != seed.law_id
+            and self._admits(one.document_id, one.article)
         }
         for passage in self._store.by_ids(units).values():
             for reference in self._store.references_from(passage.document_id, passage.locator):
-                fills_in = reference.kind == DELEGATED_BY and reference.law_id == seed.law_id
-                if fills_in and article.contains(reference.target):
+                if (
+                    reference.law_id == seed.law_id
+                    and article.contains(reference.target)
+                    and (reference.kind == DELEGATED_BY or _opens(passage, reference.start))
+                ):
                     yield _Filling(passage, reference, _clause(passage, reference.end))
 
     def _admits(self, law_id: str, article: str) -> bool:
-        if article.startswith("suppl") or not self._admission.admits(law_id):
+        law_type = self._law_type(law_id)
+        if law_type in _ACTS or article.startswith("suppl") or not self._admission.admits(law_id):
             return False
         if self._asked is None:
             return True
-        is_cabinet_order = self._law_type(law_id) in _CABINET_TYPES
-        return is_cabinet_order == (self._asked.instrument == _CABINET)
+        return (law_type in _CABINET_TYPES) == (self._asked.instrument == _CABINET)
 
     def _fit(
         self, seed: Seed, filling: _Filling, asked: OrderAsked | None, points: Sequence[str]
@@ -176,7 +186,7 @@ class Filler:
         if asked is not None:
             repeats = _share(_pairs(asked.point), filling.clause)
         else:
-            repeats = max((point[:_KNOWN_BY] in filling.clause for point in points), default=0.0)
+            repeats = float(any(point[:_KNOWN_BY] in filling.clause for point in points))
             if not repeats:
                 return 0.0
         near = seed.locator.contains(filling.reference.target)
@@ -187,6 +197,12 @@ class Filler:
             + _ABOUT * _share(self._words, f"{filling.passage.header}{filling.line}")
             + _IS_FOUND * self._found.get(filling.passage.id, 0.0)
         )
+
+
+def _opens(passage: Passage, position: int) -> bool:
+    """Whether a paragraph begins with what stands there: 第六十条　戸籍法第五十条第二項の文字は、."""
+    text, position = passage.text, position - passage.start
+    return _OPENING.fullmatch(text, text.rfind("\n", 0, position) + 1, position) is not None
 
 
 def _clause(passage: Passage, position: int) -> str:

@@ -47,6 +47,8 @@ _NO_VECTORS = "no vectors or no model for them: BM25 stands in for search by mea
 _NO_RERANKER = "no model for reranking: the hits keep the order in which they were found"
 # What a neighbour gains even where its own words do not match.
 _UNMATCHED = 0.4
+# Characters of the longest question that is taken for one a person types.
+_TYPED = 200
 # What comes first by its link has a little more than the best, what stands beside a little less.
 _FIRST, _BEHIND = 1.01, 0.999
 _RELATIONS = {LinkKind.FILLS: expand.FILLS_IN, LinkKind.PUNISHES: penal.PUNISHES}
@@ -160,11 +162,8 @@ class Retriever:
         reasons = {unit: Reason("named:", words) for unit, words in resolved.words.items()}
         trail.record(resolve.STAGE, named, reasons, resolved.events)
 
-        penalty = penalty_asked(asked.text) if laws_apply and self.names.rows else None
-        doing = penalty.doing if penalty else ""
-        everyday = self._everyday(doing or asked.text) if laws_apply else ()
-        sought = replace(asked, text=doing or asked.text)
-        found = self._found(sought, settings, trail, everyday)
+        sought = self._sought(asked) if laws_apply else _Sought(asked)
+        found = self._found(sought, settings, trail)
         trail.record(fuse.STAGE, add(found, named), reasons)
 
         if self._models.rerank is not None and settings.rerank != "off":
@@ -183,12 +182,9 @@ class Retriever:
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
         total = add(fused, gained)
-        if penalty:
-            links = self._penal(total, fused, f"{doing}\n{lexical.in_law(everyday)}", admission)
-        else:
-            filler = Filler(self.store, self.names.law_type, admission, asked.text, found)
-            links = filler.links(seeds)
-            _place(total, links)
+        links: list[Link] = []
+        if sought.is_of_law:
+            links = self._linked(sought, seeds, fused, total, asked, admission)
         reasons |= {
             link.unit: Reason(_RELATIONS[link.kind], link.other)
             for link in links
@@ -201,7 +197,7 @@ class Retriever:
             tuple(resolved.asked_for),
             tuple(resolved.missing),
             tuple(links),
-            doing,
+            sought.doing,
         )
 
     def rank(self, asked: Query, k: int, *, words: bool, meaning: bool) -> Retrieval:
@@ -292,19 +288,38 @@ class Retriever:
             hits = trail.record(lexical.STAGE, by_words)
         return by_words, by_meaning, hits
 
-    def _everyday(self, question: str) -> tuple[Wording, ...]:
-        """The everyday words of a question that statutes say otherwise; none where there are no."""
-        if not self.names.rows:
-            return ()
-        names = [(name.start, name.end) for name in self.names.find_names(question)]
-        return wordings(question, names)
+    def _sought(self, asked: Query) -> "_Sought":
+        """What a question seeks in laws; the question itself where the corpus has none.
 
-    def _penal(
-        self, total: dict[str, float], found: Scores, doing: str, admission: Admission
+        Options are put in the words of the law, and so is a question that is longer than a person
+        types: they are searched for as they stand.
+        """
+        if not self.names.rows or asked.options or len(asked.text) > _TYPED:
+            return _Sought(asked)
+        penalty = penalty_asked(asked.text)
+        doing = penalty.doing if penalty else ""
+        words = doing or asked.text
+        names = [(name.start, name.end) for name in self.names.find_names(words)]
+        return _Sought(replace(asked, text=words), wordings(words, names), doing, is_of_law=True)
+
+    def _linked(
+        self,
+        sought: "_Sought",
+        seeds: Sequence[Seed],
+        found: Scores,
+        total: dict[str, float],
+        asked: Query,
+        admission: Admission,
     ) -> list[Link]:
-        """Add what the penalties gain; the links of those that punish a breach of another."""
-        terms = frozenset(analyzer().terms(doing))
+        """What punishes or fills in what was found, with the place it gains in the total."""
         found = relative_to_best(found)
+        if not sought.doing:
+            filler = Filler(self.store, self.names.law_type, admission, asked.text, found)
+            links = filler.links(seeds)
+            _place(total, links)
+            return links
+        doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"
+        terms = frozenset(analyzer().terms(doing))
         penalties = penal.penalties(self.store, found, terms, admission)
         best = max(total.values(), default=0.0)
         for penalty in penalties:
@@ -312,13 +327,10 @@ class Retriever:
         return [penalty.link for penalty in penalties]
 
     def _found(
-        self,
-        asked: Query,
-        settings: RetrievalConfig,
-        trail: Trail,
-        everyday: tuple[Wording, ...],
+        self, sought: "_Sought", settings: RetrievalConfig, trail: Trail
     ) -> dict[str, float]:
         """Search by words and by meaning, as far as switched on; scores relative to the best."""
+        asked, everyday = sought.query, sought.everyday
         words: dict[str, float] = {}
         if settings.lexical:
             matches = lexical.lexical(self.store, self._index, asked, everyday)
@@ -343,6 +355,22 @@ class Retriever:
     @cached_property
     def _resolver(self) -> Resolver:
         return Resolver(self.names, StoredProvisions(self.store, self.names))
+
+
+class _Sought(NamedTuple):
+    """What is searched for.
+
+    Attributes:
+        query: the question; without the words for the penalty where it asks for one.
+        everyday: its everyday words, which statutes say otherwise.
+        doing: the text of such a query; empty where the question asks for no penalty.
+        is_of_law: whether it was read as a question that laws answer.
+    """
+
+    query: Query
+    everyday: tuple[Wording, ...] = ()
+    doing: str = ""
+    is_of_law: bool = False
 
 
 class SearchModels(NamedTuple):
