@@ -31,6 +31,7 @@ _LEFT = re.compile(
     rf"(?P<instrument>{_INSTRUMENT})(?:(?:で|に|において|により|によって)(?:定め|規定|指定|委任)"
     r"(?:る|られた|られる|られている|され|された|されている|した|している|てい)?|の(?:定め|指定)る?)"
 )
+_WHERE = re.compile(r"(?:どこ|何|なに|どの(?:法令|政令|省令|規則))(?:で|に)(?:決ま|決め|定め|規定)")
 _ENDS = re.compile(r"とは|って|(?:は|が)(?:何|なに|なん|どの|どん|どれ|いくら|いつ)|[?？。]|$")
 
 
@@ -51,8 +52,9 @@ class OrderAsked:
     """A question for what a provision leaves to an order.
 
     Attributes:
-        instrument: the kind of order as the question names it: 政令, 内閣府令.
-        point: the words for what is left to it: 有価証券.
+        instrument: the kind of order as the question names it: 政令, 内閣府令; empty where it asks
+            only where a thing is laid down.
+        point: the words for what is left to it: 有価証券; empty where there are none behind.
     """
 
     instrument: str
@@ -69,9 +71,11 @@ def penalty_asked(question: str) -> PenaltyAsked | None:
 
 def order_asked(question: str) -> OrderAsked | None:
     """Read a question for what is left to an order; None for any other."""
-    left = _LEFT.search(question)
-    if left is None or len(question) > _LONGEST:
+    if len(question) > _LONGEST:
         return None
+    left = _LEFT.search(question)
+    if left is None:
+        return OrderAsked("", "") if _WHERE.search(question) else None
     rest = question[left.end() :]
     end = _ENDS.search(rest)
     return OrderAsked(left["instrument"], rest[: end.start() if end else None])

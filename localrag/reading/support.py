@@ -26,8 +26,8 @@ _COVERAGE = 2.0
 _EXPECTED = 0.3
 _RETRIEVAL = 1.0
 
-# What a question has in hiragana alone is the way it is put (してもいいか, どうなりますか). Statutes put
-# the same otherwise: it says nothing for or against a provision.
+# What a question has in hiragana alone is the way it is put (してもいいか, どうなるか).
+# Statutes say such things otherwise, so it speaks neither for nor against a provision.
 _HIRAGANA = re.compile("[ぁ-ゖ]+")
 # An English question has words that the vocabulary lacks, and a Japanese statute has none of them.
 _LATIN = re.compile("[a-z]+")

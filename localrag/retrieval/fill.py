@@ -5,7 +5,7 @@ right one repeats what is left to it: 法第二十七条の二第一項本文に
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from localrag.retrieval.expand import Seed
 from localrag.retrieval.model import Link, LinkKind
 from localrag.retrieval.units import Scores, article_unit
 from localrag.statutes.citations import find_citations
+from localrag.statutes.names import LawNames
 from localrag.statutes.references import DELEGATED_BY, REFERS
 from localrag_indexes.analysis.normalize import normalize
 
@@ -52,8 +53,6 @@ _CABINET = "政令"
 _ACTS = ("", "Act", "Constitution")
 _CABINET_TYPES = ("CabinetOrder", "ImperialOrder")
 
-LawType = Callable[[str], str]
-
 
 class _Filling(NamedTuple):
     """A provision of an order with the words that say what it fills in.
@@ -81,7 +80,7 @@ class Filler:
 
     Args:
         store: where provisions and their references are.
-        law_type: tells the type of a law.
+        names: of the laws, and which orders are whose.
         admission: which documents may be found.
         question: as asked.
         found: articles by how well their words agree with the question, 0 to 1.
@@ -90,13 +89,13 @@ class Filler:
     def __init__(
         self,
         store: Lookups,
-        law_type: LawType,
+        names: LawNames,
         admission: Admission,
         question: str,
         found: Scores,
     ) -> None:
         self._store = store
-        self._law_type = law_type
+        self._names = names
         self._admission = admission
         self._asked = order_asked(question)
         self._words = _pairs(_without_places(question))
@@ -159,23 +158,28 @@ class Filler:
             f"{one.document_id}#{one.article}": None
             for one in connections
             if one.kind in (DELEGATED_BY, REFERS)
-            and one.document_id != seed.law_id
-            and self._admits(one.document_id, one.article)
+            and self._admits(seed.law_id, one.document_id, one.article)
         }
+        own = self._names.orders(seed.law_id)
         for passage in self._store.by_ids(units).values():
             for reference in self._store.references_from(passage.document_id, passage.locator):
                 if (
                     reference.law_id == seed.law_id
                     and article.contains(reference.target)
-                    and (reference.kind == DELEGATED_BY or _opens(passage, reference.start))
+                    and (
+                        reference.kind == DELEGATED_BY
+                        or (passage.document_id in own and _opens(passage, reference.start))
+                    )
                 ):
                     yield _Filling(passage, reference, _clause(passage, reference.end))
 
-    def _admits(self, law_id: str, article: str) -> bool:
-        law_type = self._law_type(law_id)
-        if law_type in _ACTS or article.startswith("suppl") or not self._admission.admits(law_id):
+    def _admits(self, act: str, order: str, article: str) -> bool:
+        law_type = self._names.law_type(order)
+        if act == order or law_type in _ACTS or article.startswith("suppl"):
             return False
-        if self._asked is None:
+        if not self._admission.admits(order):
+            return False
+        if self._asked is None or not self._asked.instrument:
             return True
         return (law_type in _CABINET_TYPES) == (self._asked.instrument == _CABINET)
 
@@ -200,8 +204,10 @@ class Filler:
 
 
 def _opens(passage: Passage, position: int) -> bool:
-    """Whether a paragraph begins with what stands there: 第六十条　戸籍法第五十条第二項の文字は、."""
+    """Whether a paragraph of the main provisions begins with it: 第六十条　戸籍法第五十条の…は."""
     text, position = passage.text, position - passage.start
+    if passage.locator.division:
+        return False
     return _OPENING.fullmatch(text, text.rfind("\n", 0, position) + 1, position) is not None
 
 
