@@ -5,7 +5,7 @@ right one repeats what is left to it: 法第二十七条の二第一項本文に
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from localrag_indexes.analysis.normalize import normalize
 _TOO_MANY = 400
 # Found provisions that are looked at where none is named: for a question that asks for an order,
 # and for one that only the best provision found sends on to one.
-_FOUND, _BEST = 4, 1
+_FOUND, _BEST = 4, 3
 # Characters after a citation in which an order repeats what is left to it, and characters before
 # 政令で定める in which the act says what it is about.
 _CLAUSE, _BEFORE = 200, 60
@@ -37,8 +37,10 @@ _POINT = r"(?P<point>[^、。（）\n]{0,30})"
 _LEFT = re.compile(
     rf"(?:政令|[府省]令|規則)(?:で|の|でこれを)(?:定め|指定)(?:るところ|る|た)?{_POINT}"
 )
-# Letters by which the point in the order is known in the act: 額 and 軽微な建設工事.
-_KNOWN_BY = 4
+# The noun by which the point is known in act, order and question: 額, 軽微 of 軽微な建設工事.
+_NOUN = re.compile("[一-鿿々ァ-ヺー]+")
+# How far a point is asked for whose noun the question does not have (額 in いくらか).
+_UNNAMED = 0.5
 # Of the question so much must stand where the act leaves a point to an order, unless it asks for
 # an order.
 _LEAST = 0.6
@@ -97,8 +99,9 @@ class Filler:
         self._store = store
         self._names = names
         self._admission = admission
+        self._question = question
         self._asked = order_asked(question)
-        self._words = _pairs(_without_places(question))
+        self._words = _pairs(_without_places(question, names))
         self._found = found
 
     def links(self, seeds: Sequence[Seed]) -> list[Link]:
@@ -121,10 +124,10 @@ class Filler:
     def _best(self, seeds: Sequence[Seed], asked: OrderAsked | None) -> Link | None:
         best, link = 0.0, None
         for seed in seeds:
-            points = self._points(seed) if asked is None else []
+            points = self._points(seed) if asked is None else {}
             if asked is None and not points:
                 continue
-            for filling in self._fillings(seed):
+            for filling in self._fillings(seed, asked):
                 fit = seed.strength * self._fit(seed, filling, asked, points)
                 if fit > best:
                     best = fit
@@ -137,18 +140,25 @@ class Filler:
                     )
         return link
 
-    def _points(self, seed: Seed) -> list[str]:
-        """The points that a provision leaves to an order where the words of the question stand."""
+    def _points(self, seed: Seed) -> dict[str, float]:
+        """The points that a provision leaves to an order, by their nouns.
+
+        Returns:
+            For every point with the words of the question around it how far it is asked for, 0
+            to 1.
+        """
         provision = self._store.at(seed.law_id, seed.locator)
         text = provision.text if provision else ""
-        return [
-            left["point"]
-            for left in _LEFT.finditer(text)
-            if _CONTENT.search(left["point"])
-            and _share(self._words, text[max(0, left.start() - _BEFORE) : left.end()]) >= _LEAST
-        ]
+        points: dict[str, float] = {}
+        for left in _LEFT.finditer(text):
+            noun = _NOUN.search(left["point"])
+            share = _share(self._words, _sentence(text, left.start(), left.end()))
+            if noun is not None and share >= _LEAST:
+                named = 1.0 if noun[0] in self._question else _UNNAMED
+                points[noun[0]] = max(share * named, points.get(noun[0], 0.0))
+        return points
 
-    def _fillings(self, seed: Seed) -> Iterator[_Filling]:
+    def _fillings(self, seed: Seed, asked: OrderAsked | None) -> Iterator[_Filling]:
         """The provisions of orders that fill in the article of a seed."""
         article = Locator(seed.locator.division, seed.locator.article)
         connections = self._store.connections_to(seed.law_id, article, _TOO_MANY)
@@ -158,7 +168,7 @@ class Filler:
             f"{one.document_id}#{one.article}": None
             for one in connections
             if one.kind in (DELEGATED_BY, REFERS)
-            and self._admits(seed.law_id, one.document_id, one.article)
+            and self._admits(seed.law_id, one.document_id, one.article, asked)
         }
         own = self._names.orders(seed.law_id)
         for passage in self._store.by_ids(units).values():
@@ -173,24 +183,24 @@ class Filler:
                 ):
                     yield _Filling(passage, reference, _clause(passage, reference.end))
 
-    def _admits(self, act: str, order: str, article: str) -> bool:
+    def _admits(self, act: str, order: str, article: str, asked: OrderAsked | None) -> bool:
         law_type = self._names.law_type(order)
         if act == order or law_type in _ACTS or article.startswith("suppl"):
             return False
         if not self._admission.admits(order):
             return False
-        if self._asked is None or not self._asked.instrument:
+        if asked is None or not asked.instrument:
             return True
-        return (law_type in _CABINET_TYPES) == (self._asked.instrument == _CABINET)
+        return (law_type in _CABINET_TYPES) == (asked.instrument == _CABINET)
 
     def _fit(
-        self, seed: Seed, filling: _Filling, asked: OrderAsked | None, points: Sequence[str]
+        self, seed: Seed, filling: _Filling, asked: OrderAsked | None, points: Mapping[str, float]
     ) -> float:
         """How well a provision fills in the point asked for; 0 where it fills in another one."""
         if asked is not None:
             repeats = _share(_pairs(asked.point), filling.clause)
         else:
-            repeats = float(any(point[:_KNOWN_BY] in filling.clause for point in points))
+            repeats = max((points[noun] for noun in points if noun in filling.clause), default=0.0)
             if not repeats:
                 return 0.0
         near = seed.locator.contains(filling.reference.target)
@@ -201,6 +211,12 @@ class Filler:
             + _ABOUT * _share(self._words, f"{filling.passage.header}{filling.line}")
             + _IS_FOUND * self._found.get(filling.passage.id, 0.0)
         )
+
+
+def _sentence(text: str, start: int, end: int) -> str:
+    """What stands before a place in its sentence, as far as it is near, and the place itself."""
+    opening = max(text.rfind("。", 0, start), text.rfind("\n", 0, start)) + 1
+    return text[max(opening, start - _BEFORE) : end]
 
 
 def _opens(passage: Passage, position: int) -> bool:
@@ -217,9 +233,12 @@ def _clause(passage: Passage, position: int) -> str:
     return rest[: end.start() if end else None]
 
 
-def _without_places(question: str) -> str:
-    for citation in reversed(find_citations(question)):
-        question = f"{question[: citation.start]} {question[citation.end :]}"
+def _without_places(question: str, names: LawNames) -> str:
+    """The question without the laws and provisions that it names: what it says of them."""
+    cited = [(one.start, one.end) for one in find_citations(question)]
+    named = [(one.start, one.end) for one in names.find_names(question)]
+    for start, end in (*cited, *named):
+        question = f"{question[:start]}{' ' * (end - start)}{question[end:]}"
     return _LEFT.sub(lambda left: f" {left['point']}", question)
 
 
