@@ -23,6 +23,7 @@ _PENAL = re.compile(
     r"(?:死刑|懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処し|処す|処せ|科し|科す|処断)"
 )
 _ORDERS = re.compile("命ずることができる|命じることができる|命ずるものとする")
+_ASIDE = re.compile("（[^（）]*+）")
 # Provisions found by their words that are followed to what punishes their breach.
 _FOLLOWED = 10
 # What cites a provision more often is no penalty of it in particular.
@@ -60,15 +61,17 @@ def penalties(
         doing: the terms of what is done.
         admission: which documents may be found.
     """
-    best: dict[str, Penalty] = {}
+    # A penal provision may punish breaches of several of them, each in an item of its own.
+    best: dict[tuple[str, int], Penalty] = {}
     units = sorted(found, key=lambda unit: -found[unit])[:_FOLLOWED]
     for unit, passage in store.by_ids(units).items():
         for penalty in _of(store, unit, passage, found[unit], doing):
-            known = best.get(penalty.link.unit)
+            place = penalty.link.unit, penalty.link.position
+            known = best.get(place)
             if known is not None and known.strength >= penalty.strength:
                 continue
             if admission.admits(penalty.link.unit.partition("#")[0]):
-                best[penalty.link.unit] = penalty
+                best[place] = penalty
     ranked = sorted(best.values(), key=lambda penalty: -penalty.strength)
     return [penalty for penalty in ranked if penalty.strength >= _NEAR * ranked[0].strength]
 
@@ -122,8 +125,8 @@ def _penalty(
     """The penal provision, at the one of some places with most words of what is done around it."""
     best, position = 0.0, places[0] if places else penal.start
     for start in places:
-        line = _line(penal.text, start - penal.start)
-        terms = set(analyzer().terms(line))
+        line, inside = _line(penal.text, start - penal.start)
+        terms = set() if inside else set(analyzer().terms(line))
         share = len(terms.intersection(doing)) / (len(doing) or 1)
         if share > best:
             best, position = share, start
@@ -145,7 +148,12 @@ def _citations(store: Lookups, penal: Passage, cited: Passage) -> Sequence[int]:
     ]
 
 
-def _line(text: str, position: int) -> str:
+def _line(text: str, position: int) -> tuple[str, bool]:
+    """The paragraph or item around a place without its asides, and whether it is in one of them.
+
+    An aside tells what the breach led to, and cites what else was broken.
+    """
     start = text.rfind("\n", 0, position) + 1
     end = text.find("\n", position)
-    return text[start : end if end >= 0 else None]
+    line, before = text[start : end if end >= 0 else None], text[start:position]
+    return _ASIDE.sub("", _ASIDE.sub("", line)), before.count("（") > before.count("）")

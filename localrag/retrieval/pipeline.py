@@ -323,7 +323,8 @@ class Retriever:
         penalties = penal.penalties(self.store, found, terms, admission)
         best = max(total.values(), default=0.0)
         for penalty in penalties:
-            total[penalty.link.unit] = best + penalty.strength
+            unit = penalty.link.unit
+            total[unit] = max(total.get(unit, 0.0), best + penalty.strength)
         return [penalty.link for penalty in penalties]
 
     def _found(
