@@ -90,6 +90,7 @@ def ask(
         if explain:
             render.print_trace(reply.trace)
         render.print_answer(reply)
+        render.tell_wordings(reply.trace)
         render.tell_events(reply.trace)
     if reply.absent or reply.status not in (Status.SUPPORTED, Status.QUOTED):
         raise typer.Exit(3)

@@ -112,7 +112,7 @@ def print_answer(answer: Answer) -> None:
             say(("cited by code: the sentences the model cited do not say it", "dim"), indent=2)
         for mismatch in claim.mismatches:
             say(
-                (f"{_MISMATCHES[mismatch.kind]} not in what it cites: ", "yellow"),
+                (f"{mismatch.kind} not in what it cites: ", "yellow"),
                 mismatch.written,
                 indent=2,
             )
@@ -148,6 +148,12 @@ def tell_events(trace: Trace) -> None:
     """Say on standard error what a stage left out or switched off."""
     for event in dict.fromkeys(trace.events):
         tell(("note: ", "yellow"), event)
+
+
+def tell_wordings(trace: Trace) -> None:
+    """Say on standard error which words of the law were looked up besides the user's own."""
+    for wording in trace.wordings:
+        tell(("looked up as well: ", "cyan"), f"{wording.said} → {', '.join(wording.phrases)}")
 
 
 def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
@@ -302,6 +308,8 @@ def _hit(query: Query, hit: Hit) -> dict[str, Any]:
         "stage": hit.stage,
         "reason": hit.reason,
         "beside": hit.beside,
+        "fills": hit.fills,
+        "punishes": hit.punishes,
         "passage": passage_as_json(hit.passage),
         "snippet": {"start": shown.start, "end": shown.end, "highlights": shown.highlights},
     }
@@ -324,6 +332,10 @@ def _trace(trace: Trace) -> list[dict[str, Any]]:
                 for hit in record.hits
             ],
             "events": list(record.events),
+            "wordings": [
+                {"said": wording.said, "phrases": list(wording.phrases)}
+                for wording in record.wordings
+            ],
         }
         for record in trace.stages
     ]

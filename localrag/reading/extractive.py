@@ -1,14 +1,16 @@
 """The extractive reader: an answer made of verbatim quotations, with no model."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from localrag.corpus.model import ARTICLES
+from localrag.reading.linked import with_linked
 from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
 from localrag.reading.verifier import verify
-from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.model import Hit, Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import asked_of, full_text
 
@@ -20,6 +22,9 @@ QUOTES = 3
 _SUPPORTED = 0.39
 # A question that names its law has said by that what it is about.
 _SUPPORTED_IN_ITS_LAW = 0.1
+# A question with an everyday word of the law is put in other words than any statute, and is about
+# what one says all the same.
+_SUPPORTED_IN_LAW = 0.2
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
 # A further quotation must come this near to the best one's coverage.
@@ -63,14 +68,16 @@ def quotations(
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
     chosen = _choose(candidates, retrieval, quotes)
+    chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
     best = max((candidate.support.coverage for candidate in candidates), default=0.0)
     return Quotations(citations, best)
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    asked = full_text(asked_of(query, retrieval.laws))
-    scorer = SupportScorer(asked, retriever.inverse_document_frequency)
+    asked = asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws)
+    wordings = retrieval.trace.wordings
+    scorer = SupportScorer(full_text(asked), retriever.inverse_document_frequency, wordings)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
@@ -78,8 +85,7 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
             continue
         pieces = pieces_of(retriever.store, hit.passage)
         supports = scorer.score(pieces, hit.passage.header, hit.score / best)
-        in_its_law = bool(retrieval.laws) and hit.passage.layer == ARTICLES
-        floor = _SUPPORTED_IN_ITS_LAW if in_its_law else _SUPPORTED
+        floor = _floor(hit, retrieval)
         for piece, support in zip(pieces, supports, strict=True):
             named = _is_named(piece, retrieval)
             support = _raised(support) if named else support
@@ -99,6 +105,14 @@ def _raised(support: Support) -> Support:
     """What the question names is evidence by that alone."""
     coverage = min(1.0, support.coverage + _NAMED)
     return Support(coverage, support.score + _NAMED)
+
+
+def _floor(hit: Hit, retrieval: Retrieval) -> float:
+    """The least share of the question that a quotation of a hit must cover."""
+    if retrieval.laws and hit.passage.layer == ARTICLES:
+        return _SUPPORTED_IN_ITS_LAW
+    of_law = any(not wording.is_plain for wording in retrieval.trace.wordings)
+    return _SUPPORTED_IN_LAW if of_law else _SUPPORTED
 
 
 def _choose(candidates: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> list[Piece]:

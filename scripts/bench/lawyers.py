@@ -2,8 +2,8 @@
 
 Per group and half: how often a right provision is quoted first or second by the reader without a
 model (its article; and the paragraph or item too, where the question has one), how often its
-article is among the first ten hits; of the questions that name a law, how often the answer is said
-to be supported and quotes another law, which is neither named, nor under an act named, nor right;
+article is among the first ten hits; of the questions that name a law, how often another law
+is quoted, which is neither named, nor under an act named, nor right;
 and how often a law that the corpus lacks is told, and nothing supported in its stead. A quotation
 and what it stands under count as one. A question that follows others is asked alone.
 

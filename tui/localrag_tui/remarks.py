@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from localrag.question.everyday import Wording
 from localrag_tui.i18n import N_, _
 from localrag_tui.shown import one_line
 
@@ -33,6 +34,12 @@ _KNOWN = (
     N_("the question cannot be turned: the model sees that it asks for what deviates"),
     N_("there was no source to show: the model was not asked about it"),
 )
+
+
+def looked_up(wording: Wording) -> str:
+    """What statutes say instead of an everyday word, which was looked up as well."""
+    said, phrases = one_line(wording.said), ", ".join(wording.phrases)
+    return _("looked up as well: {said} → {phrases}").format(said=said, phrases=phrases)
 
 
 def remark(text: str) -> str:

@@ -13,7 +13,7 @@ from localrag.retrieval.model import Query
 from localrag_tui.ask import wording
 from localrag_tui.ask.progress import Progress
 from localrag_tui.i18n import _
-from localrag_tui.remarks import remark
+from localrag_tui.remarks import looked_up, remark
 from localrag_tui.shown import content
 from localrag_tui.wording import STATUSES, duration, size
 from localrag_tui.work.answering import Opening, Read
@@ -149,6 +149,8 @@ def _answer(answer: Answer) -> Iterator[Piece]:
         # Without claims, the quotations are the answer.
         if not citation.verified or not (answer.claims or answer.derivation):
             yield _quotation(number, citation)
+    for everyday in answer.trace.wordings:
+        yield Piece(content(looked_up(everyday), _QUIET), "note")
     for event in dict.fromkeys(answer.trace.events):
         yield Piece(content(_("note: {event}").format(event=remark(event)), _QUIET), "note")
 
