@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from localrag_models.backends.ollama.models import ollama_models
 from localrag_models.backends.ollama.server import ADDRESS, ModelCard, OllamaServer, missing
 from localrag_models.backends.servers.embedder import (
     LARGEST_INPUT,
-    Rows,
     ServerEmbedder,
     demand_whole,
     trained_with,
@@ -15,6 +15,9 @@ from localrag_models.backends.servers.embedder import (
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import WrongKind
 from localrag_models.retrying import Retry, warn
+
+if TYPE_CHECKING:
+    from localrag_models.embedding import Vectors
 
 
 class OllamaEmbedder(ServerEmbedder):
@@ -61,7 +64,9 @@ class OllamaEmbedder(ServerEmbedder):
             self._server.close()
             raise
 
-    def _ask(self, windows: Sequence[str]) -> Rows:
+    def _ask(self, windows: Sequence[str]) -> "Vectors":
+        import numpy as np
+
         with self._server.client() as client:
             told = client.embed(
                 self._server.model,
@@ -73,9 +78,9 @@ class OllamaEmbedder(ServerEmbedder):
             raise self._server.broke("sent no vectors for what was to be embedded")
         read = told.prompt_eval_count or 0
         demand_whole(windows, read, self._server.model, "Update Ollama.")
-        return told.embeddings
+        return np.asarray(told.embeddings, np.float32)
 
-    def _fit(self, rows: Rows) -> bool:
+    def _fit(self, rows: Sequence[Sequence[float]]) -> bool:
         """Whether every row is of the length that is expected; at first, of the same one."""
         lengths = {len(row) for row in rows}
         return lengths == {getattr(self, "dimension", max(lengths))} - {0}

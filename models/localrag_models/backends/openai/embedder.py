@@ -9,7 +9,6 @@ from localrag_models.backends.openai.server import NO_EMBEDDER, OpenAIServer
 from localrag_models.backends.servers.counts import tokens
 from localrag_models.backends.servers.embedder import (
     LARGEST_INPUT,
-    Rows,
     ServerEmbedder,
     demand_whole,
     trained_with,
@@ -22,6 +21,8 @@ from localrag_models.retrying import Retry, retrying, warn
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from localrag_models.embedding import Vectors
 
     Row = NDArray[np.float32]
 
@@ -106,7 +107,9 @@ class OpenAIEmbedder(ServerEmbedder):
         counted = self._counter(text)
         return estimated if counted is None else counted + _SPECIAL_TOKENS
 
-    def _ask(self, windows: Sequence[str]) -> Rows:
+    def _ask(self, windows: Sequence[str]) -> "Vectors":
+        import numpy as np
+
         kind = ""
         if self._tells_apart:
             kind = "query" if windows[0].startswith(E5.query) else "passage"
@@ -125,7 +128,7 @@ class OpenAIEmbedder(ServerEmbedder):
                 needed=read + 1,
                 available=read,
             )
-        return rows
+        return np.stack(rows)
 
     def _sampled(self) -> "tuple[Row, bool]":
         """The vector of a sample, and whether the server tells queries from passages itself."""
@@ -141,14 +144,13 @@ class OpenAIEmbedder(ServerEmbedder):
             query = passage
         except Unserved as error:
             raise WrongKind(error.cause, NO_EMBEDDER) from error
-        passage, query = (np.asarray(row, np.float32) for row in (passage, query))
         lengths = float(np.linalg.norm(passage)), float(np.linalg.norm(query))
         if passage.shape != query.shape or not all(0 < length < np.inf for length in lengths):
             raise self._server.broke("sent no vector for a sample")
         return passage, bool(np.linalg.norm(passage / lengths[0] - query / lengths[1]) > _APART)
 
-    def _embedded(self, texts: Sequence[str], kind: str) -> tuple[Rows, int]:
-        """The rows for texts, in their order, and the tokens that were read; 0 where untold."""
+    def _embedded(self, texts: Sequence[str], kind: str) -> "tuple[list[Row], int]":
+        """The vectors for texts, in their order, and the tokens that were read; 0 where untold."""
         body: Json = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         if kind:
             body[_KIND] = kind

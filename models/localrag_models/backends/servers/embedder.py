@@ -14,8 +14,6 @@ from localrag_models.windows import split
 if TYPE_CHECKING:
     from localrag_models.embedding import Vectors
 
-Rows = Sequence[Sequence[float]]
-
 LARGEST_INPUT = 2048
 """Servers read an input in one batch: beyond so many tokens some cut it, some crash."""
 
@@ -51,12 +49,12 @@ class ServerEmbedder(WindowedEmbedder):
         self._on_retry = on_retry
 
     @abstractmethod
-    def _ask(self, windows: Sequence[str]) -> Rows:
-        """The rows that the server gives for windows of one kind, in their order.
+    def _ask(self, windows: Sequence[str]) -> "Vectors":
+        """The vectors, of any length, that the server gives for windows of one kind, in order.
 
         Raises:
             ContextExceeded: the server finds one of them too long, or has cut it.
-            ModelError: it fails, or what it gives is no row for each.
+            ModelError: it fails, or what it gives is no vector for each.
         """
 
     def _counts(self, texts: Sequence[str]) -> Sequence[int]:
@@ -75,14 +73,13 @@ class ServerEmbedder(WindowedEmbedder):
         import numpy as np
 
         try:
-            rows = retrying(
+            return retrying(
                 lambda: self._ask(windows), allowed=lambda: True, on_retry=self._on_retry
             )
         except ContextExceeded:
             if len(windows) > 1:
                 return np.concatenate([self._encode_some([window]) for window in windows])
             return self._encode_in_parts(windows[0])
-        return np.asarray(rows, np.float32)
 
     def _encode_in_parts(self, window: str) -> "Vectors":
         """The mean of both halves of a window that was estimated too low."""
