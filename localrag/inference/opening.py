@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from localrag.config import Config
+from localrag.config import ChatConfig, Config, EmbeddingConfig
 from localrag.errors import ModelUnusable
 from localrag.inference.failures import named
 from localrag_models.errors import BackendMissing, ModelMissing, WrongKind
@@ -76,15 +76,9 @@ def open_chat(
         if runtime == OPENAI:
             from localrag_models.backends.openai import OpenAIChat
 
-            if not settings.server:
-                raise ModelMissing(
-                    f"The settings name the model {settings.model!r}, but no server.",
-                    "Set chat.server to the address of the server, "
-                    "for example http://127.0.0.1:8080/v1.",
-                )
             return OpenAIChat(
                 name,
-                server=settings.server,
+                server=_named_server("chat", settings),
                 context=settings.context,
                 timeout=settings.timeout,
                 parallel=settings.parallel,
@@ -118,6 +112,10 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
             from localrag_models.backends import ollama
 
             return ollama.OllamaEmbedder(name, server=settings.server or ollama.ADDRESS)
+        if runtime == OPENAI:
+            from localrag_models.backends.openai import OpenAIEmbedder
+
+            return OpenAIEmbedder(name, server=_named_server("embedding", settings))
         model = _installed(workspace, settings.model, "embedder", "embedding.model")
         if model.format == "gguf":
             from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
@@ -143,7 +141,7 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
 
 
 def embedder_id(workspace: HasModels, config: Config) -> str:
-    """The id of the embedder that the settings name, without loading it; "" where they name none.
+    """The id of the embedder that the settings name, without loading it here; "" for none.
 
     Raises:
         ModelUnusable: no such model is installed.
@@ -156,6 +154,10 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
             from localrag_models.backends import ollama
 
             return ollama.embedder_id(name, config.embedding.server or ollama.ADDRESS)
+        if runtime == OPENAI:
+            from localrag_models.backends import openai
+
+            return openai.embedder_id(name, _named_server("embedding", config.embedding))
         return _installed(workspace, config.embedding.model, "embedder", "embedding.model").id
 
 
@@ -208,6 +210,16 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
                 yield setting, model, problem.cause, problem.cure
 
 
+def _named_server(section: str, settings: ChatConfig | EmbeddingConfig) -> str:
+    if not settings.server:
+        raise ModelMissing(
+            f"The settings name the model {settings.model!r}, but no server.",
+            f"Set {section}.server to the address of the server, "
+            "for example http://127.0.0.1:8080/v1.",
+        )
+    return settings.server
+
+
 def _check_chat(workspace: HasModels, config: Config) -> None:
     if _split(config.chat.model)[0]:
         model = open_chat(workspace, config)
@@ -246,7 +258,7 @@ def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "Ins
     if name.partition(":")[0] in (OLLAMA, OPENAI):
         raise WrongKind(
             f"{setting} = {name!r} names a model of a server that cannot do this here.",
-            "Name an installed one (localrag models list); Ollama also runs embedding models.",
+            "Name an installed one: localrag models list",
         )
     model = ModelStore(workspace.models).find(name)
     if model.kind != kind:

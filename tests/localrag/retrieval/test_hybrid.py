@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tiny_models.hashing import HashingEmbedder
+from tiny_models.servers import OpenAIDouble
 
 from localrag.config import RetrievalConfig, load
 from localrag.corpus.store import CorpusStore
@@ -19,6 +20,8 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 from localrag_indexes.generations import current
 from localrag_indexes.vectors import VectorIndex
+from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+from localrag_models.embedding import Prefixes
 from localrag_models.store import ModelStore
 
 if TYPE_CHECKING:
@@ -287,6 +290,23 @@ def test_a_model_that_cannot_embed_is_refused_by_its_whole_name(
     outcome = cli("--set", f"embedding.model={model}", "search", QUESTION)
     assert outcome.code == 8
     assert repr(model) in outcome.err
+
+
+def test_a_server_of_openais_protocol_embeds_for_the_index_and_the_search(
+    sample: Path, cli: Callable[..., Any], tiny_encoder: "TinyEncoder", loopback: None
+) -> None:
+    with (
+        LlamaCppEmbedder(tiny_encoder.gguf, prefixes=Prefixes(), threads=1) as inside,
+        OpenAIDouble(embedder=inside, context=512) as server,
+    ):
+        settings = {"embedding.model": "openai:tiny", "embedding.server": server.address}
+        options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+        assert cli(*options, "index").code == 0
+        assert stage(cli(*options, "search", QUESTION, "--json").json, "dense")["hits"]
+        assert "embedding.server" not in cli(*options, "doctor").out
+        unknown = cli("--set", "embedding.model=openai:x", *options[2:], "doctor")
+    assert unknown.code != 0
+    assert "Set embedding.model to openai:tiny." in unknown.out + unknown.err
 
 
 def test_an_embedder_of_another_dimension_is_refused(hybrid: Workspace) -> None:
