@@ -34,7 +34,7 @@ def with_linked(store: CorpusStore, chosen: Sequence[Piece], retrieval: Retrieva
         elif not link.comes_first:
             behind = [place for place, one in enumerate(rest, 1) if _unit(one) == link.other]
             if behind:
-                rest.insert(behind[0], piece)
+                rest.insert(max(behind[0], _named(rest, retrieval)), piece)
     return list({(one.start, one.passage.id): one for one in (*first, *rest)}.values())
 
 
@@ -46,6 +46,20 @@ def _piece(store: CorpusStore, link: Link, retrieval: Retrieval) -> Piece | None
                 if piece.start <= link.position < piece.end:
                     return piece
     return None
+
+
+def _named(pieces: Sequence[Piece], retrieval: Retrieval) -> int:
+    """The place behind the last piece that the question names; 0 where it names none."""
+    targets = [(target.law_id, target.locator) for target in retrieval.named]
+    named = [
+        place
+        for place, one in enumerate(pieces, 1)
+        if any(
+            law_id == one.passage.document_id and locator.contains(one.passage.locator)
+            for law_id, locator in targets
+        )
+    ]
+    return max(named, default=0)
 
 
 def _unit(piece: Piece) -> str:
