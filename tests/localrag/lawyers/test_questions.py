@@ -22,7 +22,15 @@ import pytest
 from lxml import etree
 
 FILES = sorted((Path(__file__).parent / "questions").glob("*.jsonl"))
-COUNTS = {"naming": 30, "two_laws": 15, "absent": 15}
+COUNTS = {
+    "naming": 30,
+    "two_laws": 15,
+    "absent": 15,
+    "everyday": 20,
+    "delegated": 20,
+    "follow_ups": 10,
+    "english": 10,
+}
 KEYS = {"id", "group", "question", "laws", "absent", "gold", "note", "half"}
 PROVISION_KEYS = {"law_id", "article", "paragraph", "item"}
 
@@ -73,11 +81,11 @@ def test_a_group_is_one_file_of_two_equal_halves(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_field_has_its_form(path: Path) -> None:
     for question in in_file(path):
-        assert question.keys() - {"history"} == KEYS, question["id"]
-        assert question["id"].startswith(f"{question['group']}-")
+        assert question.keys() - {"history", "act"} == KEYS, question["id"]
+        assert question["id"].replace("-", "_").startswith(f"{question['group']}_")
         assert all(question[key].strip() for key in ("question", "note"))
         assert all(asked.strip() for asked in question.get("history", ()))
-        for provision in question["gold"]:
+        for provision in (*question["gold"], *question.get("act", ())):
             assert provision.keys() - {"division"} == PROVISION_KEYS, question["id"]
             assert all(isinstance(value, str) for value in provision.values())
             assert re.fullmatch(r"[\d_:]*", provision["article"]), question["id"]
@@ -114,7 +122,7 @@ def test_absent_names_are_no_titles(laws: dict[str, Path]) -> None:
 def test_gold_provisions_exist(laws: dict[str, Path]) -> None:
     wanted = defaultdict(list)
     for question in questions():
-        for provision in question["gold"]:
+        for provision in (*question["gold"], *question.get("act", ())):
             wanted[provision["law_id"]].append((question["id"], provision))
     missing = []
     assert wanted.keys() <= laws.keys()
@@ -147,9 +155,10 @@ def elements(root: Any, provision: dict[str, str]) -> list[Any]:
 
 
 def division_of(root: Any, division: str) -> Any:
-    """The main provisions, or the supplementary ones with this name; None where there are none."""
+    """The main provisions, or a supplementary one or appendix by its number in the file."""
     if not division:
         return root.find(".//MainProvision")
-    supplements = root.xpath(".//SupplProvision")
-    place = int(division.removeprefix("suppl"))
-    return supplements[place - 1] if 1 <= place <= len(supplements) else None
+    kind, number = re.fullmatch(r"(suppl|appendix)(\d+)", division).groups()  # type: ignore[union-attr]
+    tag = "self::SupplProvision" if kind == "suppl" else "starts-with(name(), 'Appdx')"
+    found = root.xpath(f"LawBody/*[{tag}]")
+    return found[int(number) - 1] if 1 <= int(number) <= len(found) else None
