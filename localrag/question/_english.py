@@ -4,7 +4,6 @@ import re
 
 from localrag.question._japanese import topic_of as japanese_topic
 from localrag.question._matter import Kind, Word, words_of
-from localrag.statutes.names import LawNames
 
 _OPENING = re.compile(r"(?:and|but|so|then|also|ok(?:ay)?|now)\b[,\s]*", re.IGNORECASE)
 _MORE = re.compile(
@@ -57,15 +56,13 @@ _INTERROGATIVE = re.compile(
 )
 
 
-def read_after(question: str, before: str, names: LawNames) -> str:
+def read_after(question: str, before: str) -> str:
     """Return the question with what it lacks; empty where it lacks nothing that can be told.
 
     Args:
         question: one line, not empty.
         before: the question it may lean on, standing by itself.
-        names: the laws of the corpus, whose names in `before` are Japanese.
     """
-    del names
     opening = _OPENING.match(question)
     rest = question[opening.end() :] if opening else question
     if _MORE.fullmatch(rest):

@@ -75,8 +75,9 @@ def _read(question: str, before: str, names: LawNames) -> str:
     """The question with what it lacks; empty where it leans on nothing, or nothing is there."""
     if not before or len(question) > _LONGEST:
         return ""
-    language = _japanese if _JAPANESE.search(question) else _english
-    return language.read_after(question, before, names)
+    if _JAPANESE.search(question):
+        return _japanese.read_after(question, before, names)
+    return _english.read_after(question, before)
 
 
 def _plain(text: str) -> str:
