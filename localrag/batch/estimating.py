@@ -21,8 +21,7 @@ from localrag.batch.streak import settled
 from localrag.batch.table import Table, open_table
 from localrag.batch.workers import at_once, outcomes
 from localrag.config import Config
-from localrag.methods.answering import open_answers
-from localrag.methods.catalogue import method
+from localrag.methods.answering import answering_method, open_answers
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 
@@ -109,9 +108,7 @@ def estimate(
 
 def _takes(config: Config) -> Callable[[Query], bool]:
     """Tell whether a question has as many options as what answers needs."""
-    if not config.method.name:
-        return lambda _: True
-    return method(config.method.name).takes
+    return answering_method(config).takes
 
 
 def _open(

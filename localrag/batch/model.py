@@ -73,7 +73,7 @@ class Outcome:
 
 
 class Answers(Protocol):
-    """What answers the questions of a batch; `localrag.reading.answering.Answerer` is the one.
+    """What answers the questions of a batch; `localrag.methods.answering.Answerer` is the one.
 
     With a concurrency of 1 every call comes from the thread that opened it.
     """

@@ -12,6 +12,7 @@ from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.durable import replace_text
 from localrag.errors import StorageError, UsageError
+from localrag.methods.answering import answering_method
 from localrag.methods.catalogue import method
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.workspace import CorpusPaths, Workspace
@@ -74,14 +75,12 @@ def settings_of(origin: Origin) -> dict[str, object]:
 
 def searches(config: Config) -> bool:
     """Whether the corpus takes part in answers under these settings."""
-    return not config.method.name or method(config.method.name).searches
+    return answering_method(config).searches
 
 
 def writes(config: Config) -> bool:
     """Whether the chat model takes part in answers under these settings."""
-    if config.method.name:
-        return method(config.method.name).needs_model
-    return bool(config.chat.model)
+    return answering_method(config).needs_model
 
 
 @cache

@@ -89,6 +89,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "derivation": derivation_as_json(answer.derivation) if answer.derivation else None,
         "claims": [claim_as_json(claim) for claim in answer.claims],
         "citations": [citation_as_json(citation) for citation in answer.citations],
+        "absent": list(answer.absent),
     }
 
 

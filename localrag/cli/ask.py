@@ -63,12 +63,13 @@ def ask(
 ) -> None:
     """Answer a question from the corpus, with verbatim, checked quotations.
 
-    Each is numbered and was compared with its source letter by letter. Without a model the answer
-    consists of the sentences and provisions that answer best. With one (chat.model) the model
-    writes claims, each with the numbers of the quotations it rests on; a quotation that is not in
-    its source is shown as rejected. Where nothing supports an answer, or a claim rests on none, it
-    says so and leaves with exit code 3. With --method a published method answers; those for
-    questions with options choose one of them.
+    Without a model the answer is quoted: the sentences and provisions that come nearest, word for
+    word; whether they answer the question is for you to judge. With one (chat.model) the model
+    writes claims, each with the numbers of the sentences it rests on. Code puts in their words and
+    checks every figure, date, name, provision and negation of a claim against them: the answer is
+    supported only where all of them stand there, and what does not is named. Where a claim is not
+    carried, nothing comes near, or the question names a law that is not in the corpus, it says so
+    and leaves with exit code 3. With --method another method answers; some choose between options.
     """
     from localrag.cli.draft import shown_draft
     from localrag.reading.model import Status
@@ -76,7 +77,7 @@ def ask(
     session: Session = context.obj
     session = session.switched(lexical, dense, rerank).with_settings({"method.name": method})
     if no_model:
-        session = session.with_settings({"chat.model": ""})
+        session = session.with_settings({"chat.model": "", "method.name": method or "extractive"})
     with session.answerer(corpus) as answerer:
         asked = read_query(
             answerer.retriever.store, question, option, law, law_type, layer, date_from, date_to
@@ -90,5 +91,5 @@ def ask(
             render.print_trace(reply.trace)
         render.print_answer(reply)
         render.tell_events(reply.trace)
-    if reply.status is not Status.SUPPORTED:
+    if reply.absent or reply.status not in (Status.SUPPORTED, Status.QUOTED):
         raise typer.Exit(3)

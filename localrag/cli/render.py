@@ -5,6 +5,7 @@ from typing import Any
 
 from localrag.cli.terminal import say, tell
 from localrag.corpus.model import Passage
+from localrag.question.laws import LawNamed
 from localrag.reading.as_json import (
     call_as_json,
     citation_as_json,
@@ -15,6 +16,7 @@ from localrag.reading.as_json import (
 from localrag.reading.model import Answer, Claim, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
 from localrag.retrieval.snippet import Snippet, snippet
+from localrag.statutes.names import LawNames
 
 _SHOWN = 280
 """Characters of a hit's text, and of what a triple says, that are printed; ``--json`` gives all."""
@@ -24,6 +26,7 @@ _QUOTED = 2_000
 
 _VERDICTS = {
     Status.SUPPORTED: ("supported", "bold green"),
+    Status.QUOTED: ("quoted", "bold cyan"),
     Status.UNSUPPORTED: ("unsupported", "bold yellow"),
     Status.NOT_FOUND: ("not found", "bold yellow"),
 }
@@ -39,10 +42,23 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
     """Print a paragraph per hit: rank, place, why it was found, the part that matches, id."""
     for hit in hits:
         found = f"{hit.stage} {hit.score:.3f}" + (f": {hit.reason}" if hit.reason else "")
+        if hit.beside:
+            found += "; beside: of a law that the query does not name"
         say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), f"  ({found})")
         _print_snippet(hit.passage.text, snippet(query, hit.passage.text, _SHOWN))
         say((hit.passage.id, "dim"), indent=3)
         say("")
+
+
+def print_laws(laws: Iterable[LawNamed], names: LawNames) -> None:
+    """Print a line for each law that a query names: as what it was read, or that it is lacking."""
+    for law in dict.fromkeys((law.words, law.law_ids) for law in laws):
+        words, law_ids = law
+        if law_ids:
+            titles = "; ".join(names.title(law_id) or law_id for law_id in law_ids)
+            say((words, "bold"), f" is read as {titles}")
+        else:
+            say((words, "bold"), (": the corpus has no law called so", "bold yellow"))
 
 
 def print_trace(trace: Trace) -> None:
@@ -78,6 +94,8 @@ def print_trace(trace: Trace) -> None:
 def print_answer(answer: Answer) -> None:
     """Print the verdict, how it came about, the quotations with their places, and the rejected."""
     accepted = sum(citation.verified for citation in answer.citations)
+    if answer.absent:
+        say(("not in this corpus: ", "bold red"), ("、".join(answer.absent), "bold"))
     verdict, style = _VERDICTS[answer.status]
     if answer.label:
         say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
@@ -90,13 +108,23 @@ def print_answer(answer: Answer) -> None:
         say("")
     for claim in answer.claims:
         say(claim.text, (f" {_marks(answer, claim)}", "bold"))
+        if claim.moved:
+            say(("cited by code: the sentences the model cited do not say it", "dim"), indent=2)
+        for mismatch in claim.mismatches:
+            say(
+                (f"{_MISMATCHES[mismatch.kind]} not in what it cites: ", "yellow"),
+                mismatch.written,
+                indent=2,
+            )
     for number, citation in enumerate(answer.citations, 1):
         if citation.verified:
             say("")
             say((f"[{number}] ", "bold"), *cut(citation.label, "bold cyan"))
             say(*cut(citation.quote, most=_QUOTED), indent=4)
             place = f"{citation.passage_id}  characters {citation.start}-{citation.end}"
-            say((place, "dim"), indent=4)
+            state = f"  as of {citation.state}" if citation.state else ""
+            beside = "  of a law that the question does not name" if citation.beside else ""
+            say((place + state + beside, "dim"), indent=4)
     for number, citation in enumerate(answer.citations, 1):
         if not citation.verified:
             say("")
@@ -126,6 +154,8 @@ def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
     """Give the JSON of ``localrag search``."""
     return {
         "query": _query(query),
+        "laws": [_law(law) for law in retrieval.laws],
+        "absent": list(retrieval.absent),
         "hits": [_hit(query, hit) for hit in retrieval.hits],
         "trace": _trace(retrieval.trace),
     }
@@ -142,6 +172,7 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
         "derivation": derivation_as_json(answer.derivation) if answer.derivation else None,
         "claims": [claim_as_json(claim) for claim in answer.claims],
         "citations": [citation_as_json(citation) for citation in answer.citations],
+        "absent": list(answer.absent),
         "trace": _trace(answer.trace),
         "calls": [call_as_json(call) for call in answer.trace.calls],
     }
@@ -175,7 +206,10 @@ def _in_words(answer: Answer, quotations: int) -> str:
     if answer.status is Status.UNSUPPORTED and answer.doubt:
         return answer.doubt
     if answer.status is Status.UNSUPPORTED:
-        return "an answer was made, but not all of it rests on quotations found in their source"
+        return "an answer was made, but what it cites does not say all of it"
+    if answer.status is Status.QUOTED:
+        who = "the model finds no answer; this comes nearest" if answer.trace.calls else "what comes nearest"
+        return f"{who}, word for word; whether it answers the question is for you to judge"
     noun = "quotation" if quotations == 1 else "quotations"
     rejected = len(answer.citations) - quotations
     others = f"; {rejected} rejected" if rejected else ""
@@ -252,6 +286,10 @@ def _query(query: Query) -> dict[str, Any]:
     }
 
 
+def _law(law: LawNamed) -> dict[str, Any]:
+    return {"words": law.words, "start": law.start, "end": law.end, "law_ids": list(law.law_ids)}
+
+
 def _hit(query: Query, hit: Hit) -> dict[str, Any]:
     shown = snippet(query, hit.passage.text, _SHOWN)
     return {
@@ -259,6 +297,7 @@ def _hit(query: Query, hit: Hit) -> dict[str, Any]:
         "score": hit.score,
         "stage": hit.stage,
         "reason": hit.reason,
+        "beside": hit.beside,
         "passage": passage_as_json(hit.passage),
         "snippet": {"start": shown.start, "end": shown.end, "highlights": shown.highlights},
     }

@@ -61,7 +61,8 @@ def search(
     """Find the passages of a corpus that answer a query best.
 
     Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
-    themselves; the words are looked up in the index, and with a model for it the meaning too;
+    themselves. Where it names laws (薬機法, APPI), what they say comes first, and other laws beside;
+    a law that the corpus lacks is told. The words are looked up in the index, and with a model for it the meaning too;
     all are fused, reread by a reranker if there is one, and the provisions that fill a found one
     in are added.
     """
@@ -70,11 +71,13 @@ def search(
     with session.retriever(corpus) as retriever:
         asked = read_query(retriever.store, query, option, law, law_type, layer, date_from, date_to)
         retrieval = retriever.search(asked, k)
+        names = retriever.names
     if as_json:
         emit(render.retrieval_as_json(asked, retrieval))
     else:
         if explain:
             render.print_trace(retrieval.trace)
+        render.print_laws(retrieval.laws, names)
         render.print_hits(asked, retrieval.hits)
         render.tell_events(retrieval.trace)
         if not retrieval.hits:

@@ -14,8 +14,7 @@ from localrag.errors import LocalragError, NotFoundError
 if TYPE_CHECKING:
     from localrag.config import Config
     from localrag.corpus.store import CorpusStore
-    from localrag.methods.answering import MethodAnswerer
-    from localrag.reading.answering import Answerer
+    from localrag.methods.answering import Answerer
     from localrag.retrieval.pipeline import Retriever
     from localrag.workspace import Workspace
 
@@ -102,7 +101,7 @@ class Session:
             yield retriever
 
     @contextmanager
-    def answerer(self, named: str) -> Iterator["Answerer | MethodAnswerer"]:
+    def answerer(self, named: str) -> Iterator["Answerer"]:
         """Open what answers questions about a corpus; says so if its index is behind the store."""
         from localrag.methods.answering import open_answers
 

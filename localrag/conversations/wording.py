@@ -51,8 +51,9 @@ WORDINGS = {
         no_model="no model",
         seconds="{n:.1f} s",
         statuses={
-            Status.SUPPORTED: "Supported: its quotations were found word for word in their source.",
-            Status.UNSUPPORTED: "Unsupported: parts of it rest on no quotation that was found.",
+            Status.SUPPORTED: "Supported: what it claims was checked against the sentences cited.",
+            Status.QUOTED: "Quoted: what comes nearest, word for word; it may not be the answer.",
+            Status.UNSUPPORTED: "Unsupported: what it cites does not say all of it.",
             Status.NOT_FOUND: "Not found: nothing in this corpus supports an answer.",
         },
         ends={
@@ -82,8 +83,9 @@ WORDINGS = {
         no_model="モデルなし",
         seconds="{n:.1f} 秒",
         statuses={
-            Status.SUPPORTED: "裏付けあり：出典と一字一句一致する引用文に基づいています。",
-            Status.UNSUPPORTED: "裏付けなし：出典で確認できた引用文に基づかない部分があります。",
+            Status.SUPPORTED: "裏付けあり：主張の内容を引用した文と照合しました。",
+            Status.QUOTED: "引用のみ：最も近い箇所の原文です。答えであるとは限りません。",
+            Status.UNSUPPORTED: "裏付けなし：引用した文にない内容が含まれています。",
             Status.NOT_FOUND: "該当なし：このコーパスには回答を裏付けるものがありません。",
         },
         ends={

@@ -253,6 +253,24 @@ class Lookups(Browsing):
             for (law_id, title, _), of in zip(rows, metadata, strict=True)
         ]
 
+    def documents_referring(self, law_id: str, kind: str) -> list[str]:
+        """Ids of the documents that refer to a provision of a law in this way (``delegated-by``)."""
+        rows = self._db.rows(
+            "SELECT DISTINCT documents.id FROM reached JOIN refs ON refs.key = reference"
+            " JOIN documents ON documents.key = refs.document"
+            " WHERE reached.law = ? AND refs.kind = ? ORDER BY documents.key",
+            (self._key(law_id), kind),
+        )
+        return [row[0] for row in rows]
+
+    def texts_entitled(self, words: str) -> list[str]:
+        """Ids of the documents besides the laws whose titles hold these words."""
+        rows = self._db.rows(
+            "SELECT id FROM documents WHERE kind <> 'law' AND instr(title, ?) ORDER BY key",
+            (words,),
+        )
+        return [row[0] for row in rows]
+
     def provision_exists(self, law_id: str, locator: Locator) -> bool:
         """Whether the law has exactly this provision; the empty locator is the law itself."""
         key = self._key(law_id)

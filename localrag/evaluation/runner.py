@@ -23,7 +23,7 @@ from localrag.evaluation.orders import rotated
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.searching import with_searches
 from localrag.inference.opening import check_models
-from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.answering import Answerer, MethodResources
 from localrag.retrieval.model import Query
 
 Results = dict[int, Result]
@@ -239,8 +239,8 @@ class _Asking:
         }
 
         @contextmanager
-        def opener(*_: object) -> Iterator[MethodAnswerer]:
-            yield MethodAnswerer(setup.method, resources, contexts, setup.config.method)
+        def opener(*_: object) -> Iterator[Answerer]:
+            yield Answerer(setup.method, resources, contexts, setup.config.method)
 
         places.make(setup.folder)
         try:

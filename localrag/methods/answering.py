@@ -1,7 +1,7 @@
-"""Answering with a published method, for `ask`, `batch` and `eval` alike."""
+"""Answering with a method, for `ask`, `batch`, `eval` and the workbench alike."""
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
@@ -16,7 +16,6 @@ from localrag.methods.model import Case, Method
 from localrag.methods.seen import mark
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts.optimised import OptimisedPrompt
-from localrag.reading.answering import Answerer
 from localrag.reading.model import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query
@@ -116,12 +115,12 @@ class MethodResources:
         self.close()
 
 
-class MethodAnswerer:
+class Answerer:
     """Answers questions with one method; fulfils `localrag.batch.model.Answers`.
 
     Args:
         method: the way to answer.
-        resources: stay open when this is left.
+        resources: corpus and model; whoever opened them closes them.
         contexts: by question, the texts known to answer it, for the methods that read them.
         settings: of the method, its name apart.
     """
@@ -139,12 +138,6 @@ class MethodAnswerer:
         self._contexts = contexts
         prompt = resources.query_prompt if method.writes_queries else None
         self._seen = prompt.seen if prompt else frozenset()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
     @property
     def parallel(self) -> int:
@@ -166,7 +159,7 @@ class MethodAnswerer:
 
         Args:
             query: the question.
-            watch: follows the stages, and what a model writes, of which there is no draft.
+            watch: follows the stages, and what a model writes.
 
         Raises:
             Cancelled: the answer is no longer wanted.
@@ -199,8 +192,9 @@ class MethodAnswerer:
         return Case(query, context, self._stages)
 
 
-def open_answers(workspace: Workspace, corpus: str, config: Config) -> Answerer | MethodAnswerer:
-    """Open what the settings say answers questions: a method, a model, or quotations.
+@contextmanager
+def open_answers(workspace: Workspace, corpus: str, config: Config) -> Iterator[Answerer]:
+    """Open what the settings say answers questions; what cannot be used is told before the first.
 
     Raises:
         UsageError: there is no such method, it is for evaluations only, or it needs a model and
@@ -209,40 +203,24 @@ def open_answers(workspace: Workspace, corpus: str, config: Config) -> Answerer 
         StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
     """
     chosen = answering_method(config)
-    if chosen is None:
-        return Answerer.open(workspace, corpus, config)
-    resources = MethodResources(workspace, corpus, config)
-    return OwningAnswerer(chosen, resources, settings=config.method)
+    with MethodResources(workspace, corpus, config) as resources:
+        resources.open(model=chosen.needs_model)
+        yield Answerer(chosen, resources, settings=config.method)
 
 
-def answering_method(config: Config) -> Method | None:
-    """The method that the settings name for questions of a user; None where they name none.
+def answering_method(config: Config) -> Method:
+    """The method for questions of a user: the one that the settings name, else the default.
+
+    That is `generative` where they name a chat model, else `extractive`.
 
     Raises:
         UsageError: there is no such method, or it is for evaluations only.
     """
-    if not config.method.name:
-        return None
-    chosen = method(config.method.name)
+    default = "generative" if config.chat.model else "extractive"
+    chosen = method(config.method.name or default)
     if chosen.reads_context:
         raise UsageError(
             f"{chosen.name} is given the texts that answer a question, which only a dataset has.",
             "Use it in an evaluation: localrag eval",
         )
     return chosen
-
-
-class OwningAnswerer(MethodAnswerer):
-    """Closes what it answers with when it is left."""
-
-    def __enter__(self) -> Self:
-        try:
-            # What cannot be used is told before the first question.
-            self._resources.open(model=self._method.needs_model)
-        except BaseException:
-            self._resources.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._resources.close()

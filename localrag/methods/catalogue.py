@@ -7,6 +7,8 @@ from localrag.errors import UsageError
 from localrag.methods.model import Method
 
 NAMES = (
+    "extractive",
+    "generative",
     "statute-direct",
     "statute-gold",
     "statute-fixed",

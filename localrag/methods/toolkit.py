@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
 from time import perf_counter
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from localrag.config import ChatConfig
 from localrag.corpus.model import Passage
@@ -16,7 +16,9 @@ from localrag.prompts import language_of, prompt
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, Source, fitting, sources_of
+from localrag.reading.extractive import Quotations, quotations
 from localrag.reading.model import Answer, Citation, Claim, Status
+from localrag.reading.sentences import Sentence, sentences_that_may_answer
 from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Hit, ModelCall, Query, Retrieval, StageRecord, Trace
@@ -30,6 +32,7 @@ EVIDENCE = "evidence"
 # Characters of a passage below which it says too little.
 _SHORTEST_SHARE = 200
 
+_SQUEEZED = "the context of {1} holds {0} sentences only: the others that may answer were left out"
 _NO_QUOTATION = "an option was chosen, but no provision is quoted for it"
 
 
@@ -116,11 +119,21 @@ class Toolkit:
             retrieval = self._resources.retriever.known(name, predicate, asked, k)
         return self._record(retrieval, asked, subject).hits
 
-    def retrieve(self, asked: Query, k: int, *, subject: str = "") -> Retrieval:
-        """Search with every stage of localrag: resolver, words, meaning, references."""
+    def retrieve(self, asked: Query, k: int | None = None, *, subject: str = "") -> Retrieval:
+        """Search with every stage of localrag: resolver, words, meaning, references.
+
+        Args:
+            asked: the query.
+            k: how many hits to give back; as the settings say by default.
+            subject: as for `search`; "" where the question itself is searched for.
+        """
+        query = asked.text if subject else ""
+
+        def record(stage: StageRecord) -> None:
+            self._add(replace(stage, subject=subject, query=query))
+
         with self._resources.reading:
-            retrieval = self._resources.retriever.search(asked, k)
-        return self._record(retrieval, asked, subject)
+            return self._resources.retriever.search(asked, k, on_stage=record)
 
     def rerank(
         self, asked: Query, hits: Sequence[Hit], k: int, *, subject: str = ""
@@ -135,6 +148,47 @@ class Toolkit:
         """The corpus, for this thread alone."""
         with self._resources.reading:
             yield self._resources.retriever.store
+
+    def quotations(self, asked: Query, retrieval: Retrieval) -> Quotations:
+        """What of the passages found comes nearest to the question, word for word."""
+        with self._resources.reading:
+            return quotations(self._resources.retriever, asked, retrieval)
+
+    def sentences(
+        self,
+        asked: Query,
+        hits: Sequence[Hit],
+        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+    ) -> Sequence[Sentence]:
+        """The sentences of the hits that may answer, numbered, as many as the context holds.
+
+        Args:
+            asked: what they are read for.
+            hits: best first.
+            messages: the prompt made of them.
+
+        Raises:
+            ModelUnusable: the context of the model does not hold a single sentence.
+        """
+        since = perf_counter()
+        model, reply = self._resources.model, self._resources.settings.max_tokens
+        with named(), self._resources.reading:
+            chosen = sentences_that_may_answer(
+                self._resources.retriever,
+                asked,
+                hits,
+                lambda some: model.count(messages(some)) + reply <= model.context,
+            )
+        if not chosen.sentences:
+            self._too_small(messages(chosen.least))
+        shown = {sentence.passage.id for sentence in chosen.sentences}
+        self.note(
+            EVIDENCE,
+            [_SQUEEZED.format(len(chosen.sentences), model.id)] if chosen.squeezed else (),
+            [hit for hit in hits if hit.passage.id in shown],
+            perf_counter() - since,
+        )
+        return chosen.sentences
 
     def sources(self, asked: Query, hits: Sequence[Hit]) -> list[Source]:
         """The hits as texts for a model, numbered from 1; of long ones the nearest pieces.
@@ -171,16 +225,8 @@ class Toolkit:
             kept, events = fitting(
                 sources, lambda some: model.count(messages(some)) + reply <= model.context
             )
-            if not kept:
-                needed = model.count(messages(())) + reply
-                if needed > model.context:
-                    raise ContextExceeded(
-                        f"The context of {model.id} ({model.context:,} tokens) does not hold the "
-                        f"prompt and a reply of {reply:,} tokens ({needed:,} are needed).",
-                        "Set chat.max_tokens lower, or use a model with a longer context.",
-                        needed=needed,
-                        available=model.context,
-                    )
+            if not kept and model.count(messages(())) + reply > model.context:
+                self._too_small(messages(()))
         hits = tuple(
             Hit(source.passage, 1 / rank, rank, EVIDENCE) for rank, source in enumerate(kept, 1)
         )
@@ -209,13 +255,20 @@ class Toolkit:
         """The prompt ``<name>.jinja`` in the language of the question."""
         return prompt(name, language_of(asked.text), question=asked.text, **values)
 
-    def ask(self, messages: Sequence[Message], shape: type[Shape], purpose: str = "") -> Shape:
+    def ask(
+        self,
+        messages: Sequence[Message],
+        shape: type[Shape],
+        purpose: str = "",
+        claims: Callable[[str], Sequence[str]] | None = None,
+    ) -> Shape:
         """Have the model fill in an object; a malformed reply is asked for once more.
 
         Args:
             messages: the prompt.
             shape: bounds every string and list it holds.
             purpose: what the call is for, for the trace ("verdict b").
+            claims: reads claims out of an unfinished reply, for those who follow its making.
 
         Raises:
             ModelUnusable: the model failed, or its reply is malformed for the second time.
@@ -229,6 +282,7 @@ class Toolkit:
             self._count,
             purpose,
             self._watch,
+            claims,
         )
 
     def citation(self, passage: Passage, quote: str) -> Citation:
@@ -263,6 +317,20 @@ class Toolkit:
             label=label,
             doubt=doubt,
         )
+
+    def _too_small(self, messages: Sequence[Message]) -> NoReturn:
+        """Say that the context does not hold a prompt and a reply to it."""
+        model, reply = self._resources.model, self._resources.settings.max_tokens
+        with named():
+            needed = model.count(messages) + reply
+            raise ContextExceeded(
+                f"The context of {model.id} ({model.context:,} tokens) does not hold the "
+                f"prompt and a reply of {reply:,} tokens ({needed:,} are needed).",
+                "Ask a shorter question, set chat.max_tokens lower, or use a model with a longer "
+                "context (if it was trained for more: chat.context).",
+                needed=needed,
+                available=model.context,
+            )
 
     def _record(self, retrieval: Retrieval, asked: Query, subject: str) -> Retrieval:
         for stage in retrieval.trace.stages:

@@ -15,14 +15,24 @@ def citation_as_json(citation: Citation) -> dict[str, Any]:
         "start": citation.start,
         "end": citation.end,
         "label": citation.label,
+        "state": citation.state,
+        "beside": citation.beside,
         "verified": citation.verified,
         "problem": citation.problem,
     }
 
 
 def claim_as_json(claim: Claim) -> dict[str, Any]:
-    """Give a claim as JSON; its citations are numbers from 1."""
-    return {"text": claim.text, "citations": list(claim.citations)}
+    """Give a claim as JSON; its citations are numbers from 1, its mismatches what they do not say."""
+    return {
+        "text": claim.text,
+        "citations": list(claim.citations),
+        "mismatches": [
+            {"kind": mismatch.kind.value, "written": mismatch.written}
+            for mismatch in claim.mismatches
+        ],
+        "moved": claim.moved,
+    }
 
 
 def derivation_as_json(derivation: Derivation) -> dict[str, Any]:

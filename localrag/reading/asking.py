@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from localrag.config import ChatConfig
 from localrag.inference.failures import named
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.watching import UNWATCHED, Drafting, Watch
 from localrag.retrieval.model import ModelCall
 from localrag_models.chat import ChatModel, ChatRequest, Message, Reply
 from localrag_models.errors import ReplyInvalid
@@ -27,6 +27,7 @@ def ask(
     on_call: Callable[[ModelCall], None],
     purpose: str = "",
     watch: Watch = UNWATCHED,
+    claims: Callable[[str], Sequence[str]] | None = None,
 ) -> Shape:
     """Have a model fill in an object; a malformed reply is asked for once more.
 
@@ -38,6 +39,8 @@ def ask(
         on_call: told what each call cost, those with a malformed reply included.
         purpose: what the call is for ("verdict b").
         watch: follows what is written.
+        claims: reads the claims out of the beginning of a reply, for the watch; None where the
+            reply makes none.
 
     Raises:
         Cancelled: the reply is no longer wanted.
@@ -55,16 +58,21 @@ def ask(
         temperature=settings.temperature,
         seed=settings.seed,
     )
+
+    def write(asked: ChatRequest) -> tuple[Shape, Reply]:
+        following = watch if claims is None or watch is UNWATCHED else Drafting(watch, claims)
+        return generate(model, asked, shape, following.wrote, watch.cancelled)
+
     with named():
         try:
-            filled, reply = generate(model, request, shape, watch.wrote, watch.cancelled)
+            filled, reply = write(request)
         except ReplyInvalid as error:
             on_call(call(error.reply, error.cause))
             watch.require()
             # The same request with the same seed would get the same malformed reply.
             other = replace(request, temperature=_SECOND_TEMPERATURE, seed=request.seed + 1)
             try:
-                filled, reply = generate(model, other, shape, watch.wrote, watch.cancelled)
+                filled, reply = write(other)
             except ReplyInvalid as again:
                 on_call(call(again.reply, again.cause))
                 watch.require()

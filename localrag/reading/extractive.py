@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from localrag.reading.model import Answer, Citation, Status
-from localrag.reading.pieces import Piece, pieces_of
+from localrag.reading.model import Citation
+from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
 from localrag.reading.verifier import verify
-from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import full_text
+from localrag.retrieval.query import asked_of, full_text
 
 QUOTES = 3
 """Quotations of an answer, what they stand under not counted."""
@@ -24,57 +23,55 @@ _NAMED = 0.4
 _WORTH_QUOTING = 0.6
 
 
+_SEVERAL = 2
+
+
 class _Candidate(NamedTuple):
     piece: Piece
     support: Support
 
 
-def answer(
-    retriever: Retriever,
-    query: Query,
-    *,
-    k: int | None = None,
-    quotes: int = QUOTES,
-    watch: Watch = UNWATCHED,
-) -> Answer:
-    """Answer with the provisions or sentences that support an answer best.
+class Quotations(NamedTuple):
+    """What of the passages found comes nearest to a question.
+
+    Attributes:
+        citations: in the order of their support, each after what it stands under; none where
+            nothing comes near enough.
+        coverage: the share of the question that the best one covers, 0 to 1.
+    """
+
+    citations: tuple[Citation, ...]
+    coverage: float
+
+
+def quotations(
+    retriever: Retriever, query: Query, retrieval: Retrieval, quotes: int = QUOTES
+) -> Quotations:
+    """Quote the provisions or sentences that support an answer best.
 
     Args:
-        retriever: finds the evidence.
+        retriever: found the evidence; used by one thread at a time.
         query: the question.
-        k: how many passages to read; the corpus's setting by default.
+        retrieval: what was found for it.
         quotes: how many quotations at most.
-        watch: follows the stages of the retrieval.
-
-    Returns:
-        Quotations in the order of their support, every one verified; `not_found`, without any
-        quotation, where the best evidence covers too little of the question.
-
-    Raises:
-        Cancelled: the answer is no longer wanted.
     """
-    retrieval = retriever.search(query, k, on_stage=watch.stage)
-    watch.require()
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
-    chosen = [] if missing else _choose(_candidates(retriever, query, retrieval), quotes)
-    citations = tuple(verify(retriever.store, _citation(piece)) for piece in _with_context(chosen))
-    if not citations:
-        return Answer("", (), Status.NOT_FOUND, retrieval.trace)
-    verified = all(citation.verified for citation in citations)
-    return Answer(
-        text="\n".join(citation.quote for citation in citations if citation.verified),
-        citations=citations,
-        status=Status.SUPPORTED if verified else Status.UNSUPPORTED,
-        trace=retrieval.trace,
-    )
+    candidates = [] if missing else _candidates(retriever, query, retrieval)
+    chosen = _choose(_each_law_first(candidates, retrieval), quotes)
+    citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
+    best = max((candidate.support.coverage for candidate in candidates), default=0.0)
+    return Quotations(citations, best)
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
+    asked = full_text(asked_of(query, retrieval.laws))
+    scorer = SupportScorer(asked, retriever.inverse_document_frequency)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
+        if hit.beside:
+            continue
         pieces = pieces_of(retriever.store, hit.passage)
         supports = scorer.score(pieces, hit.passage.header, hit.score / best)
         for piece, support in zip(pieces, supports, strict=True):
@@ -97,9 +94,25 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _choose(candidates: Sequence[_Candidate], quotes: int) -> list[Piece]:
-    """The best pieces that are worth quoting; none where nothing supports an answer."""
+def _each_law_first(candidates: list[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
+    """Best first; where a question names several laws, the best piece of each before all others."""
     ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
+    laws = dict.fromkeys(law.law_ids for law in retrieval.laws)
+    leaders = [_leader(ranked, law_ids) for law_ids in laws if law_ids]
+    if len(leaders) < _SEVERAL:
+        return ranked
+    first = [candidate for candidate in ranked if candidate in leaders]
+    return first + [candidate for candidate in ranked if candidate not in leaders]
+
+
+def _leader(ranked: Sequence[_Candidate], law_ids: Sequence[str]) -> _Candidate | None:
+    """The best piece of a law; None where it says too little of what is asked."""
+    own = (one for one in ranked if one.piece.passage.document_id in law_ids)
+    return next((one for one in own if one.support.coverage >= _SUPPORTED), None)
+
+
+def _choose(ranked: Sequence[_Candidate], quotes: int) -> list[Piece]:
+    """The best pieces that are worth quoting; none where nothing supports an answer."""
     if not ranked or ranked[0].support.coverage < _SUPPORTED:
         return []
     least = _WORTH_QUOTING * ranked[0].support.coverage
@@ -114,15 +127,8 @@ def _choose(candidates: Sequence[_Candidate], quotes: int) -> list[Piece]:
     return chosen
 
 
-def _with_context(pieces: Sequence[Piece]) -> list[Piece]:
-    """Each piece after what it stands under, nothing twice."""
-    complete: list[Piece] = []
-    for piece in pieces:
-        complete += [part for part in (*piece.above, piece) if part not in complete]
-    return complete
-
-
-def _citation(piece: Piece) -> Citation:
+def cited(piece: Piece) -> Citation:
+    """The citation of a piece, as it stands in the document."""
     return Citation(
         piece.passage.id, piece.text, start=piece.start, end=piece.end, label=piece.label
     )

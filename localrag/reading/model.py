@@ -5,13 +5,21 @@ from enum import StrEnum
 
 from localrag.corpus.model import Triple
 from localrag.errors import ModelUnusable
+from localrag.reading.checking import Mismatch
 from localrag.retrieval.model import Trace
 
 
 class Status(StrEnum):
-    """How far an answer is carried by its citations."""
+    """How far an answer is carried by its citations.
+
+    SUPPORTED: it makes claims, and code has checked every one against what it cites.
+    QUOTED: it is quotations that come nearest to the question; whether they answer it is not said.
+    UNSUPPORTED: it makes a claim that its citations do not carry.
+    NOT_FOUND: nothing comes near enough to be shown.
+    """
 
     SUPPORTED = "supported"
+    QUOTED = "quoted"
     UNSUPPORTED = "unsupported"
     NOT_FOUND = "not_found"
 
@@ -25,6 +33,8 @@ class Citation:
         quote: verbatim text of the document.
         start, end: span of the quote in the document text; -1 before verification.
         label: the place in words, for people ("金融商品取引法 第二十七条の三十六 第一項 第二号").
+        state: the day whose wording of the law this is, "2015-12-27"; "" for other documents.
+        beside: whether it is of another law than those the question names: it answers nothing.
         verified: whether the quote was found in the passage by code.
         problem: why it was rejected; empty when verified.
     """
@@ -34,6 +44,8 @@ class Citation:
     start: int = -1
     end: int = -1
     label: str = ""
+    state: str = ""
+    beside: bool = False
     verified: bool = False
     problem: str = ""
 
@@ -45,10 +57,14 @@ class Claim:
     Attributes:
         text: the statement.
         citations: what it rests on, as numbers from 1 of the answer's citations.
+        mismatches: what it says that its citations do not; none where code found it carried.
+        moved: whether code cites other sentences than the model did, because these carry it.
     """
 
     text: str
     citations: tuple[int, ...]
+    mismatches: tuple[Mismatch, ...] = ()
+    moved: bool = False
 
 
 class Stage(StrEnum):
@@ -113,14 +129,15 @@ class Answer:
     Attributes:
         text: the answer; for the extractive reader the quotes themselves, in order.
         citations: what the text rests on: best first, or in the order of the claims.
-        status: supported only if every citation of the extractive reader was verified, or every
-            claim of a model rests on at least one that was.
+        status: how far the citations carry it.
         trace: how the evidence was found, and the calls of models.
         claims: the statements of a model, or what a method found about each option; none for the
             extractive reader.
         label: the option chosen, "a" for the first; empty where none was asked for.
         doubt: why it is not supported, where there is more to say than that of the quotations.
         derivation: the triples it follows from; None where the way to answer gives none.
+        absent: laws that the question names and the corpus lacks, as written; with one of them
+            nothing is supported.
     """
 
     text: str
@@ -131,6 +148,7 @@ class Answer:
     label: str = ""
     doubt: str = ""
     derivation: Derivation | None = None
+    absent: tuple[str, ...] = ()
 
 
 class Unanswered(ModelUnusable):

@@ -1,7 +1,9 @@
 """What can be quoted: the sentences of a passage, the provisions of a statute."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, zip_longest
 
 from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
@@ -11,6 +13,11 @@ from localrag_indexes.analysis.sentences import split_sentences
 _SHORT = 800
 # What lawyers call the part of a provision before its items.
 _STEM = "各号列記以外の部分"
+# A sentence of more characters is shown in clauses of about so many.
+_LONG_SENTENCE, _CLAUSE = 240, 120
+_PROVISO = re.compile(r"(?:ただし|但し)、?")
+# Where a clause may end: at a comma outside all brackets.
+_COMMA_OR_BRACKET = re.compile(r"[、，,]|[（(「『〔［]|[）)」』〕］]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,8 @@ class Piece:
             passage; for an item of a statute, the provisions it stands under.
         above: the pieces an item completes, the outermost first; a quote of the item alone would
             not be understood.
+        below: the pieces a reader must go on to, in order: the end of the sentence that a clause is
+            part of, the proviso of a rule; a quote without them would say more than the text does.
         is_stem: whether items follow it in the provision that are no part of it.
     """
 
@@ -34,6 +43,7 @@ class Piece:
     end: int
     before: tuple[str, ...] = ()
     above: "tuple[Piece, ...]" = ()
+    below: "tuple[Piece, ...]" = ()
     is_stem: bool = False
 
     @property
@@ -44,14 +54,38 @@ class Piece:
 
 def pieces_of(store: CorpusStore, unit: Passage) -> list[Piece]:
     """The quotable pieces of a retrieved passage, in reading order."""
-    if unit.layer == PASSAGES:
+    return _provisions(_inside(store, unit), short=_SHORT) or _sentences(unit)
+
+
+def sentences_of(store: CorpusStore, unit: Passage) -> list[Piece]:
+    """The sentences of a retrieved passage, in reading order.
+
+    Of a statute every item and every proviso is one; a long sentence comes in its clauses.
+    """
+    provisions = _provisions(_inside(store, unit), short=0)
+    if not provisions:
         return _sentences(unit)
-    inside = [
+    return [sentence for piece in provisions for sentence in _cut(piece)]
+
+
+def with_context(pieces: Sequence[Piece]) -> list[Piece]:
+    """Each piece after what it stands under and before what it needs to be read with; none twice."""
+    complete: dict[tuple[str, int, int], Piece] = {}
+    for piece in pieces:
+        for part in (*piece.above, piece, *piece.below):
+            complete.setdefault((part.passage.document_id, part.start, part.end), part)
+    return list(complete.values())
+
+
+def _inside(store: CorpusStore, unit: Passage) -> list[Passage]:
+    """The paragraphs and items of a provision; none of an ordinary passage."""
+    if unit.layer == PASSAGES:
+        return []
+    return [
         passage
         for layer in (PARAGRAPHS, ITEMS)
         for passage in store.within(unit.document_id, unit.locator, layer)
     ]
-    return _provisions(inside) if inside else _sentences(unit)
 
 
 def _sentences(passage: Passage) -> list[Piece]:
@@ -69,8 +103,12 @@ def _sentences(passage: Passage) -> list[Piece]:
     return pieces
 
 
-def _provisions(passages: Sequence[Passage]) -> list[Piece]:
+def _provisions(passages: Sequence[Passage], *, short: int) -> list[Piece]:
     """One piece a paragraph or item, without what stands below it unless the whole is short.
+
+    Args:
+        passages: paragraphs and items of one provision.
+        short: characters up to which a provision is one piece with all that stands below it.
 
     A paragraph is never cut into its sentences: the main sentence without its proviso would
     quote the rule and hide the exception.
@@ -79,13 +117,13 @@ def _provisions(passages: Sequence[Passage]) -> list[Piece]:
     pieces: list[Piece] = []
     parents: list[Piece] = []
     whole_until = 0
-    for passage, following in zip(ordered, [*ordered[1:], None], strict=True):
+    for passage, following in zip_longest(ordered, ordered[1:]):
         if passage.start < whole_until:
             continue
         while parents and parents[-1].passage.end < passage.end:
             parents.pop()
         has_children = following is not None and following.start < passage.end
-        if len(passage.text) <= _SHORT:
+        if len(passage.text) <= short:
             has_children, whole_until = False, passage.end
         end = following.start if following is not None and has_children else passage.end
         text = passage.text[: end - passage.start].rstrip()
@@ -102,3 +140,42 @@ def _provisions(passages: Sequence[Passage]) -> list[Piece]:
         if has_children:
             parents.append(piece)
     return pieces
+
+
+def _cut(piece: Piece) -> Iterator[Piece]:
+    """The sentences of a provision in clauses; a rule is read with its proviso, and it with its rule."""
+    sentences = [_clauses(piece, *span) for span in split_sentences(piece.text)]
+    read = list(piece.before)
+    rule: Sequence[Piece] = ()
+    for clauses, following in zip(sentences, [*sentences[1:], []], strict=True):
+        is_proviso = bool(rule) and _is_proviso(clauses)
+        rule = rule if is_proviso else clauses
+        above = (*piece.above, *rule) if is_proviso else piece.above
+        proviso = tuple(following) if not is_proviso and _is_proviso(following) else ()
+        for clause in clauses:
+            end = () if clause is clauses[-1] else (clauses[-1],)
+            yield replace(clause, before=tuple(read), above=above, below=(*end, *proviso))
+            read.append(clause.text)
+
+
+def _is_proviso(clauses: Sequence[Piece]) -> bool:
+    return bool(clauses) and _PROVISO.match(clauses[0].text) is not None
+
+
+def _clauses(piece: Piece, start: int, end: int) -> list[Piece]:
+    """One sentence of a piece, in clauses where it is long; they end at commas outside brackets."""
+    cuts = [start]
+    depth = 0
+    for mark in _COMMA_OR_BRACKET.finditer(piece.text, start, end):
+        if end - start <= _LONG_SENTENCE:
+            break
+        if mark[0] in "（(「『〔［":
+            depth += 1
+        elif mark[0] not in "、，,":
+            depth = max(depth - 1, 0)
+        elif not depth and mark.end() - cuts[-1] >= _CLAUSE:
+            cuts.append(mark.end())
+    return [
+        replace(piece, text=piece.text[one:other], start=piece.start + one, end=piece.start + other)
+        for one, other in pairwise((*cuts, end))
+    ]

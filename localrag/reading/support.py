@@ -82,16 +82,17 @@ def _shares(
     features: Callable[[str], Iterable[str]],
 ) -> list[float]:
     """Share of the question's features, by weight, that each piece or its context holds."""
-    of = {piece.text: set(features(piece.text)) for piece in pieces}
+    texts = dict.fromkeys(text for piece in pieces for text in (piece.text, *piece.before))
+    of = {text: set(features(text)) for text in texts}
     within = _weights_within(weights, [of[piece.text] for piece in pieces])
     total = sum(within.values()) or 1.0
     heading = set(features(header))
     shares = []
     for piece in pieces:
-        before = set().union(*(of[text] for text in piece.before if text in of))
+        before = set().union(*(of[text] for text in piece.before))
         last: set[str] = set()
         if piece.before and (piece.above or _DEMONSTRATIVE.match(piece.text)):
-            last = of.get(piece.before[-1], set())
+            last = of[piece.before[-1]]
         held = (
             weight * _counts(feature, of[piece.text], last, before, heading)
             for feature, weight in within.items()

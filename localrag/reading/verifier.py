@@ -3,7 +3,7 @@
 import unicodedata
 from dataclasses import replace
 
-from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES
+from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
 from localrag.reading.model import Citation
 from localrag_indexes.analysis.normalize import normalize_with_offsets, original_span
@@ -41,9 +41,18 @@ def verify(store: CorpusStore, citation: Citation) -> Citation:
         start=passage.start + at,
         end=passage.start + end,
         label=citation.label or passage.header,
+        state=_state(store, passage),
         verified=True,
         problem="",
     )
+
+
+def _state(store: CorpusStore, passage: Passage) -> str:
+    """The day whose wording of a law a passage has; "" for other documents."""
+    if passage.layer == PASSAGES:
+        return ""
+    document = store.document(passage.document_id)
+    return document.metadata.get("date", "") if document.kind == "law" else ""
 
 
 def located(store: CorpusStore, citation: Citation) -> Citation:

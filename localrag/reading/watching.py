@@ -1,6 +1,6 @@
 """Following the making of an answer while it lasts, and ending it early."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from localrag.retrieval.model import StageRecord
 
@@ -41,3 +41,27 @@ class Watch:
 
 UNWATCHED = Watch()
 """Nobody follows."""
+
+
+class Drafting:
+    """Tells a watch the claims of one reply, as far as they can be read while it is written.
+
+    Args:
+        watch: is told each piece, and the claims where a piece changes them.
+        claims: reads the claims out of the beginning of a reply.
+    """
+
+    def __init__(self, watch: Watch, claims: Callable[[str], Sequence[str]]) -> None:
+        self._watch = watch
+        self._claims = claims
+        self._text = ""
+        self._told: Sequence[str] = ()
+
+    def wrote(self, piece: str) -> None:
+        """Take a piece of the reply, as it comes."""
+        self._watch.wrote(piece)
+        self._text += piece
+        claims = self._claims(self._text)
+        if claims != self._told:
+            self._told = claims
+            self._watch.draft(claims)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from localrag.corpus.model import Passage
 
 if TYPE_CHECKING:
+    from localrag.question.laws import LawNamed
     from localrag.statutes.resolver import Target
 
 
@@ -51,6 +52,8 @@ class Hit:
     Attributes:
         reason: why the stage chose it, for the user ("第27条の13 in the question",
             "delegated by 金融商品取引法 第二十七条の十三 第一項"); empty for plain scores.
+        beside: whether it stands in a law other than those that the question names; such a hit
+            comes after all others, and answers nothing.
     """
 
     passage: Passage
@@ -58,6 +61,7 @@ class Hit:
     rank: int
     stage: str
     reason: str = ""
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +127,16 @@ class Retrieval:
     Attributes:
         named: the provisions that the question itself names, or whose term it asks the meaning of.
         missing: provisions the question names that the corpus does not hold, as written.
+        laws: the laws that the question names, in its order; none in a corpus without statutes.
     """
 
     hits: tuple[Hit, ...]
     trace: Trace
     named: "tuple[Target, ...]" = ()
     missing: tuple[str, ...] = ()
+    laws: "tuple[LawNamed, ...]" = ()
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The laws named that the corpus lacks, as written, each once."""
+        return tuple(dict.fromkeys(law.words for law in self.laws if not law.law_ids))

@@ -1,9 +1,9 @@
 """The retrieval pipeline: the stages in their order, each one recorded."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, Self
 
 from localrag.config import Config, RetrievalConfig
@@ -17,6 +17,7 @@ from localrag.retrieval.expand import Seed
 from localrag.retrieval.model import Hit, Query, Retrieval
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
+from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
@@ -131,25 +132,27 @@ class Retriever:
         """
         query.check(asked)
         settings = settings or self._settings
-        trail = Trail(self.store, k or settings.k, on_stage)
         laws_apply = not asked.filters.layers or ARTICLES in asked.filters.layers
         admission = Admission(self.store, asked.filters)
 
-        resolved = Resolved()
+        scope, resolved = NO_LAWS, Resolved()
         if laws_apply:
-            resolved = resolve.resolve(self._resolver, self.store, asked, admission)
+            scope = scope_of(asked, self.names, self.store, self._orders)
+            resolved = resolve.resolve(self._resolver, self.store, asked, admission, scope)
+            scope = scope.with_cited(target.law_id for target in resolved.targets)
+        trail = Trail(self.store, k or settings.k, on_stage, scope)
         named = resolved.units
         reasons = {unit: Reason("named:", words) for unit, words in resolved.words.items()}
-        trail.record(resolve.STAGE, named, reasons, resolved.events)
+        trail.record(resolve.STAGE, named, reasons, [*scope.events, *resolved.events])
 
-        found = self._found(asked, settings, trail)
+        found = self._found(asked, scope, settings, trail)
         trail.record(fuse.STAGE, add(found, named), reasons)
 
         if self._models.rerank is not None and settings.rerank != "off":
             found, events = self._models.rerank.rerank(
                 self.store, asked, found, settings.rerank_depth
             )
-            found = relative_to_best(found)
+            found = scope.first(relative_to_best(found))
             trail.record(rerank.STAGE, add(found, named), reasons, events)
 
         fused = add(found, named)
@@ -160,8 +163,9 @@ class Retriever:
             for unit, neighbour in reached.items()
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
-        hits = trail.record(expand.STAGE, add(fused, gained), reasons)
-        return Retrieval(hits, trail.trace, tuple(resolved.asked_for), tuple(resolved.missing))
+        hits = trail.record(expand.STAGE, scope.first(add(fused, gained)), reasons)
+        asked_for, missing = tuple(resolved.asked_for), tuple(resolved.missing)
+        return Retrieval(hits, trail.trace, asked_for, missing, scope.laws)
 
     def rank(self, asked: Query, k: int, *, words: bool, meaning: bool) -> Retrieval:
         """Search by words, by meaning, or by both fused by rank, and nothing else.
@@ -251,28 +255,37 @@ class Retriever:
             hits = trail.record(lexical.STAGE, by_words)
         return by_words, by_meaning, hits
 
-    def _found(self, asked: Query, settings: RetrievalConfig, trail: Trail) -> dict[str, float]:
+    def _found(
+        self, asked: Query, scope: Scope, settings: RetrievalConfig, trail: Trail
+    ) -> dict[str, float]:
         """Search by words and by meaning, as far as switched on; scores relative to the best."""
         words: dict[str, float] = {}
         if settings.lexical:
-            matches = lexical.lexical(self.store, self._index, asked)
-            words = prior.weigh(matches, asked, self.names)
+            words = _searched(scope, asked, self._by_words)
             trail.record(lexical.STAGE, words)
         else:
             events = ["search by words is switched off (retrieval.lexical)"]
             trail.record(lexical.STAGE, words, events=events)
         meaning: dict[str, float] = {}
         if self._models.dense is not None and settings.dense != "off":
-            meaning = self._models.dense.search(self.store, asked)
+            meaning = _searched(scope, asked, partial(self._models.dense.search, self.store))
             trail.record(dense.STAGE, meaning)
         elif self._models.without_dense:
             trail.record(dense.STAGE, meaning, events=[self._models.without_dense])
         return fuse.fuse(words, meaning, settings)
 
+    def _by_words(self, asked: Query) -> dict[str, float]:
+        matches = lexical.lexical(self.store, self._index, asked)
+        return prior.weigh(matches, asked, self.names)
+
     @cached_property
     def names(self) -> LawNames:
         """The names of the laws of the corpus."""
         return LawNames.from_rows(self.store.laws())
+
+    @cached_property
+    def _orders(self) -> OrdersUnder:
+        return OrdersUnder(self.store, self.names)
 
     @cached_property
     def _resolver(self) -> Resolver:
@@ -297,6 +310,20 @@ class SearchModels(NamedTuple):
         for model in (self.dense, self.rerank):
             if model is not None:
                 model.close()
+
+
+def _searched(
+    scope: Scope, asked: Query, search: Callable[[Query], dict[str, float]]
+) -> dict[str, float]:
+    """What a search finds; where laws are named in each of them first, relative to its best."""
+    everywhere = search(asked)
+    if not scope.circles:
+        return everywhere
+    within = (
+        weighted(relative_to_best(search(query)), circle)
+        for query, circle in scope.searches(asked)
+    )
+    return scope.join(within, relative_to_best(everywhere))
 
 
 def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:

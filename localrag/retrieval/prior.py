@@ -15,8 +15,6 @@ SUPPLEMENT = "附則"
 
 # Supplementary provisions repeat the words of what they amend or bring into force.
 _SUPPLEMENTARY = 0.6
-# A question that names a law is about it, its orders and the act it belongs to.
-_OTHER_LAW = 0.8
 # What is captioned （存続期間） or titled with words of the question is about what is asked.
 _TITLED = 1.4
 _CAPTION = re.compile(r"（([^（）]+)）$")
@@ -25,19 +23,16 @@ _TITLES_READ = 40
 
 
 def weigh(found: Mapping[str, Found], query: Query, names: LawNames) -> dict[str, float]:
-    """The scores, more for what has a title out of the question, less for what it is not about.
+    """The scores, more for what has a title out of the question, less for supplementary provisions.
 
-    Where the question names no law, or speaks of supplementary provisions, nothing is less.
+    Where the question speaks of these, nothing is less.
     """
-    family = _family(query, names)
     asks_for_supplement = SUPPLEMENT in full_text(query)
     weighed = {}
     for unit, (score, _) in found.items():
-        document_id, _, path = unit.rpartition("#")
+        _, _, path = unit.rpartition("#")
         if not asks_for_supplement and Locator.parse(path).division.startswith("suppl"):
             score *= _SUPPLEMENTARY
-        if family and document_id not in family and document_id in names.rows:
-            score *= _OTHER_LAW
         weighed[unit] = score
     asked = set(analyzer().terms(query.text))
     for unit in islice(sorted(weighed, key=lambda unit: -weighed[unit]), _TITLES_READ):
@@ -57,11 +52,3 @@ def _title_terms(header: str, is_statute: bool) -> frozenset[str]:
     else:
         title = header.rpartition(" > ")[2]
     return frozenset(analyzer().terms(title))
-
-
-def _family(query: Query, names: LawNames) -> set[str]:
-    named = {law_id for match in names.find_names(query.text) for law_id in match.law_ids}
-    related = {
-        other for law_id in named for other in (*names.orders(law_id), *names.parents(law_id))
-    }
-    return named | related

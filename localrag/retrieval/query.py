@@ -1,9 +1,13 @@
 """What a question becomes before it is looked up: checked, then weighed word by word."""
 
 import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from localrag.errors import UsageError
+from localrag.question.laws import LawNamed, without_names
 from localrag.retrieval.model import Query
 from localrag_indexes.analysis import Analyzer
 
@@ -11,6 +15,9 @@ MAX_CHARACTERS = 10_000
 """Longest question with its options, in characters; a longer text is a document, not a question."""
 
 _LEAST_COUNT = 1000
+_PURPOSE = "目的"
+# 薬機法とは何か, 民法について説明してください
+_NOTHING_ELSE = re.compile(r"(?:[ぁ-ゖ\s、。?？!！「」・]|何|法律|内容|概要|趣旨|説明|教)*")
 
 
 @cache
@@ -38,6 +45,18 @@ def check(query: Query) -> None:
 def full_text(query: Query) -> str:
     """The question and its options, a line each: the options are part of what is asked."""
     return "\n".join((query.text, *query.options))
+
+
+def asked_of(query: Query, laws: Sequence[LawNamed]) -> Query:
+    """What a query asks of the laws that its question names: the same without their names.
+
+    Every provision of a law bears its name: looked up with the rest, it would tell none of them
+    apart. What a law is, where nothing else is asked, its provision on its purpose says.
+    """
+    if not laws:
+        return query
+    rest = without_names(query.text, laws)
+    return replace(query, text=_PURPOSE if _NOTHING_ELSE.fullmatch(rest) else rest)
 
 
 def inverse_document_frequency(count: int, frequency: int) -> float:

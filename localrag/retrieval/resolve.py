@@ -8,6 +8,8 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Locator
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.model import Query
+from localrag.retrieval.query import asked_of
+from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.units import Scores, article_unit
 from localrag.statutes.resolver import Resolution, Resolver, Target
 
@@ -21,7 +23,7 @@ IN_OPTION = 0.8
 
 # A question for the meaning of a term: 要配慮個人情報とは何か, 「有価証券」とは、…どういうものか.
 _MEANING = re.compile(
-    r"(?:^|[、。における]|定義する)「?(?P<term>[^「」、。\s]{2,40}?)」?とは、?"
+    r"(?:^(?:上?の|における|において、?|でいう|にいう)?|[、。における]|定義する)「?(?P<term>[^「」、。\s]{2,40}?)」?とは、?"
     r"(?:何|なん|なに|どう|どの|いかなる|[?？]|$)"
 )
 # More laws than this define a term for themselves: which one is meant is not said.
@@ -65,11 +67,18 @@ class Resolved:
         }
 
 
-def resolve(resolver: Resolver, store: Lookups, query: Query, admission: Admission) -> Resolved:
+def resolve(
+    resolver: Resolver,
+    store: Lookups,
+    query: Query,
+    admission: Admission,
+    scope: Scope = NO_LAWS,
+) -> Resolved:
     """Resolve the citations of a question and its options, as far as the filters admit them.
 
     An option is read after the question, so that its bare 第三条 is of the law that the question
-    speaks of. Asking what a term means names the provisions that define it.
+    speaks of. Asking what a term means names the provisions that define it, in the laws that the
+    question names where it names some.
     """
     resolved = Resolved()
     for resolution in resolver.resolve(query.text):
@@ -77,7 +86,7 @@ def resolve(resolver: Resolver, store: Lookups, query: Query, admission: Admissi
         if not (resolution.candidates or _articles(resolution)):
             resolved.missing.append(resolution.text)
     resolved.asked_for += resolved.targets
-    for target, term in _defining(store, query.text):
+    for target, term in _defining(store, asked_of(query, scope.laws).text, scope):
         if admission.admits(target.law_id):
             resolved.targets.setdefault(target, IN_QUESTION)
             resolved.named.setdefault(target, f"defines {term}")
@@ -95,10 +104,14 @@ def _articles(resolution: Resolution) -> list[Target]:
     return [target for target in resolution.nearest if target.locator != Locator()]
 
 
-def _defining(store: Lookups, question: str) -> Iterator[tuple[Target, str]]:
+def _defining(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, str]]:
     asked = _MEANING.search(question)
     definitions = store.definitions_of(asked["term"]) if asked else []
-    main = [one for one in definitions if not one.locator.division and not one.scope]
+    main = [
+        one
+        for one in definitions
+        if not one.locator.division and not one.scope and not scope.is_beside(one.document_id + "#")
+    ]
     if asked and len(main) <= _FEW_DEFINITIONS:
         for definition in main:
             yield Target(definition.document_id, definition.locator), asked["term"]

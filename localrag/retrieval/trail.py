@@ -8,6 +8,7 @@ from typing import NamedTuple
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Passage
 from localrag.retrieval.model import Hit, StageRecord, Trace
+from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.units import Scores
 
 StageListener = Callable[[StageRecord], None]
@@ -32,12 +33,16 @@ class Trail:
         store: where the passages are.
         k: how many hits to record of a stage.
         on_stage: told of each stage; what it raises ends the search.
+        scope: tells which hits stand beside the laws that the question names.
     """
 
-    def __init__(self, store: Lookups, k: int, on_stage: StageListener = ignore) -> None:
+    def __init__(
+        self, store: Lookups, k: int, on_stage: StageListener = ignore, scope: Scope = NO_LAWS
+    ) -> None:
         self._store = store
         self._k = k
         self._tell = on_stage
+        self._scope = scope
         self._passages: dict[str, Passage | None] = {}
         self._stages: list[StageRecord] = []
         self._since = perf_counter()
@@ -65,7 +70,8 @@ class Trail:
             if passage is not None:
                 rank = len(hits) + 1
                 reason = self._words(reasons[unit]) if unit in reasons else ""
-                hits.append(Hit(passage, scores[unit], rank, stage, reason))
+                beside = self._scope.is_beside(unit)
+                hits.append(Hit(passage, scores[unit], rank, stage, reason, beside))
             if len(hits) == self._k:
                 break
         now = perf_counter()

@@ -105,6 +105,11 @@ class LawNames:
         row = self.rows.get(law_id)
         return row.law_type if row else ""
 
+    def is_act(self, law_id: str) -> bool:
+        """Whether it ranks as an act: some orders of the occupation are called 法 and do so too."""
+        acts = ("Act", "Constitution")
+        return self.law_type(law_id) in acts or self._plain_title(law_id).endswith("法")
+
     def can_bear(self, law_id: str, number: str) -> bool:
         """Whether this can be the number of the law, as far as both are known."""
         cited = _LAW_NUMBER.fullmatch(number)
@@ -131,12 +136,15 @@ class LawNames:
             for last in self._last.finditer(text)
             if (match := self.ending_at(text, last.end())) is not None
         ]
-        found += [
-            NameMatch(match.start(), match.end(), ids)
-            for match in _LAW_NUMBER.finditer(text)
-            if (ids := self._numbers.get(_number_key(match)))
-        ]
+        found += [number for number in self.find_numbers(text) if number.law_ids]
         return list(_outermost(found))
+
+    def find_numbers(self, text: str) -> list[NameMatch]:
+        """Numbers of laws in a text, in order; without ids where the corpus lacks the law."""
+        return [
+            NameMatch(match.start(), match.end(), self._numbers.get(_number_key(match), ()))
+            for match in _LAW_NUMBER.finditer(text)
+        ]
 
     def title_around(self, text: str, start: int, end: int) -> int:
         """End of the title that begins at `start` and goes on after `end`, else `end`.

@@ -27,7 +27,7 @@ from localrag.batch import run
 from localrag.config import load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.reading.answering import Answerer
+from localrag.methods.answering import Answerer, open_answers
 from localrag.reading.model import Answer
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query
@@ -100,7 +100,7 @@ def child(home: Path, questions: Path, out: Path, log: Path) -> None:
 
     @contextmanager
     def opener(*what: object) -> Iterator[Counted]:
-        with Answerer.open(*what) as answerer:  # type: ignore[arg-type]
+        with open_answers(*what) as answerer:  # type: ignore[arg-type]
             yield Counted(answerer, noted)
 
     workspace = Workspace.locate(home)

@@ -31,7 +31,7 @@ from localrag.config import load
 from localrag.evaluation import runner
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import Plan, plan
-from localrag.methods.answering import MethodAnswerer
+from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.choices import LABELS
 from localrag.reading.model import Answer
@@ -75,7 +75,7 @@ def child(asked: Plan, log: Path) -> None:
     """Run the evaluation to its end, unless killed."""
     noted = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
-    class Counted(MethodAnswerer):
+    class Counted(Answerer):
         """Answers as ever, once the question stands in a log that survives a kill."""
 
         def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
@@ -83,7 +83,7 @@ def child(asked: Plan, log: Path) -> None:
             os.write(noted, f"{line}\n".encode())
             return super().answer(query, watch)
 
-    runner.MethodAnswerer = Counted  # type: ignore[misc]
+    runner.Answerer = Counted  # type: ignore[misc]
     runner.evaluate(asked, run="bench")
 
 

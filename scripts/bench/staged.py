@@ -20,7 +20,7 @@ from options import parser
 from rates import latency, rate
 
 from localrag.config import Stages, load
-from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.model import Answer, Stage, Status, Step, Unanswered
 from localrag.retrieval.model import ModelCall, Query
@@ -64,7 +64,7 @@ def main() -> None:
         with MethodResources(workspace, _CORPUS, config) as resources:
             for stages in chosen.stages or ["1-2-3"]:
                 settings = config.method.model_copy(update={"stages": stages})
-                answerer = MethodAnswerer(method("staged"), resources, settings=settings)
+                answerer = Answerer(method("staged"), resources, settings=settings)
                 outcomes = []
                 for seed, one in enumerate(questions):
                     # Under one seed a model without knowledge takes the same way every time.
@@ -74,7 +74,7 @@ def main() -> None:
                 report(outcomes)
 
 
-def ask(answerer: MethodAnswerer, query: Query) -> Outcome:
+def ask(answerer: Answerer, query: Query) -> Outcome:
     """Ask one question."""
     started = time.perf_counter()
     try:

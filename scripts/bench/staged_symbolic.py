@@ -32,7 +32,7 @@ from localrag.corpus.knowledge import Knowledge, KnownTriple, Mention
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.measures.answers import exact
 from localrag.evaluation.model import Question
-from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.model import Answer, Status
 from localrag.retrieval.model import Query
@@ -112,7 +112,7 @@ def _ask(questions: Sequence[Question], triples: Path, work: Path, more: int) ->
     asked = []
     with ExitStack() as stack:
         resources = stack.enter_context(MethodResources(workspace, corpus, load(workspace)))
-        answerer = MethodAnswerer(method(_NAME), resources)
+        answerer = Answerer(method(_NAME), resources)
         store = resources.retriever.store
         knowledge = store.knowledge
         answerer.answer(questions[0].query)  # the first one loads the dictionaries
@@ -138,7 +138,7 @@ def _ask_world(work: Path) -> list[tuple[str, Answer]]:
     open_corpus(work, "world", [_WORLD / "world.tsv"]).close()
     workspace = Workspace(work / "home")
     with MethodResources(workspace, "world", load(workspace)) as resources:
-        answerer = MethodAnswerer(method(_NAME), resources)
+        answerer = Answerer(method(_NAME), resources)
         return [
             (str(row["answer"] or ""), answerer.answer(Query(str(row["question"]))))
             for row in json_lines(_WORLD / "world_questions.jsonl")

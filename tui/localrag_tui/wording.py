@@ -31,6 +31,7 @@ DOCUMENTS = {
 
 STATUSES = {
     "supported": N_("supported"),
+    "quoted": N_("quoted"),
     "unsupported": N_("unsupported"),
     "not_found": N_("not found"),
 }

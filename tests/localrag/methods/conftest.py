@@ -6,7 +6,7 @@ For every test of a method:
   凧揚げ規制法 (598AC0000000001, article 8 is hostile), its 施行令 (598CO0000000002), and
   風車保安法 (598AC0000000003).
 - `question`: four options on them; the answer is a.
-- `play`: one question answered with scripted replies, through `MethodAnswerer`:
+- `play`: one question answered with scripted replies, through `Answerer`:
   ``played = play("statute-fixed", question, {"reason": "…", "label": "a"}, "malformed")``; then
   ``played.answer`` or ``played.error``, ``played.trace``, ``played.requests``, ``played.prompts``.
 """
@@ -25,7 +25,7 @@ from localrag.config import ChatConfig, Config
 from localrag.errors import LocalragError
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.reading.model import Answer, Unanswered
@@ -213,7 +213,7 @@ def play(law_home: Path) -> Play:
         contexts = {} if context is None else {query: context}
         with ScriptedResources(home, model, config, query_prompt) as resources:
             try:
-                outcome: Answer | LocalragError = MethodAnswerer(
+                outcome: Answer | LocalragError = Answerer(
                     method(name), resources, contexts, (config or Config()).method
                 ).answer(query)
             except LocalragError as error:
@@ -221,3 +221,9 @@ def play(law_home: Path) -> Play:
         return Played(model, outcome)
 
     return run
+
+
+@pytest.fixture
+def scripted() -> type[ScriptedResources]:
+    """The resources of a run whose model is scripted, for tests that follow the making."""
+    return ScriptedResources

@@ -12,7 +12,7 @@ from localrag.config import Config, load
 from localrag.errors import ModelUnusable
 from localrag.inference.opening import open_embedder
 from localrag.ingest.index import index
-from localrag.methods.answering import MethodAnswerer, MethodResources, open_answers
+from localrag.methods.answering import Answerer, MethodResources, open_answers
 from localrag.methods.catalogue import NAMES, method
 from localrag.reading.model import Answer
 from localrag.retrieval.model import Query
@@ -78,7 +78,7 @@ def resources(workspace: Workspace) -> Iterator[MethodResources]:
 def answer(resources: MethodResources) -> Callable[..., Answer]:
     def run(name: str, query: Query) -> Answer:
         contexts = {query: "第三条第二項　前項の許可の有効期間は、三年とする。"}
-        return MethodAnswerer(method(name), resources, contexts).answer(query)
+        return Answerer(method(name), resources, contexts).answer(query)
 
     return run
 

@@ -10,7 +10,7 @@ import pytest
 
 from localrag.config import load
 from localrag.errors import UsageError
-from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.methods.model import Calls
 from localrag.reading.model import Status
@@ -40,7 +40,7 @@ def test_it_needs_no_model(law_home: Path, question: Query) -> None:
     assert not method(NAME).needs_model
     workspace = Workspace.locate(law_home)
     with MethodResources(workspace, "main", load(workspace)) as resources:
-        answer = MethodAnswerer(method(NAME), resources).answer(question)
+        answer = Answerer(method(NAME), resources).answer(question)
     assert answer.trace.calls == ()
     assert [stage.stage for stage in answer.trace.stages]
 

@@ -13,7 +13,7 @@ from tiny_models.chat import write_chat_gguf
 from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ChatConfig, Config, RuntimeConfig
-from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.methods.statute_localrag import METHOD
 from localrag.reading.model import Answer, Status, Unanswered
@@ -104,7 +104,7 @@ def ask(law_home: Path) -> Ask:
 
     def run(model: ScriptedChat, query: Query) -> Answer:
         with Resources(law_home, model) as resources:
-            return MethodAnswerer(METHOD, resources).answer(query)
+            return Answerer(METHOD, resources).answer(query)
 
     return run
 
@@ -380,7 +380,7 @@ def test_a_real_model_fills_the_shape(tiny_home: Path) -> None:
     config = Config(chat=chat, runtime=RuntimeConfig(threads=1))
     asked = Query(RIGHT.text, OPTIONS[:2])
     with MethodResources(Workspace.locate(tiny_home), "main", config) as resources:
-        answer = MethodAnswerer(METHOD, resources).answer(asked)
+        answer = Answerer(METHOD, resources).answer(asked)
     assert answer.label in "ab"
     assert answer.status is Status.UNSUPPORTED, "random weights quote nothing"
     assert [call.purpose for call in answer.trace.calls] == ["findings a", "findings b"]

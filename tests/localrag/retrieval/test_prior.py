@@ -13,13 +13,7 @@ NAMES = LawNames.from_rows(
 EQUAL = dict.fromkeys(("A#1", "B#1", "C#1", "A#suppl1/1", "page.md#1"), Found(1.0, ""))
 
 
-def test_a_law_that_is_named_brings_its_orders_forward() -> None:
-    weighed = weigh(EQUAL, Query("渡船法の基準"), NAMES)
-    assert weighed["A#1"] == weighed["B#1"] == weighed["page.md#1"] == 1.0
-    assert weighed["C#1"] < 1.0
-
-
-def test_where_no_law_is_named_all_laws_are_alike() -> None:
+def test_all_laws_are_alike() -> None:
     weighed = weigh(EQUAL, Query("運航の基準"), NAMES)
     assert weighed["A#1"] == weighed["B#1"] == weighed["C#1"] == 1.0
 

@@ -21,6 +21,7 @@ from localrag_tui.wording import STATUSES, duration
 _LONGEST = 600
 _STATUS_STYLES = {
     Status.SUPPORTED: "bold $success",
+    Status.QUOTED: "bold $accent",
     Status.UNSUPPORTED: "bold $warning",
     Status.NOT_FOUND: "bold $warning",
 }

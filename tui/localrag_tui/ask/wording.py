@@ -28,7 +28,11 @@ def verdict(answer: Answer) -> str:
     if answer.status is Status.NOT_FOUND:
         return _("nothing in this corpus supports an answer")
     if answer.status is Status.UNSUPPORTED:
-        return _("not all of it rests on quotations found in their source")
+        return _("what it cites does not say all of it")
+    if answer.status is Status.QUOTED and answer.trace.calls:
+        return _("the model finds no answer; this comes nearest, word for word")
+    if answer.status is Status.QUOTED:
+        return _("what comes nearest, word for word; whether it answers is for you to judge")
     found = ngettext(
         "{n} quotation, found word for word in its source",
         "{n} quotations, found word for word in their source",

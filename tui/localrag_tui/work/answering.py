@@ -16,8 +16,7 @@ from localrag_tui.work.messages import Raised
 
 if TYPE_CHECKING:
     # Imported by the process that answers; the one that asks has no use for them.
-    from localrag.methods.answering import MethodAnswerer, MethodResources
-    from localrag.reading.answering import Answerer
+    from localrag.methods.answering import Answerer, MethodResources
 
 # Seconds between two drafts: nobody reads faster, and the interface has other things to paint.
 _PACE = 0.05
@@ -147,25 +146,18 @@ class _Service:
             end = Raised(type(error).__name__, error.cause, error.cure)
         tell(Answered(end, perf_counter() - started))
 
-    def _answerer(
-        self, ask: Ask, tell: Callable[[AnswerEvent], None]
-    ) -> "Answerer | MethodAnswerer":
-        from localrag.methods.answering import MethodAnswerer, answering_method
-        from localrag.reading.answering import Answerer
+    def _answerer(self, ask: Ask, tell: Callable[[AnswerEvent], None]) -> "Answerer":
+        from localrag.methods.answering import Answerer, answering_method
 
         config = ask.config
         method = answering_method(config)
         resources = self._open(ask, tell)
-        with_model = method.needs_model if method else bool(config.chat.model)
-        if with_model and not resources.has_model:
+        if method.needs_model and not resources.has_model:
             tell(Opening(config.chat.model))
             started = perf_counter()
             resources.open(model=True)
             tell(Opened(config.chat.model, perf_counter() - started))
-        if method is not None:
-            return MethodAnswerer(method, resources, settings=config.method)
-        model = resources.model if with_model else None
-        return Answerer(resources.retriever, model, config.chat)
+        return Answerer(method, resources, settings=config.method)
 
     def _open(self, ask: Ask, tell: Callable[[AnswerEvent], None]) -> "MethodResources":
         """The resources for a question; those of the last one where nothing has changed."""

@@ -11,7 +11,7 @@ from tiny_models.chat import write_chat_gguf
 from localrag.config import MethodConfig, load
 from localrag.inference.opening import open_embedder
 from localrag.ingest.index import index
-from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.model import Answer, Stage, Status, Unanswered
 from localrag.retrieval.model import Query
@@ -67,7 +67,7 @@ def test_whatever_a_model_replies_the_answer_says_what_carries_it(
     resources: MethodResources, question: str, stages: str
 ) -> None:
     settings = MethodConfig.model_validate({"stages": stages})
-    answerer = MethodAnswerer(method("staged"), resources, settings=settings)
+    answerer = Answerer(method("staged"), resources, settings=settings)
     answer: Answer | None = None
     try:
         answer = answerer.answer(Query(question))

@@ -16,7 +16,7 @@ import pytest
 from localrag.config import load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.model import Answer
 from localrag.retrieval.model import Query
@@ -174,7 +174,7 @@ def _home_of(triples: Path, factory: pytest.TempPathFactory) -> Path:
 def _asking(home: Path) -> Iterator[Ask]:
     workspace = Workspace.locate(home)
     with MethodResources(workspace, "main", load(workspace)) as resources:
-        answerer = MethodAnswerer(method("staged-symbolic"), resources)
+        answerer = Answerer(method("staged-symbolic"), resources)
 
         def run(text: str, **fields: object) -> Answer:
             return answerer.answer(Query(text, **fields))  # type: ignore[arg-type]

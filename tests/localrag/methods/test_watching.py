@@ -1,25 +1,26 @@
 """Whoever asked can follow the answer while it is made, and end it at any moment."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ChatConfig, Config, MethodConfig
-from localrag.methods.answering import MethodAnswerer, MethodResources
+from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.answering import Answerer
+from localrag.reading.model import Answer
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.model import Query, StageRecord
-from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 
 QUESTION = Query("渡し舟を運航してはならない水位の基準は何か。")
 CHOICE = Query(
     "渡し守になれるのはどれか。", ("三年以上操縦に従事した者", "十年以上操縦に従事した者")
 )
-NOT_FOUND = json.dumps({"status": "not_found", "claims": []})
+NOTHING = json.dumps({"claims": []})
 
 
 class Follower(Watch):
@@ -42,31 +43,40 @@ class Follower(Watch):
         return self._patience <= 0
 
 
-def test_the_stages_are_told_as_the_trace_has_them(retriever: Retriever) -> None:
-    for model in (None, ScriptedChat(NOT_FOUND)):
+Ask = Callable[[str, Follower, ScriptedChat], Answer]
+
+
+@pytest.fixture
+def answer(sample_home: Path, scripted: Any) -> Ask:
+    def ask(name: str, follower: Follower, model: ScriptedChat) -> Answer:
+        config = Config(chat=ChatConfig(max_tokens=100))
+        with scripted(sample_home, model, config) as resources:
+            return Answerer(method(name), resources).answer(QUESTION, follower)
+
+    return ask
+
+
+def test_the_stages_are_told_as_the_trace_has_them(answer: Ask) -> None:
+    for name in ("extractive", "generative"):
         follower = Follower()
-        answer = Answerer(retriever, model, ChatConfig(max_tokens=100)).answer(QUESTION, follower)
-        assert follower.stages == [stage.stage for stage in answer.trace.stages]
-        assert (follower.pieces > 0) == (model is not None)
+        made = answer(name, follower, ScriptedChat(NOTHING))
+        assert follower.stages == [stage.stage for stage in made.trace.stages]
+        assert (follower.pieces > 0) == (name == "generative")
 
 
-def test_an_answer_of_quotations_is_given_up_after_a_stage(retriever: Retriever) -> None:
+def test_an_answer_of_quotations_is_given_up_after_a_stage(answer: Ask) -> None:
     with pytest.raises(Cancelled):
-        Answerer(retriever, None, ChatConfig()).answer(QUESTION, Follower(patience=1))
+        answer("extractive", Follower(patience=1), ScriptedChat())
 
 
 @pytest.mark.parametrize("more", [1, 3])
-def test_a_reply_is_given_up_in_the_middle_and_not_asked_for_again(
-    retriever: Retriever, more: int
-) -> None:
+def test_a_reply_is_given_up_in_the_middle_and_not_asked_for_again(answer: Ask, more: int) -> None:
     stages = Follower()
-    Answerer(retriever, ScriptedChat(NOT_FOUND), ChatConfig(max_tokens=100)).answer(
-        QUESTION, stages
-    )
-    model = ScriptedChat(NOT_FOUND)
+    answer("generative", stages, ScriptedChat(NOTHING))
+    model = ScriptedChat(NOTHING)
     follower = Follower(patience=len(stages.stages) + more)
     with pytest.raises(Cancelled):
-        Answerer(retriever, model, ChatConfig(max_tokens=100)).answer(QUESTION, follower)
+        answer("generative", follower, model)
     assert follower.pieces == more
     assert len(model.requests) == 1
 
@@ -75,7 +85,7 @@ def test_a_method_is_given_up_between_its_searches_too(sample_home: Path) -> Non
     workspace = Workspace.locate(sample_home)
     chosen = method("statute-lexical")
     with MethodResources(workspace, "main", Config()) as resources:
-        answerer = MethodAnswerer(chosen, resources, settings=MethodConfig(name=chosen.name))
+        answerer = Answerer(chosen, resources, settings=MethodConfig(name=chosen.name))
         follower = Follower()
         answer = answerer.answer(CHOICE, follower)
         assert follower.stages == [stage.stage for stage in answer.trace.stages]

@@ -1,0 +1,32 @@
+"""`extractive`: no model; the sentences and provisions that come nearest to the question.
+
+1. **Search.** The whole pipeline: resolver, words, meaning, references.
+2. **Quotation.** The pieces of what was found that cover most of the question, each with what it
+   stands under, word for word. Whether they answer the question is for the reader to judge: they
+   are `quoted`, never `supported`. Where nothing covers enough of it, nothing is quoted.
+"""
+
+from localrag.methods.model import Case, Method
+from localrag.methods.toolkit import Toolkit
+from localrag.reading.model import Answer, Status
+
+
+def answer(case: Case, toolkit: Toolkit) -> Answer:
+    """Answer one question by the steps at the head of this file."""
+    found = toolkit.retrieve(case.query)
+    citations = toolkit.quotations(case.query, found).citations
+    return Answer(
+        text="\n".join(citation.quote for citation in citations),
+        citations=citations,
+        status=Status.QUOTED if citations else Status.NOT_FOUND,
+        trace=toolkit.trace,
+        absent=found.absent,
+    )
+
+
+METHOD = Method(
+    name="extractive",
+    about="no model: the sentences and provisions that come nearest, word for word",
+    answer=answer,
+    chooses=False,
+)

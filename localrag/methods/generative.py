@@ -1,0 +1,123 @@
+"""`generative`: a model writes claims on numbered sentences, and code checks every claim.
+
+1. **Search.** The whole pipeline: resolver, words, meaning, references.
+2. **Sentences.** Of what was found, those that may answer, numbered, with their stems and neighbours.
+3. **Claims.** One call of the model: claims, each with the numbers of the sentences it rests on.
+   The words quoted are put in by code, so no quotation can be wrong.
+4. **Checks.** Whatever a claim says must be said by the sentences it cites
+   (`localrag.reading.claims`). Where it is not, code looks for the sentences that carry the claim
+   and cites these instead; where there are none, the answer is `unsupported`.
+5. **No answer.** Where the model finds none, the quotations that come nearest are shown, if they
+   cover nearly all of the question; they are `quoted`, not `supported`.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+from pydantic_core import from_json
+
+from localrag.methods.model import Calls, Case, Method
+from localrag.methods.toolkit import Toolkit
+from localrag.reading.claims import ClaimChecker
+from localrag.reading.evidence import element
+from localrag.reading.model import Answer, Status
+from localrag.reading.sentences import Sentence, passages_of
+from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.query import full_text
+from localrag_models.chat import Message
+
+_LONGEST_CLAIM = 300
+_MOST_CLAIMS, _MOST_CITED = 4, 3
+# The share of the question that quotations cover when they are shown against the model's word.
+_SURE = 0.7
+
+
+class Reply(BaseModel):
+    """What a model writes; its claims are of the shape that `_reply_shape` makes."""
+
+    claims: list[Any]
+
+
+def answer(case: Case, toolkit: Toolkit) -> Answer:
+    """Answer one question by the steps at the head of this file."""
+    asked = case.query
+    found = toolkit.retrieve(asked)
+    hits = [hit for hit in found.hits if not hit.beside]
+    # Where all that the question names is missing, nothing found is what was asked about.
+    if not hits or (found.missing and not found.named) or found.absent:
+        return _nearest(toolkit, asked, found, sure=False)
+
+    def messages(sentences: Sequence[Sentence]) -> tuple[Message, ...]:
+        passages = passages_of(sentences)
+        texts = [sentence.piece.text for sentence in sentences]
+        places = [passage.place for passage in passages]
+        return toolkit.prompt(
+            "generative",
+            asked,
+            options=asked.options,
+            passages=passages,
+            tag=element("evidence", [full_text(asked), *places, *texts]),
+        )
+
+    sentences = toolkit.sentences(asked, hits, messages)
+    reply = toolkit.ask(messages(sentences), _reply_shape(len(sentences)), claims=_drafted)
+    if not reply.claims:
+        return _nearest(toolkit, asked, found, sure=True)
+    with toolkit.store() as store:
+        checker = ClaimChecker(store, sentences, full_text(asked))
+        for claim in reply.claims:
+            checker.check(claim.text, claim.sentences)
+    carried = not any(claim.mismatches for claim in checker.claims)
+    return Answer(
+        text="\n".join(claim.text for claim in checker.claims),
+        citations=tuple(checker.citations),
+        status=Status.SUPPORTED if carried else Status.UNSUPPORTED,
+        trace=toolkit.trace,
+        claims=tuple(checker.claims),
+    )
+
+
+def _nearest(toolkit: Toolkit, asked: Query, found: Retrieval, *, sure: bool) -> Answer:
+    """The quotations that come nearest, without a claim; if `sure`, none that may be beside it."""
+    citations, coverage = toolkit.quotations(asked, found)
+    if sure and coverage < _SURE:
+        citations = ()
+    return Answer(
+        text="\n".join(citation.quote for citation in citations),
+        citations=citations,
+        status=Status.QUOTED if citations else Status.NOT_FOUND,
+        trace=toolkit.trace,
+        absent=found.absent,
+    )
+
+
+@cache
+def _reply_shape(sentences: int) -> type[Reply]:
+    """The shape of a reply that can cite only the sentences there are."""
+    number = Annotated[int, Field(ge=1, le=sentences)]
+    # The numbers come first: what is claimed is then written with the sentences in view.
+    claim = create_model(
+        "Claimed",
+        sentences=Annotated[list[number], Field(min_length=1, max_length=_MOST_CITED)],
+        text=Annotated[str, Field(min_length=1, max_length=_LONGEST_CLAIM)],
+    )
+    claims: Any = Annotated[list[claim], Field(max_length=_MOST_CLAIMS)]
+    return create_model("Reply", __base__=Reply, claims=claims)
+
+
+def _drafted(text: str) -> list[str]:
+    """The claims in the beginning of a reply."""
+    reply = from_json(text, allow_partial="trailing-strings")
+    return [claim["text"] for claim in reply.get("claims", []) if "text" in claim]
+
+
+METHOD = Method(
+    name="generative",
+    about="a model writes claims on numbered sentences, and code checks every claim",
+    answer=answer,
+    # None where nothing is found.
+    calls=Calls(fixed=1),
+    chooses=False,
+)

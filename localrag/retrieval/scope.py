@@ -1,0 +1,149 @@
+"""The laws that a question names, as a bound on what answers it.
+
+What stands in them, or in the orders and ordinances under an act named, comes first; provisions of
+other laws come after it, beside. Each law is searched by itself and with the rest of the question,
+so that its own best provisions are found however many others share their words.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from localrag.corpus.lookups import Lookups
+from localrag.question.laws import LawNamed, laws_named
+from localrag.retrieval.model import Query
+from localrag.retrieval.query import asked_of
+from localrag.retrieval.units import Scores
+from localrag.statutes.names import LawNames
+from localrag.statutes.references import DELEGATED_BY
+
+# An order fills in what the act named leaves open: it answers, after the act.
+_UNDER_THE_ACT = 0.8
+# What stands beside comes below the last of the others by this share.
+_BELOW = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The laws that a question names, and the documents in which they speak.
+
+    Attributes:
+        laws: as the question names them; those the corpus lacks have no ids.
+        circles: for each law of the corpus that is named, the weights of its documents: of the law
+            itself, and of what stands under it.
+        inside: all documents of the circles, and of the provisions that the question cites.
+        statutes: every law of the corpus.
+    """
+
+    laws: tuple[LawNamed, ...] = ()
+    circles: tuple[Mapping[str, float], ...] = ()
+    inside: frozenset[str] = frozenset()
+    statutes: Collection[str] = ()
+
+    @property
+    def events(self) -> list[str]:
+        """What of it the user should know, a sentence each."""
+        absent = dict.fromkeys(law.words for law in self.laws if not law.law_ids)
+        return [f"the corpus has no law called {words}" for words in absent]
+
+    def with_cited(self, law_ids: Iterable[str]) -> "Scope":
+        """The same, where the question cites provisions of these laws."""
+        return replace(self, inside=self.inside.union(law_ids)) if self.circles else self
+
+    def is_beside(self, unit: str) -> bool:
+        """Whether a unit stands in a law that the question does not name, though it names some."""
+        law_id = unit.rpartition("#")[0]
+        return bool(self.laws) and law_id in self.statutes and law_id not in self.inside
+
+    def searches(self, query: Query) -> Iterator[tuple[Query, Mapping[str, float]]]:
+        """A query for each law named, and the weights of the documents it may find."""
+        asked = asked_of(query, self.laws)
+        for circle in self.circles:
+            allowed = query.filters.documents or circle
+            documents = tuple(law_id for law_id in circle if law_id in allowed)
+            if documents:
+                yield replace(asked, filters=replace(asked.filters, documents=documents)), circle
+
+    def join(self, within: Iterable[Scores], found: Scores) -> dict[str, float]:
+        """One ranking of what was found in each law named, and everywhere.
+
+        Args:
+            within: for each search in a law, scores relative to the best, 0 to 1.
+            found: of the search everywhere, relative to the best.
+        """
+        joined: dict[str, float] = {}
+        for scores in within:
+            for unit, score in scores.items():
+                joined[unit] = max(score, joined.get(unit, 0.0))
+        for unit, score in found.items():
+            if unit.rpartition("#")[0] not in self.inside:
+                joined.setdefault(unit, score)
+        return self.first(joined)
+
+    def first(self, scores: Scores) -> dict[str, float]:
+        """The scores, those of what stands beside below all others."""
+        if not self.laws:
+            return dict(scores)
+        beside = {unit: score for unit, score in scores.items() if self.is_beside(unit)}
+        inside = {unit: score for unit, score in scores.items() if unit not in beside}
+        if not beside or not inside:
+            return dict(scores)
+        least, most = min(inside.values()), max(beside.values())
+        factor = min(1.0, _BELOW * least / most) if most > 0 else 1.0
+        return inside | {unit: score * factor for unit, score in beside.items()}
+
+
+NO_LAWS = Scope()
+"""Of a question that names no law."""
+
+
+class OrdersUnder:
+    """What stands under an act: orders whose titles name it, and those that fill it in.
+
+    企業内容等の開示に関する内閣府令 does not name the act it belongs to. What was found is kept, for
+    as long as the corpus is open.
+    """
+
+    def __init__(self, store: Lookups, names: LawNames) -> None:
+        self._store = store
+        self._names = names
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def __call__(self, law_id: str) -> tuple[str, ...]:
+        """Ids of the orders and ordinances, those that the titles tell first."""
+        if law_id not in self._found:
+            filling = (
+                order
+                for order in self._store.documents_referring(law_id, DELEGATED_BY)
+                if order != law_id and not self._names.is_act(order)
+            )
+            self._found[law_id] = tuple(dict.fromkeys((*self._names.orders(law_id), *filling)))
+        return self._found[law_id]
+
+
+def scope_of(query: Query, names: LawNames, store: Lookups, orders: OrdersUnder) -> Scope:
+    """Read which laws a question names; in a corpus without statutes, none.
+
+    A text of another kind that bears the name in its title stands in for a law that the corpus
+    does not hold as a statute: a code added as a PDF.
+    """
+    if not names.rows:
+        return NO_LAWS
+    laws = tuple(
+        law if law.law_ids else replace(law, law_ids=tuple(store.texts_entitled(law.words)))
+        for law in laws_named(query.text, names, orders)
+    )
+    in_options = (law for option in query.options for law in laws_named(option, names, orders))
+    circles: list[dict[str, float]] = []
+    for law in (*laws, *in_options) if laws else ():
+        circle = dict.fromkeys(law.law_ids, 1.0)
+        for law_id in filter(names.is_act, law.law_ids):
+            circle |= dict.fromkeys(orders(law_id), _UNDER_THE_ACT) | circle
+        if circle and circle not in circles:
+            circles.append(circle)
+    inside = frozenset(law_id for circle in circles for law_id in circle)
+    return Scope(laws, tuple(circles), inside, names.rows.keys())
+
+
+def weighted(scores: Scores, circle: Mapping[str, float]) -> dict[str, float]:
+    """The scores of units times the weights of their documents."""
+    return {unit: score * circle[unit.rpartition("#")[0]] for unit, score in scores.items()}
