@@ -1,9 +1,11 @@
 """How a Japanese question leans on the one before it, and what it then says."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from localrag.question._matter import Kind, Word, names_an_agent, words_of
+from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.citations import ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 
@@ -34,12 +36,6 @@ _ORDER = re.compile(
     "(?<![一-鿿])(?:(?:その|同法?の?)(?=施行|政令|省令|内閣府令|府令))?"
     "(?P<kind>施行令|施行規則|施行細則|政令|省令|内閣府令|府令)(?!で定|に委|への委)"
 )
-_OPEN_LAW = re.compile(
-    "[一-鿿ァ-ヶー・]{1,40}?(?:法|法律|条例|施行令|施行規則)"
-    "(?=$|第|上|[はがをにでの、。？? ]|[^一-鿿ァ-ヶー])"
-)
-_NO_LAW = re.compile("(?:[同本当該此方手用療技作工製寸立司]|[のるたい]方)法$")
-
 _INTERROGATIVE = re.compile(
     "(?:いつ(?:まで|から|ごろ)?|どこ(?:まで|から)?|だれ|誰|何(?:か?[年月]間?|日間?|人|円|条|項|回|通|歳|割|％|パーセント|者)?(?:以内|以上|以下)?"
     "|いくら|いくつ|どの(?:よう[なに]?|程度|くらい|ぐらい)?|どんな|いかなる|どう(?:いう|いった|して|すれ)?|どれ(?:くらい|ぐらい)?"
@@ -81,15 +77,6 @@ _NOUN = re.compile(
 _WITH_PARTICLE = re.compile("(?:それ|これ)ら?(?P<particle>[はがをにでの])")
 
 
-class _Law(NamedTuple):
-    """A law in a question; `ids` are none where the corpus lacks it."""
-
-    start: int
-    end: int
-    words: str
-    ids: tuple[str, ...]
-
-
 class _Provision(NamedTuple):
     """The provision that a question names last, as written, down to each level."""
 
@@ -129,18 +116,19 @@ class _FollowUp:
         self._before = before
         self._names = names
         self._opened = opened
-        self._laws_before = _laws_in(before, names)
+        self._laws_before = laws_named(before, names)
 
     def read(self) -> str:
         if swapped := self._other_order():
             return swapped
-        rest, cites = self._with_places(self._rest)
-        laws = _laws_in(rest, self._names)
+        rest = self._with_places(self._rest)
+        laws = laws_named(rest, self._names)
         spans = [(law.start, law.end) for law in laws]
-        spans += [(cited.start, cited.end) for cited in find_citations(rest)]
+        cited = find_citations(rest)
+        spans += [(place.start, place.end) for place in cited]
         words = words_of(rest, spans)
         topics = [word for word in words if word.kind is Kind.TOPIC]
-        if rest != self._rest and (topics or cites or _ASKED_OF_A_LAW.search(rest)):
+        if rest != self._rest and (topics or cited or _ASKED_OF_A_LAW.search(rest)):
             return rest
         back = self._back(rest, words_of(rest), topics)
         if back is not None:
@@ -156,12 +144,11 @@ class _FollowUp:
 
     # What is named shortly
 
-    def _with_places(self, rest: str) -> tuple[str, bool]:
-        """The question with its laws and provisions in full, and whether one is a provision."""
+    def _with_places(self, rest: str) -> str:
+        """The question with its laws and provisions in full."""
         law = self._laws_before[-1].words if self._laws_before else ""
         place = _provision_of(self._before, self._laws_before)
-        own = _laws_in(rest, self._names)
-        cites = False
+        own = laws_named(rest, self._names)
 
         def named_before(position: int) -> bool:
             return any(one.start < position for one in own)
@@ -175,30 +162,27 @@ class _FollowUp:
             words = place.paragraph if found["level"] != "条" else place.article
             if words and not _cited_before(rest, found.start()):
                 pieces.append((found.start(), found.end(), words))
-                cites = True
         for cited in find_citations(rest):
             if cited.continues >= 0 or cited.law.text or named_before(cited.start):
                 continue
             words = _lacking(cited, law, place)
             if words and not any(start <= cited.start < end for start, end, _ in pieces):
                 pieces.append((cited.start, cited.start, words))
-                cites = True
         if (bare := _BARE_PLACE.match(rest)) and not pieces:
             words = place.paragraph if bare["level"] == "号" else place.article
             pieces += [(0, 0, f"{words}第")] if words else []
-            cites = bool(words)
         for found in _ORDER.finditer(rest):
             inside = any(one.start <= found.start() < one.end for one in own)
             if law and not inside and not named_before(found.start()):
                 pieces.append((found.start(), found.end(), self._order(found["kind"])))
         for start, end, words in sorted(pieces, reverse=True):
             rest = rest[:start] + words + rest[end:]
-        return rest, cites
+        return rest
 
     def _order(self, kind: str) -> str:
         """What the order of the law before is called."""
         law = self._laws_before[-1]
-        ids = [order for law_id in law.ids for order in self._names.order_of(law_id, kind)]
+        ids = [order for law_id in law.law_ids for order in self._names.order_of(law_id, kind)]
         if ids:
             return self._names.title(ids[0])
         return law.words if law.words.endswith(kind) else f"{law.words}の{kind}"
@@ -256,7 +240,7 @@ class _FollowUp:
 
     def _told(self, text: str) -> str:
         """The text with the law of the question before, where it names none."""
-        if not self._laws_before or _laws_in(text, self._names):
+        if not self._laws_before or laws_named(text, self._names):
             return text
         return f"{self._laws_before[-1].words}における{text}"
 
@@ -267,7 +251,9 @@ class _FollowUp:
         also = _ALSO.match(rest)
         return also is not None and all(word.end <= also.end() for word in topics)
 
-    def _case(self, rest: str, laws: list[_Law], topics: list[Word], words: list[Word]) -> str:
+    def _case(
+        self, rest: str, laws: Sequence[LawNamed], topics: list[Word], words: list[Word]
+    ) -> str:
         """The question before, put to another case or law: 法人の場合は, 民法では."""
         found = _CASE.fullmatch(rest)
         if found is None or not (found["mark"] or found["topic"]):
@@ -287,7 +273,7 @@ class _FollowUp:
             return self._before.replace(other, case)
         return f"{case}の場合、{_LEADING_CASE.sub('', self._before)}"
 
-    def _of_law(self, law: _Law) -> str:
+    def _of_law(self, law: LawNamed) -> str:
         if not self._laws_before:
             return f"{law.words}で、{self._before}"
         other = self._laws_before[-1]
@@ -336,7 +322,7 @@ def _has_topic(text: str) -> bool:
     return any(word.kind is Kind.TOPIC for word in words_of(text))
 
 
-def _without_law(rest: str, topic: str, laws: list[_Law]) -> str:
+def _without_law(rest: str, topic: str, laws: Sequence[LawNamed]) -> str:
     """会社法の罰則は as 罰則は, where the topic names the law."""
     law = next((law.words for law in laws if law.words in topic and rest.startswith(law.words)), "")
     return _OF_LAW.sub("", rest[len(law) :]) if law else rest
@@ -351,20 +337,7 @@ def _joined(topic: str, rest: str) -> str:
     return f"{topic}の{rest}"
 
 
-def _laws_in(text: str, names: LawNames) -> list[_Law]:
-    """The laws that a text names, in order, those that the corpus lacks too."""
-    found = [
-        _Law(match.start, match.end, text[match.start : match.end], match.law_ids)
-        for match in names.find_names(text)
-    ]
-    for match in _OPEN_LAW.finditer(text):
-        known = any(law.start < match.end() and match.start() < law.end for law in found)
-        if not known and len(match[0]) > 1 and not _NO_LAW.search(match[0]):
-            found.append(_Law(match.start(), match.end(), match[0], ()))
-    return sorted(law for law in found if not law.words.startswith(("同法", "本法", "施行")))
-
-
-def _provision_of(text: str, laws: list[_Law]) -> _Provision:
+def _provision_of(text: str, laws: Sequence[LawNamed]) -> _Provision:
     """The provision that a text names last, with its law where it is told."""
     article = paragraph = ""
     for cited in find_citations(text):
@@ -400,7 +373,7 @@ def _cited_before(text: str, position: int) -> bool:
     return any(cited.end <= position for cited in find_citations(text))
 
 
-def _parallel(case: str, before: str, laws: list[_Law]) -> str:
+def _parallel(case: str, before: str, laws: Sequence[LawNamed]) -> str:
     """The word before that a new one stands for: 監査役 for 取締役, as both end alike."""
     runs = _RUN.findall(case)
     if not runs or len(runs[-1]) < 2:
