@@ -14,7 +14,7 @@ from localrag.errors import LocalragError, NotFoundError
 if TYPE_CHECKING:
     from localrag.config import Config
     from localrag.corpus.store import CorpusStore
-    from localrag.methods.answering import Answerer
+    from localrag.methods.answering import Answerer, MethodResources
     from localrag.retrieval.pipeline import Retriever
     from localrag.workspace import Workspace
 
@@ -101,14 +101,17 @@ class Session:
             yield retriever
 
     @contextmanager
-    def answerer(self, named: str) -> Iterator["Answerer"]:
+    def answerer(self, named: str) -> Iterator[tuple["Answerer", "MethodResources"]]:
         """Open what answers questions about a corpus; says so if its index is behind the store."""
-        from localrag.methods.answering import open_answers
+        from localrag.methods.answering import Answerer, MethodResources, answering_method
 
         workspace, name = self.workspace(), self.existing(named)
-        with open_answers(workspace, name, self.config(name)) as answerer:
-            self._tell_if_behind(name, answerer.retriever.store)
-            yield answerer
+        config = self.config(name)
+        method = answering_method(config)
+        with MethodResources(workspace, name, config) as resources:
+            resources.open(model=method.needs_model)
+            self._tell_if_behind(name, resources.retriever.store)
+            yield Answerer(method, resources, settings=config.method), resources
 
     def _tell_if_behind(self, name: str, store: "CorpusStore") -> None:
         from localrag.ingest.state import IndexState, state, vector_state

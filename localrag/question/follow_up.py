@@ -63,7 +63,7 @@ def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritt
     """
     before = ""
     for earlier in history[-MOST_BEFORE:]:
-        plain = _end_of(_plain(earlier))
+        plain = plain_end(earlier)
         if not any(character.isalnum() for character in plain):
             continue
         before = _read(plain, before, names) or plain
@@ -84,8 +84,9 @@ def _plain(text: str) -> str:
     return _BLANKS.sub(" ", text).strip()
 
 
-def _end_of(text: str) -> str:
-    """The last sentences of a text that are together no longer than what is read."""
+def plain_end(earlier: str) -> str:
+    """What is read of an earlier question: one line, of a long one its last sentences."""
+    text = _plain(earlier)
     if len(text) <= _LONGEST_BEFORE:
         return text
     tail = text[-_LONGEST_BEFORE:]

@@ -1,6 +1,7 @@
 """The Ask screen: the conversation, where the next question is typed, and the evidence."""
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _PACE = 0.05
 # Seconds between two drafts of it that are written down.
 _DRAFT_PACE = 1.0
+# Questions before one in the conversation that it may lean on.
+_EARLIER = 3
 
 
 class AskScreen(WorkbenchScreen):
@@ -169,6 +172,9 @@ class AskScreen(WorkbenchScreen):
         from localrag_tui.ask.asking import Asking
 
         bench = self.bench
+        if not query.history:
+            before = self._transcript.turns[-_EARLIER:]
+            query = replace(query, history=tuple(turn.read_as for turn in before))
         if self._asking is not None and not self._asking.over:
             key = key_of(bench, AskScreen, "ask.cancel")
             words = _("An answer is being made: {key} cancels it.")

@@ -139,12 +139,18 @@ class _Service:
         end: Answer | Raised | None
         try:
             watch.require()
-            end = self._answerer(ask, tell).answer(ask.query, watch)
+            end = self._reply(ask, watch, tell)
         except Cancelled:
             end = None
         except LocalragError as error:
             end = Raised(type(error).__name__, error.cause, error.cure)
         tell(Answered(end, perf_counter() - started))
+
+    def _reply(self, ask: Ask, watch: Watch, tell: Callable[[AnswerEvent], None]) -> Answer:
+        from localrag.methods.following import answer_after
+
+        answerer = self._answerer(ask, tell)
+        return answer_after(answerer, self._open(ask, tell), ask.query, watch)
 
     def _answerer(self, ask: Ask, tell: Callable[[AnswerEvent], None]) -> "Answerer":
         from localrag.methods.answering import Answerer, answering_method
