@@ -7,8 +7,8 @@ import typer
 
 from localrag.cli import render
 from localrag.cli.questions import (
-    Dense,
     After,
+    Dense,
     From,
     Law,
     Layer,
@@ -74,8 +74,9 @@ def ask(
     checks every figure, date, name, provision and negation of a claim against them: the answer is
     supported only where all of them stand there, and what does not is named. Where a claim is not
     carried, nothing comes near, or the question names a law that is not in the corpus, it says so
-    and leaves with exit code 3. A question that leans on others (その罰則は) is made whole from those
-    given with --after, and how it was read is told. With --method another method answers; some choose between options.
+    and leaves with exit code 3. A question that leans on others (その罰則は) is made whole from
+    those given with --after, and how it was read is told. With --method another method answers;
+    some choose between options.
     """
     from localrag.cli.draft import shown_draft
     from localrag.methods.following import answer_after

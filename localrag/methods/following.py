@@ -7,7 +7,7 @@ none that nobody has asked about.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -51,7 +51,7 @@ class Reading:
 
     query: Query
     read_as: str = ""
-    trace: Trace = Trace()
+    trace: Trace = field(default_factory=Trace)
 
     def told(self, answer: Answer) -> Answer:
         """The answer to the question, which tells how that was read."""

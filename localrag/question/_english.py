@@ -15,7 +15,7 @@ _MORE = re.compile(
 )
 _CASE = re.compile(
     r"(?:(?:what|how)\s+about|(?P<if>what\s+if|if)|(?:is\s+it\s+|does\s+(?:it|that|this)\s+apply\s+)?"
-    r"(?:the\s+same\s+)?(?:for|to|in\s+the\s+case\s+of))\s+(?P<case>[^?.!]{1,80}?)\s*[?.!]*",
+    r"(?:the\s+same\s+)?(?:for|to|under|in\s+the\s+case\s+of))\s+(?P<case>[^?.!]{1,80}?)\s*[?.!]*",
     re.IGNORECASE,
 )
 _BACK = re.compile(
@@ -46,7 +46,10 @@ _ENGLISH_LAW = re.compile(
 _LAW_BACK = re.compile(
     r"\b(?:that|the\s+same|this|the\s+said)\s+(?:act|law|code|order)\b", re.IGNORECASE
 )
-_BEFORE_VERB = re.compile(r"\b(?:who|what|which|i|you|we|one|to|not)\s+$", re.IGNORECASE)
+_BEFORE_VERB = re.compile(
+    r"\b(?:who|what|which|i|you|we|one|someone|anyone|everyone|he|she|they|to|not)\s+$",
+    re.IGNORECASE,
+)
 _PARTICIPLE = re.compile(r"(?<=\w)\s+(?:be\s+)?\w+(?:ed|en)$")
 _PLACE = re.compile(r"\b(?P<level>article|section|paragraph|item)\s+\d+(?:[-_]\d+)*", re.IGNORECASE)
 _END = re.compile(r"[\s?.!。？]+$")
@@ -72,7 +75,7 @@ def read_after(question: str, before: str) -> str:
         rest = named
         if _topics(rest.replace(laws[-1], "")):
             return rest
-    return _case(rest, before, laws) or _with_topic(rest, before)
+    return _case(rest, before, laws) or _with_topic(rest, before, laws)
 
 
 def topic_of(question: str) -> str:
@@ -80,7 +83,9 @@ def topic_of(question: str) -> str:
     asking = _ASKING.match(question)
     topic = _END.sub("", question[asking.end() :] if asking else question)
     words = words_of(topic)
-    for asked in (word for word in words if word.kind is Kind.ASKED):
+    for asked in words:
+        if asked.kind is not Kind.ASKED or not topic[asked.start].isalpha():
+            continue
         link = _OF.search(topic, asked.end)
         between = link and [word for word in words if asked.end <= word.start < link.start()]
         if link and not between and _topics(topic[link.end() :]):
@@ -103,7 +108,8 @@ def _case(rest: str, before: str, laws: list[str]) -> str:
     return f"{_END.sub('', before)} {link} {found['case']}?"
 
 
-def _with_topic(rest: str, before: str) -> str:
+def _with_topic(rest: str, before: str, laws: list[str]) -> str:
+    """The question with the topic, the law and the provision of the one before."""
     words = words_of(rest)
     topics = [word for word in words if word.kind is Kind.TOPIC and not _PLACE.match(rest)]
     dummies = [found.span() for found in _DUMMY.finditer(rest)]
@@ -119,7 +125,12 @@ def _with_topic(rest: str, before: str) -> str:
     asks = bool(words) or _INTERROGATIVE.search(rest) is not None
     if (back is None and topics) or not asks:
         return ""
-    topic = topic_of(before) if not _JAPANESE.search(before) else japanese_topic(before)
+    if _JAPANESE.search(before):
+        topic = japanese_topic(before)
+    else:
+        topic = topic_of(before)
+        places = [found[0] for found in _PLACE.finditer(before)][-1:]
+        topic = ", ".join(filter(None, (topic, *(n for n in places + laws[-1:] if n not in topic))))
     return f"Regarding {topic}: {rest}" if topic else ""
 
 

@@ -48,6 +48,7 @@ _CASE = re.compile(
     r"(?:どう(?:なの|なりますか|なるの?か?|なって(?:いる|いますか)|です)?か?|同じ(?:です)?か?|同様(?:です)?か?)?[？?。]*"
 )
 _ALSO = re.compile("[^、。はがを]{2,30}も(?=[一-鿿])")
+_AGENT = re.compile("([一-鿿ァ-ヶー]{2,12})は(?=[一-鿿])")
 _OF_A_CASE = re.compile(
     "[^、。はがを]{1,30}?(?:では|の(?:場合|とき)(?:は|には)?|だと|なら|であれば)(?=.)"
 )
@@ -64,6 +65,8 @@ _TAIL = re.compile(
     r"|[はがをにでのともへや]|[、。，．？?！!\s])$"
 )
 _SENTENCES = re.compile("[。．？！?!]+")
+# 育児休業は子が何歳に: what is asked of 子 is asked about 育児休業.
+_OF_ANOTHER = re.compile("^(.+?)は[^はをに、]{1,10}が$")
 _RELATIVE = re.compile("[うくすつぬむぶぐるいた]$")
 _SENTENCE = re.compile("[を、]|[ぁ-ゖ]$")
 _WHETHER = re.compile("か(?=[。？?\\s]*$)")
@@ -135,8 +138,8 @@ class _FollowUp:
             return self._with_topic(rest, back)
         if case := self._case(rest, laws, topics, words):
             return case
-        if not laws and (self._adds(rest, topics) or _asks_of_a_case(rest, topics)):
-            return self._with_topic(rest, None)
+        if not laws and _asks_of_a_case(rest, topics):
+            return self._with_topic(rest, None, joined=False)
         names_itself = bool(laws) and rest == self._rest
         if not topics and not names_itself and (words or _INTERROGATIVE.search(rest)):
             return self._with_topic(rest, None)
@@ -220,7 +223,8 @@ class _FollowUp:
                 return found
         return None
 
-    def _with_topic(self, rest: str, back: re.Match[str] | None) -> str:
+    def _with_topic(self, rest: str, back: re.Match[str] | None, *, joined: bool = True) -> str:
+        """The question with the topic of the one before, `joined` by の where that can be said."""
         particle = _WITH_PARTICLE.match(rest)
         topic = topic_of(self._before, asked=particle is not None)
         if not topic:
@@ -234,7 +238,7 @@ class _FollowUp:
                 rest = rest[back.end() :].removeprefix("の")
                 if not clause and re.match("場合|とき|際", rest):
                     return self._told(f"{topic}の{rest}")
-        if _NOUN.match(rest) and not clause and not _INTERROGATIVE.match(rest):
+        if joined and not clause and _NOUN.match(rest) and not _INTERROGATIVE.match(rest):
             return self._told(_joined(topic, rest))
         return self._told(f"{topic}について、{rest}")
 
@@ -245,11 +249,6 @@ class _FollowUp:
         return f"{self._laws_before[-1].words}における{text}"
 
     # Another case
-
-    def _adds(self, rest: str, topics: list[Word]) -> bool:
-        """Whether it asks if the same is said of another: 広告主でない者も対象か."""
-        also = _ALSO.match(rest)
-        return also is not None and all(word.end <= also.end() for word in topics)
 
     def _case(
         self, rest: str, laws: Sequence[LawNamed], topics: list[Word], words: list[Word]
@@ -302,7 +301,7 @@ def topic_of(question: str, *, asked: bool = False) -> str:
         return ""
     last = carried[-1]
     end = next(
-        (word.start for word in words if word.kind is Kind.ASKED and word.start >= last.end),
+        (word.start for word in words if word.start >= last.end and _ends_a_noun(word, words)),
         len(part),
     )
     if asked and asks is not None:
@@ -310,12 +309,24 @@ def topic_of(question: str, *, asked: bool = False) -> str:
     elif end < len(part) and _RELATIVE.search(part, 0, end):
         # 働かせてよい時間 is one thing, and 働かせてよい none.
         end = next(word.end for word in words if word.start == end)
-    topic = part[:end].lstrip("のがをはに、 ")
+    topic = _OF_ANOTHER.sub(r"\1", part[:end].lstrip("のがをはに、 "))
     while (shorter := _TAIL.sub("", topic)) != topic and len(shorter) >= last.end - last.start:
         topic = shorter
     if asks is None and _SENTENCE.search(topic) and (whether := _WHETHER.search(question)):
         return question[: whether.end()]
     return _SUBJECT.sub("の", _OBJECT.sub(r"の\g<verb>", topic))
+
+
+def _ends_a_noun(word: Word, words: list[Word]) -> bool:
+    """Whether its noun goes on with nothing but what is asked: 期限, but not 事項 of 事項説明."""
+    end = word.end
+    for other in words[words.index(word) :]:
+        if other.start > end:
+            break
+        if other.kind is not Kind.ASKED:
+            return False
+        end = other.end
+    return True
 
 
 def _has_topic(text: str) -> bool:
@@ -354,8 +365,13 @@ def _provision_of(text: str, laws: Sequence[LawNamed]) -> _Provision:
 
 
 def _asks_of_a_case(rest: str, topics: list[Word]) -> bool:
-    """Whether nothing but a case is told, and something asked of it: 訪問販売では何日以内か."""
-    case = _OF_A_CASE.match(rest)
+    """Whether nothing but a case is told, and something asked of it.
+
+    訪問販売では何日以内か; 広告主でない者も対象か; 退職者は含まれるか.
+    """
+    case = _ALSO.match(rest) or _OF_A_CASE.match(rest)
+    if case is None and (agent := _AGENT.match(rest)) and names_an_agent(agent[1]):
+        case = agent
     return case is not None and all(word.end <= case.end() for word in topics)
 
 

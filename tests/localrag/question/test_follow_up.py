@@ -58,6 +58,21 @@ def read(question: str, *history: str) -> str:
             "渡船法では、検査を受けずに運航してよいかについて、例外はあるか",
         ),
         ("民法の消滅時効は何年か", "起算点は", "民法の消滅時効の起算点は"),
+        (
+            "渡船法で重要事項説明は誰がしなければならないか",
+            "書面は必要か",
+            "渡船法で重要事項説明の書面は必要か",
+        ),
+        (
+            "育児休業は子が何歳になるまで取れるか",
+            "父親も取れる？",
+            "育児休業について、父親も取れる？",
+        ),
+        (
+            "渡船法で保護される通報者の範囲は",
+            "退職者は含まれる？",
+            "渡船法で保護される通報者について、退職者は含まれる？",
+        ),
         # What points back stands for the topic.
         (
             "会社法における取締役の任期は何年か",
@@ -147,6 +162,21 @@ def read(question: str, *history: str) -> str:
             "What is the penalty for insider trading under the FIEA?",
             "for how long?",
             "Regarding insider trading under the FIEA: for how long?",
+        ),
+        (
+            "What does Article 27-2 of the FIEA require for tender offers?",
+            "And paragraph 2?",
+            "Regarding tender offers, Article 27-2, FIEA: paragraph 2?",
+        ),
+        (
+            "What does Article 27-2 of the FIEA require for tender offers?",
+            "And under the Companies Act?",
+            "What does Article 27-2 of the Companies Act require for tender offers?",
+        ),
+        (
+            "What is the penalty for insider trading under the FIEA?",
+            "What happens if someone ignores it?",
+            "Regarding insider trading under the FIEA: What happens if someone ignores it?",
         ),
         (
             "When was the Fennimore refractor finished?",

@@ -189,7 +189,7 @@ class AskScreen(WorkbenchScreen):
         return await Asking.begin(bench, self._record, query, config, self._end)
 
     async def _show_asked(self, asking: "Asking") -> None:
-        self.query_one(Composer).sent(asking.turn.query)
+        self.query_one(Composer).sent(replace(asking.turn.query, history=()))
         self.remove_class("-empty", "-over")
         await self._transcript.begin(asking.turn, asking.progress)
         self._entitle(await self._record.title())
