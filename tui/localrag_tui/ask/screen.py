@@ -142,8 +142,9 @@ class AskScreen(WorkbenchScreen):
     # Asking
 
     def on_composer_asked(self, event: Composer.Asked) -> None:
-        """Ask what was typed."""
-        self._ask(event.query)
+        """Ask what was typed; it may lean on the questions before it."""
+        before = self._transcript.turns[-_EARLIER:]
+        self._ask(replace(event.query, history=tuple(turn.read_as for turn in before)))
 
     def on_example_asked(self, event: "Example.Asked") -> None:
         """Ask what is offered where nothing was asked yet."""
@@ -172,9 +173,6 @@ class AskScreen(WorkbenchScreen):
         from localrag_tui.ask.asking import Asking
 
         bench = self.bench
-        if not query.history:
-            before = self._transcript.turns[-_EARLIER:]
-            query = replace(query, history=tuple(turn.read_as for turn in before))
         if self._asking is not None and not self._asking.over:
             key = key_of(bench, AskScreen, "ask.cancel")
             words = _("An answer is being made: {key} cancels it.")
