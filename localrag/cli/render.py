@@ -93,6 +93,8 @@ def print_trace(trace: Trace) -> None:
 
 def print_answer(answer: Answer) -> None:
     """Print the verdict, how it came about, the quotations with their places, and the rejected."""
+    if answer.read_as:
+        say(("read as: ", "dim"), *cut(answer.read_as, most=_QUOTED))
     accepted = sum(citation.verified for citation in answer.citations)
     if answer.absent:
         say(("not in this corpus: ", "bold red"), ("、".join(answer.absent), "bold"))
@@ -171,6 +173,7 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
     """Give the JSON of ``localrag ask``."""
     return {
         "query": _query(query),
+        "read_as": answer.read_as or None,
         "status": answer.status.value,
         "label": answer.label or None,
         "doubt": answer.doubt or None,

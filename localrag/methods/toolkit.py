@@ -77,8 +77,14 @@ class Toolkit:
         trace: every stage and every call of a model so far.
     """
 
-    def __init__(self, resources: Resources, watch: Watch = UNWATCHED) -> None:
-        self.trace = Trace()
+    def __init__(
+        self,
+        resources: Resources,
+        watch: Watch = UNWATCHED,
+        trace: Trace = Trace(),  # noqa: B008
+    ) -> None:
+        """Go on after the stages and calls of `trace`."""
+        self.trace = trace
         self._resources = resources
         self._watch = watch
 

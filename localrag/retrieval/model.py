@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from localrag.statutes.resolver import Target
 
 
+FOLLOW_UP = "follow-up"
+"""The stage that makes a question whole which leans on earlier ones; it records that as `query`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Which passages may be found; an empty tuple allows all.
@@ -40,11 +44,14 @@ class Query:
         text: the question, or the search words.
         options: the options of a multiple-choice question; part of the query.
         filters: which passages may be found.
+        history: the questions asked before it in its conversation, oldest first, as asked or as
+            they were read; it may lean on them.
     """
 
     text: str
     options: tuple[str, ...] = ()
     filters: Filters = field(default_factory=Filters)
+    history: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

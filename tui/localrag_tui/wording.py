@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from localrag.retrieval.model import FOLLOW_UP
 from localrag_tui.i18n import N_, _
 from localrag_tui.shown import one_line
 
@@ -38,6 +39,7 @@ STATUSES = {
 """How far an answer is carried by its citations, by `localrag.reading.model.Status`."""
 
 _STAGES = {
+    FOLLOW_UP: N_("question read"),
     "resolve": N_("citations"),
     "lexical": N_("words"),
     "dense": N_("meaning"),
