@@ -8,6 +8,7 @@ for sentence-transformers the values they stand for.
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ _EMBEDDINGS = {
 }
 
 
-class NotTheFile(ValueError):
+class LayoutError(ValueError):
     """A file that is not laid out as the package's version 0.3.0 lays it out."""
 
 
@@ -72,16 +73,16 @@ def read(path: Path) -> Packed:
     """Read the file of the package.
 
     Raises:
-        NotTheFile: it is cut short or laid out otherwise.
+        LayoutError: it is cut short or laid out otherwise.
     """
     import numpy as np
 
     content = path.read_bytes()
     if not content.startswith(_MAGIC):
-        raise NotTheFile(f"{path} does not begin with {_MAGIC!r}")
+        raise LayoutError(f"{path} does not begin with {_MAGIC!r}")
     try:
         at = len(_MAGIC) + 4
-        width, layers, heads, feed_forward, rows, positions, kinds, epsilon, _ = struct.unpack_from(
+        width, layers, heads, feed_forward, _, positions, kinds, epsilon, _ = struct.unpack_from(
             "<7ifi", content, at
         )
         at += struct.calcsize("<7ifi")
@@ -90,15 +91,17 @@ def read(path: Path) -> Packed:
         _, length = struct.unpack_from("<iI", content, at)
         tensors = _read_tensors(content, at + 8 + length)
     except (struct.error, ValueError, UnicodeDecodeError) as error:
-        raise NotTheFile(f"{path} cannot be read: {error}") from error
-    lengths = {"emb.word": rows, "emb.pos": positions, "emb.type": kinds}
+        raise LayoutError(f"{path} cannot be read: {error}") from error
+    lengths = {"emb.pos": positions, "emb.type": kinds}
     floats: dict[str, NDArray[np.float32]] = {}
     blocks: dict[str, NDArray[np.uint8]] = {}
     for name, tensor in tensors.items():
         if tensor.dtype == np.uint8:
             row = (feed_forward if name.endswith("fo.w") else width) // _BLOCK_WEIGHTS
-            # Rows of the word embeddings beyond the vocabulary belong to no token.
-            blocks[_transformers(name)] = tensor.reshape(-1, row * _BLOCK_BYTES)
+            rows = tensor.reshape(-1, row * _BLOCK_BYTES)
+            # Word embeddings beyond the vocabulary belong to no token.
+            kept = rows[: len(pieces)] if name == "emb.word" else rows
+            blocks[_transformers(name)] = kept
         else:
             shape = (lengths[name], width) if name in lengths else (-1,)
             floats[_transformers(name)] = tensor.reshape(shape)
@@ -109,21 +112,22 @@ def write(path: Path, gguf: Path, folder: Path) -> None:
     """Write the model in the file at `path` as a GGUF, and as a folder of sentence-transformers.
 
     Raises:
-        NotTheFile: `path` is another file.
+        LayoutError: `path` is another file.
         OSError: there is no room, or a place cannot be written.
     """
     import torch
     from transformers import XLMRobertaModel
+    from transformers.utils import logging
 
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     packed = read(path)
     tokenizer = xlmr_tokenizer(packed.pieces)
     encoder = XLMRobertaModel(_config(packed), add_pooling_layer=False)
     values = {name: torch.from_numpy(value) for name, value in _values(packed).items()}
     encoder.load_state_dict(values, strict=True)
     save_embedder(folder, encoder, tokenizer)
-    words = _EMBEDDINGS["emb.word"]
-    blocks = {**packed.blocks, words: packed.blocks[words][: len(packed.pieces)]}
-    write_gguf(folder, gguf, pooling="MEAN", blocks=blocks)
+    write_gguf(folder, gguf, pooling="MEAN", blocks=packed.blocks)
 
 
 def _read_pieces(content: bytes, at: int) -> tuple[tuple[tuple[str, float], ...], int]:
@@ -137,7 +141,7 @@ def _read_pieces(content: bytes, at: int) -> tuple[tuple[tuple[str, float], ...]
     scores = np.frombuffer(content, "<f4", count, at).tolist()
     at += 4 * count
     text = content[at : at + length]
-    names = [text[start:end].decode() for start, end in zip(ends, ends[1:], strict=False)]
+    names = [text[start:end].decode() for start, end in pairwise(ends)]
     return tuple(zip(names, scores, strict=True)), at + length
 
 
@@ -169,16 +173,15 @@ def _transformers(name: str) -> str:
         layer, module, kind = name.split(".")
         return f"encoder.layer.{int(layer.removeprefix('l'))}.{_NAMES[module]}.{_NAMES[kind]}"
     except (ValueError, KeyError):
-        raise NotTheFile(f"it holds a tensor of the unknown name {name!r}") from None
+        raise LayoutError(f"it holds a tensor of the unknown name {name!r}") from None
 
 
 def _config(packed: Packed) -> Any:
     from transformers import XLMRobertaConfig
 
-    rows = packed.blocks[_EMBEDDINGS["emb.word"]].shape[0]
     positions, width = packed.floats[_EMBEDDINGS["emb.pos"]].shape
     return XLMRobertaConfig(
-        vocab_size=rows,
+        vocab_size=len(packed.pieces),
         hidden_size=width,
         num_hidden_layers=packed.layers,
         num_attention_heads=packed.heads,
