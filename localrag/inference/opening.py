@@ -1,7 +1,8 @@
 """Opening the models that the settings name.
 
 A model is named by what it is installed as (``qwen3-8b``), or, where a server runs it, by
-``ollama:NAME`` or ``openai:NAME``.
+``ollama:NAME`` or ``openai:NAME``. Where none is named for search by meaning, the installed
+embedder takes part, if there is exactly one.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,6 +28,8 @@ _RUNTIMES = {
 """For each format of an installed model, the package that runs it and the extra that brings it."""
 OLLAMA = "ollama"
 OPENAI = "openai"
+OFF = "off"
+"""``embedding.model`` of who wants no search by meaning, whatever is installed."""
 
 
 class HasModels(Protocol):
@@ -97,17 +100,48 @@ def open_chat(
         )
 
 
+def embedder_name(workspace: HasModels, config: Config) -> str:
+    """The model behind search by meaning, as settings name it; "" where there is none.
+
+    Unset, it is the one installed embedder whose runtime is installed too. Of several none is
+    preferred: a choice that changes when a model is installed would put every index out of date.
+    """
+    if config.embedding.model:
+        return "" if config.embedding.model == OFF else config.embedding.model
+    if not workspace.models.is_dir():
+        return ""
+    from localrag_models.store import ModelStore
+
+    usable = [
+        model.name
+        for model in ModelStore(workspace.models).installed()
+        if model.kind == "embedder" and find_spec(_RUNTIMES[model.format][0])
+    ]
+    return usable[0] if len(usable) == 1 else ""
+
+
+def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
+    """The setting that a model takes part by, by the name of the model."""
+    named = {
+        config.reranking.model: "reranking.model",
+        embedder_name(workspace, config): "embedding.model",
+        config.chat.model: "chat.model",
+    }
+    return {model: setting for model, setting in named.items() if model}
+
+
 def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
-    """Open the model behind search by meaning; None where the settings name none.
+    """Open the model behind search by meaning; None where there is none (see `embedder_name`).
 
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
     """
     settings = config.embedding
-    if not settings.model:
+    chosen = embedder_name(workspace, config)
+    if not chosen:
         return None
     with named():
-        runtime, name = _split(settings.model)
+        runtime, name = _split(chosen)
         if runtime == OLLAMA:
             from localrag_models.backends import ollama
 
@@ -116,7 +150,7 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
             from localrag_models.backends.openai import OpenAIEmbedder
 
             return OpenAIEmbedder(name, server=_named_server("embedding", settings))
-        model = _installed(workspace, settings.model, "embedder", "embedding.model")
+        model = _installed(workspace, chosen, "embedder", "embedding.model")
         if model.format == "gguf":
             from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
 
@@ -141,15 +175,16 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
 
 
 def embedder_id(workspace: HasModels, config: Config) -> str:
-    """The id of the embedder that the settings name, without loading it here; "" for none.
+    """The id of the model behind search by meaning, without loading it; "" where there is none.
 
     Raises:
         ModelUnusable: no such model is installed.
     """
-    if not config.embedding.model:
+    chosen = embedder_name(workspace, config)
+    if not chosen:
         return ""
     with named():
-        runtime, name = _split(config.embedding.model)
+        runtime, name = _split(chosen)
         if runtime == OLLAMA:
             from localrag_models.backends import ollama
 
@@ -158,7 +193,7 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
             from localrag_models.backends import openai
 
             return openai.embedder_id(name, _named_server("embedding", config.embedding))
-        return _installed(workspace, config.embedding.model, "embedder", "embedding.model").id
+        return _installed(workspace, chosen, "embedder", "embedding.model").id
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
@@ -188,16 +223,17 @@ def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
 
 
 def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, str, str, str]]:
-    """Look whether the models that the settings name can be had, without loading any.
+    """Look whether the models that take part can be had, without loading any.
 
     Of a model behind a server: whether the server answers and has it.
 
     Yields:
-        The setting, the model it names, and cause and cure of what is wrong; both "" if nothing.
+        The setting, the model, and cause and cure of what is wrong; both "" if nothing.
     """
+    meaning = embedder_name(workspace, config)
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
         ("chat.model", config.chat.model, lambda: _check_chat(workspace, config)),
-        ("embedding.model", config.embedding.model, lambda: embedder_id(workspace, config)),
+        ("embedding.model", meaning, lambda: embedder_id(workspace, config)),
         ("reranking.model", config.reranking.model, lambda: _reranker(workspace, config)),
     )
     for setting, model, check in checks:

@@ -92,7 +92,7 @@ class Retriever:
             if not config.retrieval.lexical and meaning is None:
                 raise UsageError(
                     "Search by words is switched off (retrieval.lexical), and there is none by "
-                    f"meaning{f': {without}' if without else ', for embedding.model is not set'}.",
+                    f"meaning{f': {without}' if without else ', for no embedder is in use'}.",
                     "Switch one of them on.",
                 )
             opened.pop_all()

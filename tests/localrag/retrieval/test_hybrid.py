@@ -162,13 +162,51 @@ def test_a_model_that_is_gone_is_named_with_its_cure(
     assert cli("search", QUESTION, "--no-dense").code == 0
 
 
-def test_vectors_without_a_model_in_the_settings_are_mentioned(
+def test_the_one_embedder_installed_takes_part_unnamed(
     hybrid: Workspace, cli: Callable[..., Any]
 ) -> None:
+    outcome = cli("--set", "embedding.model=", "search", QUESTION, "--json")
+    assert stage(outcome.json, "dense")["hits"]
+    assert outcome.err == ""
+
+
+def test_off_switches_off_whatever_is_installed(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    outcome = cli("--set", "embedding.model=off", "search", QUESTION, "--json")
+    assert stage(outcome.json, "dense")["hits"] == []
+    assert "switched off (embedding.model)" in str(stage(outcome.json, "dense")["events"])
+    assert cli("--set", "embedding.model=off", "index").out.endswith("the index is up to date\n")
+    assert cli("--set", "embedding.model=off", "search", "--dense", QUESTION).code == 2
+
+
+def test_of_two_embedders_none_is_chosen_and_it_is_said(
+    hybrid: Workspace, cli: Callable[..., Any], tiny_encoder: "TinyEncoder"
+) -> None:
+    ModelStore(hybrid.models).add(tiny_encoder.gguf, name="other")
     outcome = cli("--set", "embedding.model=", "search", QUESTION)
     assert outcome.code == 0
     assert "searched by words only" in outcome.err
-    assert cli("--set", "embedding.model=", "search", QUESTION, "--dense").code == 2
+    assert cli("search", QUESTION).err == ""
+
+
+def test_vectors_of_another_model_do_not_stop_a_search_that_named_none(
+    hybrid: Workspace, cli: Callable[..., Any], tiny_encoder: "TinyEncoder"
+) -> None:
+    store = ModelStore(hybrid.models)
+    store.remove("e5")
+    store.add(tiny_encoder.sentence_transformers, name="other")
+    outcome = cli("--set", "embedding.model=", "search", QUESTION)
+    assert outcome.code == 0
+    assert "searched by words only; make them anew with localrag index" in outcome.err
+    assert cli("--set", "embedding.model=", "search", "--dense", QUESTION).code == 5
+
+
+def test_an_embedder_whose_runtime_is_missing_is_not_chosen(
+    hybrid: Workspace, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("localrag.inference.opening.find_spec", lambda _: None)
+    outcome = cli("--set", "embedding.model=", "search", QUESTION)
+    assert outcome.code == 0
+    assert "searched by words only" in outcome.err
 
 
 def test_a_model_of_another_kind_is_refused(hybrid: Workspace, cli: Callable[..., Any]) -> None:
