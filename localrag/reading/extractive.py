@@ -1,8 +1,10 @@
 """The extractive reader: an answer made of verbatim quotations, with no model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from localrag.corpus.model import Passage
+from localrag.reading.answerability import Answerability
 from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
@@ -14,8 +16,7 @@ from localrag.retrieval.query import asked_of, full_text
 QUOTES = 3
 """Quotations of an answer, what they stand under not counted."""
 
-# Below this share of the question nothing is said to support an answer. Chosen so that of the right
-# JSQuAD answers about one in a hundred is lost.
+# Below this share of the question a law has nothing to say on it, though the question names it.
 _SUPPORTED = 0.39
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
@@ -29,6 +30,7 @@ _SEVERAL = 2
 class _Candidate(NamedTuple):
     piece: Piece
     support: Support
+    passage: Passage
 
 
 class Quotations(NamedTuple):
@@ -38,10 +40,15 @@ class Quotations(NamedTuple):
         citations: in the order of their support, each after what it stands under; none where
             nothing comes near enough.
         coverage: the share of the question that the best one covers, 0 to 1.
+        probability: that the best one answers the question, 0 to 1.
+        signs: what the probability was made of (`localrag.reading.answerability`); none where
+            nothing was found.
     """
 
     citations: tuple[Citation, ...]
     coverage: float
+    probability: float
+    signs: Mapping[str, float]
 
 
 def quotations(
@@ -58,10 +65,23 @@ def quotations(
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
-    chosen = _choose(_each_law_first(candidates, retrieval), quotes)
+    ranked = _each_law_first(candidates, retrieval)
+    if not ranked:
+        return Quotations((), 0.0, 0.0, {})
+    answerability = Answerability(query, retrieval, retriever.inverse_document_frequency)
+    signs = answerability.signs(*_compared(ranked))
+    probability = answerability.probability(signs)
+    chosen = _choose(ranked, quotes) if probability >= answerability.quoted_from else []
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
-    best = max((candidate.support.coverage for candidate in candidates), default=0.0)
-    return Quotations(citations, best)
+    coverage = max(candidate.support.coverage for candidate in candidates)
+    return Quotations(citations, coverage, probability, signs)
+
+
+def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, float]:
+    """The best piece with its passage and coverage, and the best coverage of other passages."""
+    piece, support, passage = ranked[0]
+    others = (one.support.coverage for one in ranked if one.passage.id != passage.id)
+    return piece, passage, support.coverage, max(others, default=0.0)
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
@@ -76,7 +96,8 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
         supports = scorer.score(pieces, hit.passage.header, hit.score / best)
         for piece, support in zip(pieces, supports, strict=True):
             named = _is_named(piece, retrieval)
-            candidates.append(_Candidate(piece, _raised(support) if named else support))
+            raised = _raised(support) if named else support
+            candidates.append(_Candidate(piece, raised, hit.passage))
     return candidates
 
 
@@ -112,12 +133,10 @@ def _leader(ranked: Sequence[_Candidate], law_ids: Sequence[str]) -> _Candidate 
 
 
 def _choose(ranked: Sequence[_Candidate], quotes: int) -> list[Piece]:
-    """The best pieces that are worth quoting; none where nothing supports an answer."""
-    if not ranked or ranked[0].support.coverage < _SUPPORTED:
-        return []
+    """The best pieces that are worth quoting."""
     least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
-    for piece, support in ranked:
+    for piece, support, _ in ranked:
         if support.coverage >= least:
             chosen.append(piece)
         # What another quotation stands under is quoted with it in any case.

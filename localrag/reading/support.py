@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from localrag.reading.expectation import Expectation
+from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
 from localrag_indexes.analysis.normalize import normalize
