@@ -1,8 +1,8 @@
 """Whether a piece of text answers a question, as a probability: what is too low is not quoted.
 
 A logistic regression on a few signs, each of which speaks for an answer where there is more of it:
-how much of the question a text covers, how far it is ahead of all other passages, whether the most
-telling word of the question is in its passage, whether it speaks of the names in the question, and
+how much of the question a text covers, how far it is ahead of all other passages, what of the
+question its passage repeats, whether that speaks of the names in the question, and whether the text
 offers the kind of thing asked for; by meaning, how near its passage is to the question. The weights
 stand in ``answerability.toml``, with the command that fitted them.
 """
@@ -26,9 +26,8 @@ from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.query import analyzer, asked_of, full_text
 from localrag_indexes.analysis.normalize import normalize
 
-COVERAGE, LEAD, RUN, TELLING, WORDS, NAMES, KIND, STATUTE, LAW, NEARNESS, NEAREST = SIGNS = (
-    "coverage", "lead", "run", "telling", "words", "names", "kind", "statute", "law",
-    "nearness", "nearest",
+COVERAGE, LEAD, RUN, WORDS, NAMES, KIND, STATUTE, LAW, NEARNESS, NEAREST = SIGNS = (
+    "coverage", "lead", "run", "words", "names", "kind", "statute", "law", "nearness", "nearest",
 )  # fmt: skip
 """What the weights apply to; see `Answerability.signs`."""
 BY_WORDS = SIGNS[:-2]
@@ -110,7 +109,7 @@ class Answerability:
     def signs(
         self, piece: Piece, passage: Passage, coverage: float, elsewhere: float
     ) -> dict[str, float]:
-        """The signs of a piece, each 0 to 1 (those of a lead from -1).
+        """The signs of a piece: each 0 to 1, but for those of a lead, which begin at -1.
 
         Args:
             piece: what may answer.
@@ -119,8 +118,6 @@ class Answerability:
             elsewhere: the most that a piece of another passage covers.
         """
         passage_terms = set(analyzer().terms(f"{passage.header}\n{passage.text}"))
-        missing = {term: w for term, w in self._weights.items() if term not in passage_terms}
-        most = max(self._weights.values(), default=1.0)
         total = sum(self._weights.values()) or 1.0
         letters, around = _letters(piece.text), _letters(f"{passage.header}{passage.text}")
         names = [_letters(name) for name in self._expectation.names]
@@ -128,8 +125,7 @@ class Answerability:
             COVERAGE: coverage,
             LEAD: coverage - elsewhere,
             RUN: min(_longest_run(self._letters, letters) / _LONG_RUN, 1.0),
-            TELLING: 1 - max(missing.values(), default=0.0) / most,
-            WORDS: 1 - sum(missing.values()) / total,
+            WORDS: sum(w for term, w in self._weights.items() if term in passage_terms) / total,
             NAMES: sum(name in around for name in names) / len(names) if names else 1.0,
             KIND: float(self._expectation.sign is None or self._expectation.met_by(piece.text)),
             STATUTE: float(piece.passage.layer != PASSAGES),
