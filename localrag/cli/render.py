@@ -208,7 +208,11 @@ def _in_words(answer: Answer, quotations: int) -> str:
     if answer.status is Status.UNSUPPORTED:
         return "an answer was made, but what it cites does not say all of it"
     if answer.status is Status.QUOTED:
-        who = "the model finds no answer; this comes nearest" if answer.trace.calls else "what comes nearest"
+        who = (
+            "the model finds no answer; this comes nearest"
+            if answer.trace.calls
+            else "what comes nearest"
+        )
         return f"{who}, word for word; whether it answers the question is for you to judge"
     noun = "quotation" if quotations == 1 else "quotations"
     rejected = len(answer.citations) - quotations

@@ -16,21 +16,19 @@ from localrag.retrieval.query import asked_of, full_text
 QUOTES = 3
 """Quotations of an answer, what they stand under not counted."""
 
-# Below this share of the question a law has nothing to say on it, though the question names it.
-_SUPPORTED = 0.39
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
 # A further quotation must come this near to the best one's coverage.
 _WORTH_QUOTING = 0.6
 
 
-_SEVERAL = 2
-
-
 class _Candidate(NamedTuple):
+    """A piece with what supports it, and the passage found that it is part of, with its rank."""
+
     piece: Piece
     support: Support
     passage: Passage
+    rank: int
 
 
 class Quotations(NamedTuple):
@@ -39,14 +37,12 @@ class Quotations(NamedTuple):
     Attributes:
         citations: in the order of their support, each after what it stands under; none where
             nothing comes near enough.
-        coverage: the share of the question that the best one covers, 0 to 1.
         probability: that the best one answers the question, 0 to 1.
         signs: what the probability was made of (`localrag.reading.answerability`); none where
             nothing was found.
     """
 
     citations: tuple[Citation, ...]
-    coverage: float
     probability: float
     signs: Mapping[str, float]
 
@@ -65,23 +61,22 @@ def quotations(
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
-    ranked = _each_law_first(candidates, retrieval)
-    if not ranked:
-        return Quotations((), 0.0, 0.0, {})
+    if not candidates:
+        return Quotations((), 0.0, {})
+    ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
     answerability = Answerability(query, retrieval, retriever.inverse_document_frequency)
     signs = answerability.signs(*_compared(ranked))
     probability = answerability.probability(signs)
-    chosen = _choose(ranked, quotes) if probability >= answerability.quoted_from else []
+    chosen = _choose(ranked, retrieval, quotes) if probability >= answerability.quoted_from else []
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
-    coverage = max(candidate.support.coverage for candidate in candidates)
-    return Quotations(citations, coverage, probability, signs)
+    return Quotations(citations, probability, signs)
 
 
 def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, float]:
     """The best piece with its passage and coverage, and the best coverage of other passages."""
-    piece, support, passage = ranked[0]
-    others = (one.support.coverage for one in ranked if one.passage.id != passage.id)
-    return piece, passage, support.coverage, max(others, default=0.0)
+    best = ranked[0]
+    others = (one.support.coverage for one in ranked if one.passage.id != best.passage.id)
+    return best.piece, best.passage, best.support.coverage, max(others, default=0.0)
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
@@ -96,8 +91,8 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
         supports = scorer.score(pieces, hit.passage.header, hit.score / best)
         for piece, support in zip(pieces, supports, strict=True):
             named = _is_named(piece, retrieval)
-            raised = _raised(support) if named else support
-            candidates.append(_Candidate(piece, raised, hit.passage))
+            support = _raised(support) if named else support
+            candidates.append(_Candidate(piece, support, hit.passage, hit.rank))
     return candidates
 
 
@@ -115,35 +110,36 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _each_law_first(candidates: list[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
-    """Best first; where a question names several laws, the best piece of each before all others."""
-    ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
-    laws = dict.fromkeys(law.law_ids for law in retrieval.laws)
-    leaders = [_leader(ranked, law_ids) for law_ids in laws if law_ids]
-    if len(leaders) < _SEVERAL:
-        return ranked
-    first = [candidate for candidate in ranked if candidate in leaders]
-    return first + [candidate for candidate in ranked if candidate not in leaders]
+def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> list[Piece]:
+    """The best pieces that are worth quoting, and what each of several laws named says best.
 
-
-def _leader(ranked: Sequence[_Candidate], law_ids: Sequence[str]) -> _Candidate | None:
-    """The best piece of a law; None where it says too little of what is asked."""
-    own = (one for one in ranked if one.piece.passage.document_id in law_ids)
-    return next((one for one in own if one.support.coverage >= _SUPPORTED), None)
-
-
-def _choose(ranked: Sequence[_Candidate], quotes: int) -> list[Piece]:
-    """The best pieces that are worth quoting."""
+    Args:
+        ranked: best first, at least one.
+        retrieval: tells the laws; what they say goes before all else.
+        quotes: how many pieces at most, what they stand under not counted.
+    """
+    leaders = _leaders(ranked, retrieval)
     least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
-    for piece, support, _ in ranked:
-        if support.coverage >= least:
-            chosen.append(piece)
+    for one in sorted(ranked, key=lambda one: one not in leaders):
+        if one in leaders or one.support.coverage >= least:
+            chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.
-        under = {id(above) for one in chosen for above in one.above}
-        if sum(id(one) not in under for one in chosen) == quotes:
+        under = {id(above) for piece in chosen for above in piece.above}
+        if sum(id(piece) not in under for piece in chosen) == quotes:
             break
     return chosen
+
+
+def _leaders(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
+    """Of each law the best piece of its best hit, where a question names several."""
+    laws = [law_ids for law_ids in dict.fromkeys(law.law_ids for law in retrieval.laws) if law_ids]
+    leaders = []
+    for law_ids in laws if len(laws) > 1 else ():
+        own = [one for one in ranked if one.piece.passage.document_id in law_ids]
+        first = min((one.rank for one in own), default=0)
+        leaders += [one for one in own if one.rank == first][:1]
+    return leaders
 
 
 def cited(piece: Piece) -> Citation:
