@@ -26,12 +26,15 @@ from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.query import analyzer, asked_of, full_text
 from localrag_indexes.analysis.normalize import normalize
 
-COVERAGE, LEAD, RUN, WORDS, NAMES, KIND, STATUTE, LAW, NEARNESS, NEAREST = SIGNS = (
-    "coverage", "lead", "run", "words", "names", "kind", "statute", "law", "nearness", "nearest",
+COVERAGE, LEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
+    "coverage", "lead", "run", "words", "names", "kind",
 )  # fmt: skip
-"""What the weights apply to; see `Answerability.signs`."""
-BY_WORDS = SIGNS[:-2]
-"""The signs that need no vectors."""
+STATUTE, LAW = _OF_STATUTES = "statute", "law"
+NEARNESS, NEAREST = _OF_VECTORS = "nearness", "nearest"
+BY_WORDS = _OF_ALL + _OF_STATUTES
+"""The signs that need no vectors; see `Answerability.signs`."""
+WITH_VECTORS = _OF_ALL + _OF_VECTORS
+"""The signs of ordinary documents that are searched by vectors, too."""
 
 # A run of so many characters of the question in a text is no chance; a longer one adds nothing.
 _LONG_RUN = 12
@@ -94,17 +97,6 @@ class Answerability:
         self._letters = _letters(asked)
         self._laws = {law_id for law in retrieval.laws for law_id in law.law_ids}
         self._cosines = _cosines(retrieval)
-        fitted = _fitted()
-        self._fitted = fitted["with_vectors" if self._cosines else "by_words"]
-
-    @property
-    def quoted_from(self) -> float:
-        """The least probability at which a text is quoted as what may answer."""
-        return self._fitted.quoted_from
-
-    def probability(self, signs: Mapping[str, float]) -> float:
-        """The probability that a text with these signs answers, 0 to 1."""
-        return self._fitted.probability(signs)
 
     def signs(
         self, piece: Piece, passage: Passage, coverage: float, elsewhere: float
@@ -131,7 +123,8 @@ class Answerability:
             STATUTE: float(piece.passage.layer != PASSAGES),
             LAW: float(piece.passage.document_id in self._laws),
         }
-        if self._cosines:
+        # How near articles stand to questions, nobody has measured: their words decide.
+        if self._cosines and not signs[STATUTE]:
             least = min(self._cosines.values())
             others = [cosine for unit, cosine in self._cosines.items() if unit != passage.id]
             cosine = self._cosines.get(passage.id, least)
@@ -168,20 +161,18 @@ def answers(
             for piece, support in zip(pieces, supports, strict=True)
         }
     best = {unit: max(inside.values(), default=0.0) for unit, inside in coverages.items()}
-    return max(
-        (
-            answerability.probability(
-                answerability.signs(
-                    piece,
-                    passage,
-                    coverages[passage.id][piece.start, piece.end],
-                    max((most for unit, most in best.items() if unit != passage.id), default=0.0),
-                )
-            )
-            for passage, piece in cited
-        ),
-        default=0.0,
-    )
+    likeliest = 0.0
+    for passage, piece in cited:
+        coverage = coverages[passage.id][piece.start, piece.end]
+        elsewhere = max((most for unit, most in best.items() if unit != passage.id), default=0.0)
+        signs = answerability.signs(piece, passage, coverage, elsewhere)
+        likeliest = max(likeliest, weights_for(signs).probability(signs))
+    return likeliest
+
+
+def weights_for(signs: Mapping[str, float]) -> Weights:
+    """The weights for a text with these signs: those with vectors where its nearness is known."""
+    return _fitted()["with_vectors" if NEARNESS in signs else "by_words"]
 
 
 def _cosines(retrieval: Retrieval) -> dict[str, float]:

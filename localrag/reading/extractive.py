@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from localrag.corpus.model import Passage
-from localrag.reading.answerability import Answerability
+from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
@@ -66,8 +66,9 @@ def quotations(
     ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
     answerability = Answerability(query, retrieval, retriever.inverse_document_frequency)
     signs = answerability.signs(*_compared(ranked))
-    probability = answerability.probability(signs)
-    chosen = _choose(ranked, retrieval, quotes) if probability >= answerability.quoted_from else []
+    weights = weights_for(signs)
+    probability = weights.probability(signs)
+    chosen = _choose(ranked, retrieval, quotes) if probability >= weights.quoted_from else []
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
     return Quotations(citations, probability, signs)
 
