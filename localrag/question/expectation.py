@@ -22,6 +22,14 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
+# How the answer is to be put, and not what it is about.
+_MANNER = re.compile(
+    r"西暦|フルネーム|(?:アルファベット|日本語|英語|漢字|カタカナ|ひらがな)(?:[0-9０-９一二三四五六]+文?字)?で"
+    r"|[0-9０-９一二三四五六]+文?字で|(?:別|他|ほか)の(?:言い方|呼び方)で"
+    r"|(?:この)?文章(?:において|の中で|中で)"
+    r"|(?:答え|こたえ|述べ|教え|挙げ|あげ)(?:よ(?!う)|なさい|てください|て下さい)"
+)
+
 _NUMBER = r"(?:\d|[〇一二三四五六七八九十百千万億兆])"
 _COUNTER = (
     r"年代|年度|世紀|年間|年|[かカヶヵ]月|月|週間|日間|日|時間|時|分|秒|歳|才|人|名|回|度|位|番目|番|"
@@ -86,7 +94,8 @@ class Expectation:
         kind: of answer.
         names: that the question speaks of, normalised.
         sign: what texts that offer such a thing show; None where nothing tells them.
-        rest: the question without the clue, whose words (何年, how many) no answer repeats.
+        rest: the question without what no answer repeats: the clue (何年, how many), and how it is
+            to be answered (アルファベット三文字で答えよ).
     """
 
     kind: Kind
@@ -104,7 +113,7 @@ class Expectation:
         for kind, clue, sign in _CLUES:
             if found := clue.search(asked):
                 return cls(kind, names, sign, _without(asked, found))
-        return cls(_kind_without_sign(asked), names, None, question)
+        return cls(_kind_without_sign(asked), names, None, _MANNER.sub(" ", question))
 
     def met_by(self, text: str) -> bool:
         """Whether the text offers such a thing; False, too, where no sign tells."""
@@ -129,4 +138,4 @@ def _fold(text: str) -> str:
 
 
 def _without(text: str, match: re.Match[str]) -> str:
-    return f"{text[: match.start()]} {text[match.end() :]}"
+    return _MANNER.sub(" ", f"{text[: match.start()]} {text[match.end() :]}")

@@ -58,3 +58,21 @@ def test_no_sign_tells_a_person_or_a_place() -> None:
 def test_what_no_answer_repeats_is_left_out() -> None:
     assert "何年" not in Expectation.of("霧見塔が完成したのは何年か。").rest
     assert "how many" not in Expectation.of("How many lenses did it have?").rest
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("機関の略称をアルファベット3文字で答えよ。", "機関の"),
+        ("港が開かれたのは西暦何年か。", "港が開かれたのは"),
+        ("塔の設計者を教えてください", "塔の設計者を"),
+    ],
+)
+def test_how_to_answer_is_not_what_is_asked_about(question: str, rest: str) -> None:
+    words = Expectation.of(question).rest
+    assert rest in words
+    assert not any(word in words for word in ("アルファベット", "西暦", "答えよ", "教え"))
+
+
+def test_who_is_told_something_is_part_of_the_question() -> None:
+    assert "教えよう" in Expectation.of("師が弟子に教えようとした技は何か").rest
