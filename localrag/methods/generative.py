@@ -10,7 +10,7 @@
 5. **Second reading**, where the settings switch it on (``chat.second_reading``): the same model
    says with one token whether the sentences say the claim; its probability decides.
 6. **No answer.** Where the model finds none, the quotations that come nearest are shown, if they
-   cover nearly all of the question; they are `quoted`, not `supported`.
+   answer almost certainly (`localrag.reading.answerability`); they are `quoted`, not `supported`.
 """
 
 from collections.abc import Sequence
@@ -35,8 +35,8 @@ from localrag_models.chat import Message
 
 _LONGEST_CLAIM = 300
 _MOST_CLAIMS, _MOST_CITED = 4, 3
-# The share of the question that quotations cover when they are shown against the model's word.
-_SURE = 0.7
+# How probably quotations answer that are shown against the model's word.
+_SURE = 0.9
 # What a second reading is answered with, and the probability of the first from which it agrees.
 _WORDS = {"ja": ("はい", "いいえ"), "en": ("yes", "no")}
 _AGREED = 0.5
@@ -110,9 +110,8 @@ def _read_again(
 
 def _nearest(toolkit: Toolkit, asked: Query, found: Retrieval, *, sure: bool) -> Answer:
     """The quotations that come nearest, without a claim; if `sure`, none that may be beside it."""
-    citations, coverage = toolkit.quotations(asked, found)
-    if sure and coverage < _SURE:
-        citations = ()
+    nearest = toolkit.quotations(asked, found)
+    citations = nearest.citations if not sure or nearest.probability >= _SURE else ()
     return Answer(
         text="\n".join(citation.quote for citation in citations),
         citations=citations,

@@ -1,30 +1,23 @@
 """The extractive reader: an answer made of verbatim quotations, with no model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from localrag.corpus.model import ARTICLES
+from localrag.corpus.model import Passage
+from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.linked import with_linked
 from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
 from localrag.reading.verifier import verify
-from localrag.retrieval.model import Hit, Query, Retrieval
+from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import asked_of, full_text
 
 QUOTES = 3
 """Quotations of an answer, what they stand under not counted."""
 
-# Below this share of the question nothing is said to support an answer. Chosen so that of the right
-# JSQuAD answers about one in a hundred is lost.
-_SUPPORTED = 0.39
-# A question that names its law has said by that what it is about.
-_SUPPORTED_IN_ITS_LAW = 0.1
-# A question with an everyday word of the law is put in other words than any statute, and is about
-# what one says all the same.
-_SUPPORTED_IN_LAW = 0.2
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
 # A further quotation must come this near to the best one's coverage.
@@ -32,12 +25,12 @@ _WORTH_QUOTING = 0.6
 
 
 class _Candidate(NamedTuple):
-    """A piece with what supports it, the rank of its hit, and the least that it must cover."""
+    """A piece with what supports it, and the passage found that it is part of, with its rank."""
 
     piece: Piece
     support: Support
+    passage: Passage
     rank: int
-    floor: float
 
 
 class Quotations(NamedTuple):
@@ -46,11 +39,14 @@ class Quotations(NamedTuple):
     Attributes:
         citations: in the order of their support, each after what it stands under; none where
             nothing comes near enough.
-        coverage: the share of the question that the best one covers, 0 to 1.
+        probability: that the best one answers the question, 0 to 1.
+        signs: what the probability was made of (`localrag.reading.answerability`); none where
+            nothing was found.
     """
 
     citations: tuple[Citation, ...]
-    coverage: float
+    probability: float
+    signs: Mapping[str, float]
 
 
 def quotations(
@@ -67,11 +63,24 @@ def quotations(
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
-    chosen = _choose(candidates, retrieval, quotes)
+    if not candidates:
+        return Quotations((), 0.0, {})
+    ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
+    answerability = Answerability(query, retrieval, retriever.inverse_document_frequency)
+    signs = answerability.signs(*_compared(ranked))
+    weights = weights_for(signs)
+    probability = weights.probability(signs)
+    chosen = _choose(ranked, retrieval, quotes) if probability >= weights.quoted_from else []
     chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
-    best = max((candidate.support.coverage for candidate in candidates), default=0.0)
-    return Quotations(citations, best)
+    return Quotations(citations, probability, signs)
+
+
+def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, float]:
+    """The best piece with its passage and coverage, and the best coverage of other passages."""
+    best = ranked[0]
+    others = (one.support.coverage for one in ranked if one.passage.id != best.passage.id)
+    return best.piece, best.passage, best.support.coverage, max(others, default=0.0)
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
@@ -85,11 +94,10 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
             continue
         pieces = pieces_of(retriever.store, hit.passage)
         supports = scorer.score(pieces, hit.passage.header, hit.score / best)
-        floor = _floor(hit, retrieval)
         for piece, support in zip(pieces, supports, strict=True):
             named = _is_named(piece, retrieval)
             support = _raised(support) if named else support
-            candidates.append(_Candidate(piece, support, hit.rank, floor))
+            candidates.append(_Candidate(piece, support, hit.passage, hit.rank))
     return candidates
 
 
@@ -107,27 +115,18 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _floor(hit: Hit, retrieval: Retrieval) -> float:
-    """The least share of the question that a quotation of a hit must cover."""
-    if retrieval.laws and hit.passage.layer == ARTICLES:
-        return _SUPPORTED_IN_ITS_LAW
-    of_law = any(not wording.is_plain for wording in retrieval.trace.wordings)
-    return _SUPPORTED_IN_LAW if of_law else _SUPPORTED
+def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> list[Piece]:
+    """The best pieces that are worth quoting, and what each of several laws named says best.
 
-
-def _choose(candidates: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> list[Piece]:
-    """The best pieces that are worth quoting; none where nothing supports an answer.
-
-    Where the question names several laws, what each of them says best goes first.
+    Args:
+        ranked: best first, at least one.
+        retrieval: tells the laws; what they say goes before all else.
+        quotes: how many pieces at most, what they stand under not counted.
     """
-    ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
     leaders = _leaders(ranked, retrieval)
-    carried = [one for one in ranked if one in leaders or one.support.coverage >= one.floor]
-    if not carried:
-        return []
-    least = _WORTH_QUOTING * carried[0].support.coverage
+    least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
-    for one in sorted(carried, key=lambda one: one not in leaders):
+    for one in sorted(ranked, key=lambda one: one not in leaders):
         if one in leaders or one.support.coverage >= least:
             chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.

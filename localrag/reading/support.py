@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS
 from localrag.question.everyday import Wording
-from localrag.reading.expectation import Expectation
+from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
 from localrag_indexes.analysis.normalize import normalize
