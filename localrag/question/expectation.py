@@ -126,6 +126,25 @@ class Expectation:
         return self.sign is not None and self.sign.search(_fold(text)) is not None
 
 
+# What an answer holds that tells a time, or a number.
+_TELLS = {
+    Kind.WHEN: re.compile(
+        rf"{_NUMBER}|時代|世紀|頃|[前後中]$|翌|昨|同年|当時"
+        r"|\b(?:century|today|during|after|before)\b"
+    ),
+    Kind.HOW_MANY: re.compile(
+        rf"{_NUMBER}|[数半全無]|なし|\b(?:no|none|all|half|one|two|three|four|five|six|seven|eight"
+        r"|nine|ten|eleven|twelve|hundred|thousand|million|several|many|few)\b"
+    ),
+}
+
+
+def is_of_kind(answer: str, kind: Kind) -> bool:
+    """Whether an answer can be one of this kind; what no word tells, a person or a place, can."""
+    sign = _TELLS.get(kind)
+    return sign is None or sign.search(_fold(answer)) is not None
+
+
 def _counted(asked: str, counter: str) -> Kind:
     if counter in _PLACES_OF_A_LAW:
         return Kind.WHICH_LAW

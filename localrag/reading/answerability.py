@@ -10,7 +10,7 @@ stand in ``answerability.toml``, with the command that fitted them.
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
@@ -149,8 +149,10 @@ def answers(
     Returns:
         The probability of the likeliest of them; 0 for none.
     """
-    asked = full_text(asked_of(query, retrieval.laws))
-    scorer = SupportScorer(asked, searcher.inverse_document_frequency)
+    asked = asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws)
+    scorer = SupportScorer(
+        full_text(asked), searcher.inverse_document_frequency, retrieval.trace.wordings
+    )
     answerability = Answerability(query, retrieval, searcher.inverse_document_frequency)
     coverages: dict[str, dict[tuple[int, int], float]] = {}
     for hit in retrieval.hits:
