@@ -61,10 +61,10 @@ def search(
     """Find the passages of a corpus that answer a query best.
 
     Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
-    themselves. Where it names laws (薬機法, APPI), what they say comes first, and other laws beside;
-    a law that the corpus lacks is told. The words are looked up in the index, and with a model for it the meaning too;
-    all are fused, reread by a reranker if there is one, and the provisions that fill a found one
-    in are added.
+    themselves. Where it names laws (薬機法, APPI), what they say comes first, and other laws
+    beside; a law that the corpus lacks is told. The words are looked up in the index, and with a
+    model for it the meaning too; all are fused, reread by a reranker if there is one, and the
+    provisions that fill a found one in are added.
     """
     session: Session = context.obj
     session = session.switched(lexical, dense, rerank)

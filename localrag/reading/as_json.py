@@ -23,7 +23,7 @@ def citation_as_json(citation: Citation) -> dict[str, Any]:
 
 
 def claim_as_json(claim: Claim) -> dict[str, Any]:
-    """Give a claim as JSON; its citations are numbers from 1, its mismatches what they do not say."""
+    """Give a claim as JSON; its citations are numbers from 1, its mismatches what these lack."""
     return {
         "text": claim.text,
         "citations": list(claim.citations),
