@@ -7,7 +7,7 @@ from localrag.conversations.markdown import code, items, line, paragraph, quotat
 from localrag.conversations.model import Conversation, Turn
 from localrag.conversations.wording import WORDINGS, Wording
 from localrag.methods.choices import labelled
-from localrag.reading.model import Answer, Citation, Derivation, Step
+from localrag.reading.model import Answer, Citation, Claim, Derivation, Step
 
 Locate = Callable[[str, Citation], str]
 """Tells where a citation stands, in words, from the name of the corpus and the citation."""
@@ -59,6 +59,8 @@ def _turn(turn: Turn, locate: Locate, words: Wording) -> Iterator[str]:
 
 
 def _answer(corpus: str, answer: Answer, locate: Locate, words: Wording) -> Iterator[str]:
+    if answer.absent:
+        yield f"**{words.absent}** {line('、'.join(answer.absent))}"
     yield f"**{words.statuses[answer.status]}**"
     if answer.doubt:
         yield paragraph(answer.doubt)
@@ -68,10 +70,7 @@ def _answer(corpus: str, answer: Answer, locate: Locate, words: Wording) -> Iter
     elif answer.text and (answer.derivation or not (answer.claims or answer.citations)):
         yield paragraph(answer.text)
     if answer.claims:
-        yield items(
-            f"{line(claim.text)} {_marks(answer, claim.citations, words)}".rstrip()
-            for claim in answer.claims
-        )
+        yield items(_claim(answer, claim, words) for claim in answer.claims)
     if answer.derivation:
         yield f"### {words.derivation}"
         yield from _derivation(answer, answer.derivation, words)
@@ -81,11 +80,25 @@ def _answer(corpus: str, answer: Answer, locate: Locate, words: Wording) -> Iter
             yield _citation(number, citation, locate(corpus, citation), words)
 
 
+def _claim(answer: Answer, claim: Claim, words: Wording) -> str:
+    """A claim, and below it what is wrong with it."""
+    remarks = [words.moved] if claim.moved else []
+    remarks += [
+        f"{words.mismatches[mismatch.kind]}: {line(mismatch.written)}"
+        for mismatch in claim.mismatches
+    ]
+    head = f"{line(claim.text)} {_marks(answer, claim.citations, words)}".rstrip()
+    return "\n  - ".join([head, *remarks])
+
+
 def _citation(number: int, citation: Citation, place: str, words: Wording) -> str:
     head = f"{number}. {line(place or citation.label or citation.passage_id)}"
     if not citation.verified:
         problem = words.problems.get(citation.problem, citation.problem)
         head += f" **{words.rejected}**: {line(problem)}"
+    remarks = [words.state.format(date=line(citation.state))] if citation.state else []
+    remarks += [words.beside] if citation.beside else []
+    head = " · ".join([head, *remarks])
     indent = " " * len(f"{number}. ")
     return "\n\n".join(
         (head, quotation(citation.quote, indent), f"{indent}{code(citation.passage_id)}")
