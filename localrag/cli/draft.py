@@ -1,39 +1,88 @@
-"""What a model is writing, shown on the terminal while it writes and gone when it has finished."""
+"""What is being done for an answer, shown on the terminal while it is made and gone afterwards."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from localrag.cli.terminal import console_for_progress, on_terminal
 from localrag.harmless import harmless
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from localrag.reading.watching import Watch
+
+_PATIENCE = 0.3
+"""Seconds in which most answers without a model are there: nothing is shown of them."""
 
 
 @contextmanager
-def shown_draft(model: str) -> "Iterator[Watch]":
-    """Show that a model reads, then its claims as it writes them; nothing where nobody watches.
+def shown_draft(model: str = "") -> "Iterator[Watch]":
+    """Show what is done: loading, searching, tokens read, claims as a model writes them, the clock.
 
-    A draft is unchecked, so it stays on the screen only until the checked answer is printed.
+    Nothing is shown where nobody watches. A draft is unchecked, so it stays on the screen only
+    until the checked answer is printed.
 
     Args:
-        model: its id; "" where none takes part.
+        model: the id of the one that answers; "" where none takes part, or is not known yet.
     """
     from localrag.reading.watching import UNWATCHED, Watch
 
-    if not model or not on_terminal():
+    if not on_terminal():
         yield UNWATCHED
         return
+    from rich.console import Group
     from rich.live import Live
     from rich.spinner import Spinner
     from rich.text import Text
 
-    reading = Spinner("dots", Text(f"{harmless(model)} reads the passages", style="dim"))
-    with Live(reading, console=console_for_progress(), transient=True) as live:
+    from localrag.cli.pace import duration
+    from localrag_models.store.landing import gigabytes
 
-        class Shown(Watch):
-            def draft(self, claims: Sequence[str]) -> None:
-                live.update(Text("\n".join(map(harmless, claims)), style="dim"))
+    class Shown(Watch):
+        """Drawn anew several times a second, so that the clock goes on whatever happens."""
 
-        yield Shown()
+        def __init__(self) -> None:
+            self._began = self._since = monotonic()
+            self._model = model
+            self._kind = self._doing = "searching"
+            self._claims: Sequence[str] = ()
+            self._tokens = 0
+            self._spinner = Spinner("dots")
+
+        def __rich__(self) -> "RenderableType":
+            now = monotonic()
+            if now - self._began < _PATIENCE:
+                return Text()
+            doing = f"{harmless(self._doing)}, {duration(now - self._since)}"
+            self._spinner.update(text=Text(doing, style="dim"))
+            written = [Text(harmless(claim), style="dim") for claim in self._claims]
+            return Group(*written, self._spinner)
+
+        def loading(self, model: str, done: int, total: int) -> None:
+            self._model = model
+            loaded = f": {done / total:.0%} of {gigabytes(total)}" if total else ""
+            self._do("loading", f"{model} is being loaded{loaded}")
+
+        def reading(self, done: int, total: int) -> None:
+            self._claims, self._tokens = (), 0
+            read = f": {done:,} of {total:,} tokens" if total else " the passages"
+            self._do("reading", f"{self._model} reads{read}")
+
+        def wrote(self, piece: str) -> None:
+            del piece
+            self._tokens += 1
+            self._do("writing", f"{self._model} writes: {self._tokens:,} tokens")
+
+        def draft(self, claims: Sequence[str]) -> None:
+            self._claims = claims
+
+        def _do(self, kind: str, doing: str) -> None:
+            if kind != self._kind:
+                self._kind, self._since = kind, monotonic()
+            self._doing = doing
+
+    shown = Shown()
+    with Live(shown, console=console_for_progress(), transient=True, refresh_per_second=8):
+        yield shown

@@ -43,9 +43,10 @@ _MISMATCHES = {
     "exception": "its exception is not that of what it cites",
     "bound": "its bound is not that of what it cites",
     "modality": "its may or must is not that of what it cites",
-    "words": "what it cites does not speak of this",
+    "words": "what it cites speaks of other things",
     "subject": "it does not speak of what was asked about",
     "answer": "it is not the kind of answer that was asked for",
+    "reading": "reading it again, the model does not find it in what it cites",
 }
 """What is wrong with a claim, by kind of mismatch."""
 
@@ -131,7 +132,10 @@ def print_answer(answer: Answer) -> None:
         if claim.moved:
             say((_MOVED, "dim"), indent=2)
         for mismatch in claim.mismatches:
-            say((f"{_MISMATCHES[mismatch.kind]}: ", "yellow"), *cut(mismatch.written), indent=2)
+            problem = (_MISMATCHES[mismatch.kind], "yellow")
+            # Some are of the claim as a whole, which stands above.
+            words = [] if mismatch.written == claim.text else [": ", *cut(mismatch.written)]
+            say(problem, *words, indent=2)
     for number, citation in enumerate(answer.citations, 1):
         if citation.verified:
             say("")

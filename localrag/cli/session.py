@@ -1,7 +1,7 @@
 """What every verb shares: which workspace, which corpus, which settings."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -103,10 +103,14 @@ class Session:
     @contextmanager
     def answerer(self, named: str) -> Iterator["Answerer"]:
         """Open what answers questions about a corpus; says so if its index is behind the store."""
+        from localrag.cli.draft import shown_draft
         from localrag.methods.answering import open_answers
 
         workspace, name = self.workspace(), self.existing(named)
-        with open_answers(workspace, name, self.config(name)) as answerer:
+        with ExitStack() as opened:
+            with shown_draft() as watch:
+                answers = open_answers(workspace, name, self.config(name), watch.loading)
+                answerer = opened.enter_context(answers)
             self._tell_if_behind(name, answerer.retriever.store)
             yield answerer
 

@@ -83,10 +83,10 @@ def _answer(corpus: str, answer: Answer, locate: Locate, words: Wording) -> Iter
 def _claim(answer: Answer, claim: Claim, words: Wording) -> str:
     """A claim, and below it what is wrong with it."""
     remarks = [words.moved] if claim.moved else []
-    remarks += [
-        f"{words.mismatches[mismatch.kind]}: {line(mismatch.written)}"
-        for mismatch in claim.mismatches
-    ]
+    for mismatch in claim.mismatches:
+        # Some are of the claim as a whole, which stands above.
+        written = "" if mismatch.written == claim.text else f": {line(mismatch.written)}"
+        remarks.append(words.mismatches[mismatch.kind] + written)
     head = f"{line(claim.text)} {_marks(answer, claim.citations, words)}".rstrip()
     return "\n  - ".join([head, *remarks])
 

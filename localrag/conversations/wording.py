@@ -82,9 +82,10 @@ WORDINGS = {
             "exception": "its exception is not that of what it cites",
             "bound": "its bound is not that of what it cites",
             "modality": "its may or must is not that of what it cites",
-            "words": "what it cites does not speak of this",
+            "words": "what it cites speaks of other things",
             "subject": "it does not speak of what was asked about",
             "answer": "it is not the kind of answer that was asked for",
+            "reading": "reading it again, the model does not find it in what it cites",
         },
         ends={
             TurnState.ANSWERING: "Unfinished: it is being answered.",
@@ -134,9 +135,10 @@ WORDINGS = {
             "exception": "例外が引用した文と違います",
             "bound": "範囲の境（以上、超えるなど）が引用した文と違います",
             "modality": "できるのか、しなければならないのかが引用した文と違います",
-            "words": "引用した文はこのことを述べていません",
+            "words": "引用した文はほかのことを述べています",
             "subject": "尋ねられたものについて述べていません",
             "answer": "尋ねられた種類の答えではありません",
+            "reading": "モデルが読み直したところ、引用した文からは言えません",
         },
         ends={
             TurnState.ANSWERING: "未完了：回答を作成中です。",

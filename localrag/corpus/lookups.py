@@ -254,7 +254,7 @@ class Lookups(Browsing):
         ]
 
     def documents_referring(self, law_id: str, kind: str) -> list[str]:
-        """Ids of the documents that refer to a provision of a law in this way (``delegated-by``)."""
+        """Ids of the documents that refer to a law in this way (``delegated-by``)."""
         rows = self._db.rows(
             "SELECT DISTINCT documents.id FROM reached JOIN refs ON refs.key = reference"
             " JOIN documents ON documents.key = refs.document"

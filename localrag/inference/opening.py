@@ -37,8 +37,22 @@ class HasModels(Protocol):
         """Folder of the models."""
 
 
-def open_chat(workspace: HasModels, config: Config) -> "ChatModel | None":
+def overlook(model: str, done: int, total: int) -> None:
+    """Take how much of a model is loaded, and do nothing with it."""
+    del model, done, total
+
+
+def open_chat(
+    workspace: HasModels, config: Config, on_load: Callable[[str, int, int], None] = overlook
+) -> "ChatModel | None":
     """Open the model that writes answers; None where the settings name none.
+
+    Args:
+        workspace: where models are installed.
+        config: the settings.
+        on_load: told before and, of a model in this process, while it is loaded: its name, bytes
+            that are loaded, bytes in all (0 for a model of a server). What it raises ends the
+            loading and passes through.
 
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
@@ -46,6 +60,7 @@ def open_chat(workspace: HasModels, config: Config) -> "ChatModel | None":
     settings = config.chat
     if not settings.model:
         return None
+    on_load(settings.model, 0, 0)
     with named():
         runtime, name = _split(settings.model)
         if runtime == OLLAMA:
@@ -77,12 +92,14 @@ def open_chat(workspace: HasModels, config: Config) -> "ChatModel | None":
         from localrag_models.backends.llama_cpp.chat import LlamaCppChat
 
         model = _installed(workspace, name, "chat", "chat.model")
+        size = model.path.stat().st_size
         return LlamaCppChat(
             model.path,
             id=model.id,
             context=settings.context,
             threads=config.runtime.threads,
             gpu_layers=config.runtime.gpu_layers,
+            on_load=lambda share: on_load(settings.model, round(share * size), size),
         )
 
 

@@ -1,6 +1,6 @@
 """Answering with a method, for `ask`, `batch`, `eval` and the workbench alike."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from threading import RLock
@@ -9,7 +9,7 @@ from typing import Self
 
 from localrag.config import Config, MethodConfig
 from localrag.errors import ModelUnusable, UsageError
-from localrag.inference.opening import open_chat
+from localrag.inference.opening import open_chat, overlook
 from localrag.methods.catalogue import method
 from localrag.methods.choices import FEWEST, LABELS, labelled
 from localrag.methods.model import Case, Method
@@ -48,6 +48,7 @@ class MethodResources:
         self._config = config
         self._opening = RLock()
         self._opened = ExitStack()
+        self._on_load: Callable[[str, int, int], None] = overlook
 
     @property
     def retriever(self) -> Retriever:
@@ -93,7 +94,7 @@ class MethodResources:
 
     @cached_property
     def _model(self) -> ChatModel:
-        opened = open_chat(self._workspace, self._config)
+        opened = open_chat(self._workspace, self._config, self._on_load)
         if opened is None:
             raise UsageError(
                 "The method needs a model that writes, and the settings name none.",
@@ -101,11 +102,21 @@ class MethodResources:
             )
         return self._opened.enter_context(opened)
 
-    def open(self, *, model: bool) -> None:
-        """Open the corpus now, and the model if it takes part; raises as the properties do."""
+    def open(self, *, model: bool, on_load: Callable[[str, int, int], None] = overlook) -> None:
+        """Open the corpus now, and the model if it takes part; raises as the properties do.
+
+        Args:
+            model: whether it takes part.
+            on_load: told how much of the model is loaded, as `open_chat` says.
+        """
         self.retriever  # noqa: B018 - to look at it opens it
         if model:
-            self.model  # noqa: B018
+            with self._opening:
+                self._on_load = on_load
+                try:
+                    self._model  # noqa: B018
+                finally:
+                    self._on_load = overlook
 
     def close(self) -> None:
         """Let go of the corpus and the model."""
@@ -196,8 +207,19 @@ class Answerer:
 
 
 @contextmanager
-def open_answers(workspace: Workspace, corpus: str, config: Config) -> Iterator[Answerer]:
+def open_answers(
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    on_load: Callable[[str, int, int], None] = overlook,
+) -> Iterator[Answerer]:
     """Open what the settings say answers questions; what cannot be used is told before the first.
+
+    Args:
+        workspace: where the corpus is.
+        corpus: its name.
+        config: the settings.
+        on_load: told how much of the model is loaded, as `open_chat` says.
 
     Raises:
         UsageError: there is no such method, it is for evaluations only, or it needs a model and
@@ -209,7 +231,7 @@ def open_answers(workspace: Workspace, corpus: str, config: Config) -> Iterator[
     with MethodResources(workspace, corpus, config) as resources:
         # A prompt that is lacking is told before anything is loaded.
         answerer = Answerer(chosen, resources, settings=config.method)
-        resources.open(model=chosen.needs_model)
+        resources.open(model=chosen.needs_model, on_load=on_load)
         yield answerer
 
 

@@ -1,17 +1,20 @@
 """`generative`: a model writes claims on numbered sentences, and code checks every claim.
 
 1. **Search.** The whole pipeline: resolver, words, meaning, references.
-2. **Sentences.** Of what was found, those that may answer, numbered, with their stems and neighbours.
+2. **Sentences.** Those of what was found that may answer, numbered, with stems and neighbours.
 3. **Claims.** One call of the model: claims, each with the numbers of the sentences it rests on.
    The words quoted are put in by code, so no quotation can be wrong.
 4. **Checks.** Whatever a claim says must be said by the sentences it cites
    (`localrag.reading.claims`). Where it is not, code looks for the sentences that carry the claim
    and cites these instead; where there are none, the answer is `unsupported`.
-5. **No answer.** Where the model finds none, the quotations that come nearest are shown, if they
+5. **Second reading**, where the settings switch it on (``chat.second_reading``): the same model
+   says with one token whether the sentences say the claim; its probability decides.
+6. **No answer.** Where the model finds none, the quotations that come nearest are shown, if they
    cover nearly all of the question; they are `quoted`, not `supported`.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
@@ -20,7 +23,9 @@ from pydantic_core import from_json
 
 from localrag.methods.model import Calls, Case, Method
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.claims import ClaimChecker
+from localrag.prompts import language_of
+from localrag.reading.checking import Mismatch, MismatchKind
+from localrag.reading.claims import Checked, ClaimChecker
 from localrag.reading.evidence import element
 from localrag.reading.model import Answer, Status
 from localrag.reading.sentences import Sentence, passages_of
@@ -32,6 +37,9 @@ _LONGEST_CLAIM = 300
 _MOST_CLAIMS, _MOST_CITED = 4, 3
 # The share of the question that quotations cover when they are shown against the model's word.
 _SURE = 0.7
+# What a second reading is answered with, and the probability of the first from which it agrees.
+_WORDS = {"ja": ("はい", "いいえ"), "en": ("yes", "no")}
+_AGREED = 0.5
 
 
 class Reply(BaseModel):
@@ -67,16 +75,37 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
         return _nearest(toolkit, asked, found, sure=True)
     with toolkit.store() as store:
         checker = ClaimChecker(store, sentences, full_text(asked))
-        for claim in reply.claims:
-            checker.check(claim.text, claim.sentences)
-    carried = not any(claim.mismatches for claim in checker.claims)
+        checked = [checker.check(claim.text, claim.sentences) for claim in reply.claims]
+    if toolkit.settings.second_reading:
+        again = (*messages(sentences), Message("assistant", reply.model_dump_json()))
+        checked = [_read_again(toolkit, asked, again, one) for one in checked]
+    carried = not any(one.claim.mismatches for one in checked)
     return Answer(
-        text="\n".join(claim.text for claim in checker.claims),
+        text="\n".join(one.claim.text for one in checked),
         citations=tuple(checker.citations),
         status=Status.SUPPORTED if carried else Status.UNSUPPORTED,
         trace=toolkit.trace,
-        claims=tuple(checker.claims),
+        claims=tuple(one.claim for one in checked),
     )
+
+
+def _read_again(
+    toolkit: Toolkit, asked: Query, messages: Sequence[Message], checked: Checked
+) -> Checked:
+    """The second reading: one token of the same model says whether the sentences say the claim.
+
+    What was shown and written before is not read again, so it costs the question alone.
+    """
+    claim = checked.claim
+    if claim.mismatches:
+        return checked
+    numbers = [sentence.number for sentence in checked.sentences]
+    _, question = toolkit.prompt("second_reading", asked, numbers=numbers, claim=claim.text)
+    yes, no = _WORDS[language_of(asked.text)]
+    if toolkit.weigh((*messages, question), (yes, no), "second reading")[yes] >= _AGREED:
+        return checked
+    doubted = Mismatch(MismatchKind.READING, claim.text)
+    return checked._replace(claim=replace(claim, mismatches=(doubted,)))
 
 
 def _nearest(toolkit: Toolkit, asked: Query, found: Retrieval, *, sure: bool) -> Answer:

@@ -1,6 +1,6 @@
 """What a method answers a question with; everything it does with it is in the trace."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
@@ -20,7 +20,7 @@ from localrag.reading.extractive import Quotations, quotations
 from localrag.reading.model import Answer, Citation, Claim, Status
 from localrag.reading.sentences import Sentence, sentences_that_may_answer
 from localrag.reading.verifier import located, verify
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.watching import UNWATCHED, Cancelled, Watch
 from localrag.retrieval.model import Hit, ModelCall, Query, Retrieval, StageRecord, Trace
 from localrag.retrieval.pipeline import Retriever
 from localrag_models.chat import ChatModel, Message
@@ -284,6 +284,37 @@ class Toolkit:
             self._watch,
             claims,
         )
+
+    def weigh(
+        self, messages: Sequence[Message], options: Sequence[str], purpose: str
+    ) -> Mapping[str, float]:
+        """Have the model weigh words that it could answer with; see `ChatModel.choose`.
+
+        Args:
+            messages: a question; what it shares with the prompt before is not read again.
+            options: the words.
+            purpose: what the call is for, for the trace ("second reading").
+
+        Returns:
+            The probability of each word; together 1.
+
+        Raises:
+            ModelUnusable: the model failed, or its server gives no probabilities.
+        """
+        model = self._resources.model
+        with named():
+            choice = model.choose(messages, options, self._watch.cancelled)
+        if choice is None:
+            raise Cancelled
+        usage = choice.usage
+        counts = (usage.prompt, usage.cached, usage.completion)
+        self._count(ModelCall(model.id, *counts, choice.seconds, purpose))
+        return choice.probabilities
+
+    @property
+    def settings(self) -> ChatConfig:
+        """Of the chat model."""
+        return self._resources.settings
 
     def citation(self, passage: Passage, quote: str) -> Citation:
         """The citation of a quote, checked by code; rejected where the passage lacks the quote."""

@@ -13,7 +13,7 @@ _ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
 _CANDIDATE = re.compile(
-    rf"[{_WORD}]{{1,40}}?(?:法|条例)"
+    rf"[{_WORD}]{{1,40}}?(?:法|条例|条約)"
     rf"(?=[^{_WORD}]|第|上[のはもで、]|[等中下]|違反|所定|関係|施行|改正|以外|及|又|並|[〇一二三四五六七八九十百]+条|$)"
 )
 _NOT_OF_THE_NAME = re.compile(
@@ -25,25 +25,31 @@ _CITED = re.compile(
 )
 _SAID_OF_A_LAW = re.compile(
     "(?:に(?:違反|規定|基づ|定め|おけ|おい|よれ|より|よる|よって|照らし)|が(?:規定|定め|禁止|適用|改正)"
-    "|で(?:定め|規定|禁止|義務|は)|の(?:規定|条文|罰則|適用|施行|改正|下で|もとで)|上[のはもで、]|所定|施行|附則)"
+    "|で(?![あきす])|だと|なら|って|の(?:規定|条文|罰則|適用|施行|改正|下で|もとで)|上[のはもで、]|所定|施行|附則)"
 )
 _ENTITLED = re.compile(
     "(?:^|[。「」『』（）()?？!！ 　]|[はがを]、)(?P<name>[^。「」『』（）()?？!！ 　]{4,80}?"
     "(?:に関する|のための|に関スル)(?:法律|特別措置法|特例法|政令|[^。、]{0,6}省令|内閣府令|規則|命令))"
-    "(?=[」』]?(?:[（(](?:明治|大正|昭和|平成|令和)|第[0-9０-９〇一二三四五六七八九十]|施行|に違反|違反))"
+    "(?=[」』]?(?:[（(](?:明治|大正|昭和|平成|令和)|第[0-9０-９〇一二三四五六七八九十]|施行|違反|に違反"
+    "|に基づ|におけ|におい|によれ|によると|上[のはもで、]))"
 )
-_BY_LAW_SOMEWHERE = (
-    "都道府県", "市町村", "自治体", "地方公共団体", "当該", "委任", "課税", "税", "関係", "施行",
+# 条例 of this or that place, 条約 of some states, and not one that has a name.
+_SOME = (
+    "都道府県", "市町村", "自治体", "地方公共団体", "地方", "当該", "委任", "課税", "税", "関係",
+    "施行", "改正", "独自", "国際", "二国間", "多国間", "租税", "平和", "通商", "投資",
 )  # fmt: skip
-_SHORTEST_BYLAW = 6
+_SHORTEST_BYLAW = 4
 _SHORTEST_STEM = 2
+# So long a word is called 法 as a title only.
+_LONG_STEM = 5
 # 平成二十六年改正法, 医療保険各法: more than one law, or none that has a name.
-_SOME_LAWS = re.compile("(?:改正|[各両諸新旧]|年)$")
+_SOME_LAWS = re.compile("(?:改正|[各両諸新旧二三四五六]|年|成文)$")
 _KANJI = re.compile("[一-鿿]")
 # Companies Act, Act on the Protection of Personal Information
 _WORDS_BETWEEN = "of|on|and|for|to|the|in|against|by|from|with|or|&"
 _ENGLISH_TITLE = re.compile(
-    rf"\b(?:[A-Z][\w'’\-]*,? (?:(?:{_WORDS_BETWEEN}|[A-Z][\w'’\-]*),? ){{0,12}}?Acts?\b(?! (?:on|for|against) )"
+    rf"\b(?:[A-Z][\w'’\-]*,? (?:(?:{_WORDS_BETWEEN}|[A-Z][\w'’\-]*),? ){{0,12}}?"
+    r"Acts?\b(?! (?:on|for|against) )"
     r"|Act (?:on|for|against|concerning|regarding|relating to) (?:the )?[A-Z][\w'’\-]*"
     rf"(?:,? (?:(?:{_WORDS_BETWEEN}) )*[A-Z][\w'’\-]*)*)"
 )
@@ -69,6 +75,7 @@ class _Known(NamedTuple):
     heads: tuple[str, ...]
     generic: frozenset[str]
     ways: tuple[str, ...]
+    without_rules: frozenset[str]
     titles: dict[str, str]
     english: tuple[re.Pattern[str], re.Pattern[str]]
 
@@ -76,19 +83,28 @@ class _Known(NamedTuple):
 def in_japanese(text: str) -> Iterator[tuple[int, int]]:
     """Spans of words that name a law; they can overlap."""
     data = _known()
-    for match in data.names.find_names(text):
-        if not is_another_word(text, match.start, match.end):
-            yield match.start, match.end
+    for name in data.names.find_names(text):
+        if not is_another_word(text, name.start, name.end):
+            yield name.start, name.end
     for match in data.foreign.finditer(text):
         yield match.span()
-    for match in _ENTITLED.finditer(text):
-        yield match.span("name")
     for match in _CANDIDATE.finditer(text):
         start, end = match.span()
         while prefix := _NOT_OF_THE_NAME.match(text, start, end):
             start = prefix.end()
-        if _names_a_law(text, start, end, data):
+        if not is_another_word(text, start, end) and _names_a_law(text, start, end, data):
             yield start, end
+
+
+def entitled(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of what reads like a long title; where it begins is a guess."""
+    for match in _ENTITLED.finditer(text):
+        yield match.span("name")
+
+
+def has_rules_of_other_names(title: str) -> bool:
+    """Whether the ordinances under an act have titles of their own, and none is its 施行規則."""
+    return title in _known().without_rules
 
 
 def is_title(word: str) -> bool:
@@ -120,18 +136,23 @@ def in_english(text: str) -> Iterator[EnglishName]:
 
 def _names_a_law(text: str, start: int, end: int, data: _Known) -> bool:
     word = text[start:end]
-    if word.endswith("条例"):
-        return len(word) >= _SHORTEST_BYLAW and not word.removesuffix("条例").endswith(
-            _BY_LAW_SOMEWHERE
-        )
+    if word.endswith(("条例", "条約")):
+        return len(word) >= _SHORTEST_BYLAW and not word[:-2].endswith(_SOME)
     stem = word.removesuffix("法")
-    if len(stem) < _SHORTEST_STEM or word in data.generic or _SOME_LAWS.search(stem):
+    if word in data.generic or _SOME_LAWS.search(stem):
+        return False
+    if data.names.lookup(word):
+        return True
+    if len(stem) < _SHORTEST_STEM:
         return False
     if _CITED.match(text, end):
         return True
-    if stem.endswith(data.ways) or not _KANJI.search(stem):
+    if stem.endswith(data.ways):
         return False
-    return stem.endswith(data.heads) or _SAID_OF_A_LAW.match(text, end) is not None
+    said_of_a_law = _SAID_OF_A_LAW.match(text, end) is not None
+    if not _KANJI.search(stem):
+        return said_of_a_law and len(stem) >= _LONG_STEM
+    return said_of_a_law or len(stem) >= _LONG_STEM or stem.endswith(data.heads)
 
 
 @cache
@@ -148,6 +169,7 @@ def _known() -> _Known:
         tuple(read["heads"]),
         frozenset(read["generic"]),
         tuple(read["ways"]),
+        frozenset(read["without_rules"]),
         {name.casefold(): title for name, title in english.items()},
         (_any_of(short), _any_of(set(english).difference(short), re.IGNORECASE)),
     )

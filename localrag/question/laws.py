@@ -37,22 +37,27 @@ _ALONE = re.compile(
     "|(?P<same>同法)(?![人規律令典案益的廷務学科源曹制]))"
 )
 _TYPES = {
-    "施行令": "CabinetOrder",
     "政令": "CabinetOrder",
     "令": "CabinetOrder",
-    "施行規則": "MinisterialOrdinance",
-    "施行細則": "MinisterialOrdinance",
     "内閣府令": "MinisterialOrdinance",
     "府令": "MinisterialOrdinance",
     "省令": "MinisterialOrdinance",
     "規則": "MinisterialOrdinance",
 }
+# More than 「と」 or a word of grammar.
+_SAYS_SOMETHING = re.compile("[一-鿿ァ-ヶ].*[一-鿿ァ-ヶ]|[A-Za-z]{2} +[A-Za-z]{2}", re.DOTALL)
+_LONGEST_ORDER = 60
 _ENGLISH_ORDER = re.compile(
     r"(?:(?P<order>(?:Cabinet )?Order for (?:the )?Enforcement|Enforcement Order)"
     r"|(?:Ministerial )?(?:Ordinance|Regulations?|Rules) for (?:the )?Enforcement"
     r"|Enforcement (?:Ordinance|Regulations?|Rules)) of (?:the )?$",
     re.IGNORECASE,
 )
+# 人事院規則１１―４
+_NUMBERED_RULE = re.compile(
+    "人事院規則[ 　]?([0-9０-９〇一二三四五六七八九]+)[―—–‐－ー-]([0-9０-９〇一二三四五六七八九]+)"
+)
+_IN_KANJI = str.maketrans("0123456789０１２３４５６７８９", 2 * "〇一二三四五六七八九")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +96,14 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
     under = orders or names.orders
     # Which state of a law is meant is no part of its name.
     plain = _STATE.sub(lambda state: "、" * len(state[0]), text)
-    bases = _outermost(
-        [*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)]
+    bases = list(
+        _outermost([*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)])
     )
+    bases += [
+        _Name(start, end, ())
+        for start, end in known.entitled(plain)
+        if all(end <= name.start or name.end <= start for name in bases)
+    ]
     found = [_with_order(text, base, names, under) for base in bases]
     for match in _ALONE.finditer(text):
         if any(name.start < match.end() and match.start() < name.end for name in found):
@@ -113,6 +123,27 @@ def without_names(text: str, laws: Iterable[LawNamed]) -> str:
     return text.strip()
 
 
+def clause_of(text: str, laws: Sequence[LawNamed], own: Collection[LawNamed]) -> str:
+    """What a question says of some of the laws it names: from each name up to the next one.
+
+    Of 刑法の名誉毀損罪で告訴する場合、刑訴法上の告訴期間は only the second half asks 刑訴法.
+    What stands before the first name is said of all.
+
+    Args:
+        text: the question.
+        laws: all that it names, in its order.
+        own: those asked for.
+
+    Returns:
+        The clauses joined; empty where the names stand together (景表法と特商法の違い).
+    """
+    starts = [*(law.start for law in laws), len(text)]
+    clauses = [text[law.end : end] for law, end in zip(laws, starts[1:], strict=True) if law in own]
+    if not clauses or not all(map(_SAYS_SOMETHING.search, clauses)):
+        return ""
+    return " ".join([text[: starts[0]], *clauses]).strip()
+
+
 def _present(text: str, names: LawNames) -> Iterator[_Name]:
     found = names.find_names(text)
     for last in _LAST.finditer(text):
@@ -127,19 +158,24 @@ def _present(text: str, names: LawNames) -> Iterator[_Name]:
 def _lacking(text: str, names: LawNames) -> Iterator[_Name]:
     for start, end in known.in_japanese(text):
         word = text[start:end]
-        # 化粧品薬機法 is not a law for ending with the name of one.
+        # 化粧品薬機法 is two words written as one; 米国特許法 is another law than 特許法.
         tails = (word[at:] for at in range(1, len(word) - _SHORTEST_OPEN + 1))
-        if names.lookup(word) or known.is_title(word) or not any(map(names.lookup, tails)):
+        two_words = any(names.lookup(tail) and not names.is_title(tail) for tail in tails)
+        if names.lookup(word) or known.is_title(word) or not two_words:
             yield _Name(start, end, names.lookup(word))
     for number in names.find_numbers(text):
         if not number.law_ids:
             yield _Name(number.start, number.end, ())
+    for rule in _NUMBERED_RULE.finditer(text):
+        title = "人事院規則{}―{}".format(*(part.translate(_IN_KANJI) for part in rule.groups()))
+        ids = (id_ for id_ in names.rows if names.title(id_).partition("（")[0] == title)
+        yield _Name(*rule.span(), tuple(ids))
 
 
 def _in_english(text: str, names: LawNames) -> Iterator[_Name]:
     for name in known.in_english(text):
         ids = names.lookup(name.title)
-        order = _ENGLISH_ORDER.search(text, 0, name.start)
+        order = _ENGLISH_ORDER.search(text, max(0, name.start - _LONGEST_ORDER), name.start)
         if order is None:
             yield _Name(name.start, name.end, ids)
         else:
@@ -153,21 +189,19 @@ def _with_order(text: str, name: _Name, names: LawNames, under: Orders) -> _Name
     match = _ORDER.match(text, name.end) or _ITS_ORDER.match(text, name.end)
     if match is None:
         return name
-    return _Name(
-        name.start, match.end("kind"), _order_of(name.law_ids, match["kind"], names, under)
-    )
+    ids = _order_of(name.law_ids, match["kind"], names, under)
+    if match["kind"] == "施行規則" and not ids:
+        others = [i for i in name.law_ids if known.has_rules_of_other_names(names.title(i))]
+        ids = _order_of(others, "規則", names, under)
+    return _Name(name.start, match.end("kind"), ids)
 
 
 def _order_alone(
     match: re.Match[str], found: Sequence[_Name], names: LawNames, under: Orders
 ) -> _Name | None:
-    """The law that 同法 or その施行令 stands for; None where nothing before it tells."""
+    """The law that 同法 or その施行令 stands for; None where nothing tells."""
     before = [name for name in found if name.end <= match.start()] or list(found)
-    acts = [
-        name
-        for name in before
-        if not name.law_ids or names.is_act(name.law_ids[0])
-    ]
+    acts = [name for name in before if not name.law_ids or names.is_act(name.law_ids[0])]
     antecedent = next(reversed(acts or before), None)
     if antecedent is None:
         return None
@@ -183,9 +217,9 @@ def _order_alone(
 
 
 def _order_of(law_ids: Sequence[str], kind: str, names: LawNames, under: Orders) -> tuple[str, ...]:
-    """The orders of a kind: the one titled so, else those that can be called so."""
+    """The orders of a kind: 薬機法施行規則 is a title, その省令 any ordinance under the law."""
     titled = tuple(id_ for law_id in law_ids for id_ in names.order_of(law_id, kind))
-    if titled:
+    if titled or kind not in _TYPES:
         return titled
     return tuple(
         dict.fromkeys(

@@ -23,7 +23,7 @@ def citation_as_json(citation: Citation) -> dict[str, Any]:
 
 
 def claim_as_json(claim: Claim) -> dict[str, Any]:
-    """Give a claim as JSON; its citations are numbers from 1, its mismatches what these lack."""
+    """Give a claim as JSON; citations are numbers from 1, mismatches what these do not say."""
     return {
         "text": claim.text,
         "citations": list(claim.citations),

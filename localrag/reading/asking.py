@@ -38,7 +38,7 @@ def ask(
         shape: bounds every string and list it holds.
         on_call: told what each call cost, those with a malformed reply included.
         purpose: what the call is for ("verdict b").
-        watch: follows what is written.
+        watch: follows what is read and written.
         claims: reads the claims out of the beginning of a reply, for the watch; None where the
             reply makes none.
 
@@ -61,7 +61,8 @@ def ask(
 
     def write(asked: ChatRequest) -> tuple[Shape, Reply]:
         following = watch if claims is None or watch is UNWATCHED else Drafting(watch, claims)
-        return generate(model, asked, shape, following.wrote, watch.cancelled)
+        watch.reading(0, 0)
+        return generate(model, asked, shape, following.wrote, watch.cancelled, watch.reading)
 
     with named():
         try:

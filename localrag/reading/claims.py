@@ -1,14 +1,30 @@
 """Claims on numbered sentences: what they say is checked, and what they cite is quoted, by code."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from localrag.corpus.store import CorpusStore
-from localrag.reading.checking import Mismatch, mismatches
+from localrag.reading.checking import (
+    ENOUGH,
+    Candidate,
+    Mismatch,
+    MismatchKind,
+    carriers,
+    covers,
+    mismatches,
+)
 from localrag.reading.extractive import cited
 from localrag.reading.model import Citation, Claim
 from localrag.reading.pieces import with_context
 from localrag.reading.sentences import Sentence
 from localrag.reading.verifier import verify
+
+
+class Checked(NamedTuple):
+    """A claim, and the sentences that it rests on."""
+
+    claim: Claim
+    sentences: Sequence[Sentence]
 
 
 class ClaimChecker:
@@ -20,19 +36,17 @@ class ClaimChecker:
         question: with its options.
 
     Attributes:
-        claims: those checked so far.
-        citations: what they rest on, each once.
+        citations: what the claims checked so far rest on, each once.
     """
 
     def __init__(self, store: CorpusStore, sentences: Sequence[Sentence], question: str) -> None:
-        self.claims: list[Claim] = []
         self.citations: list[Citation] = []
         self._store = store
         self._sentences = sentences
         self._question = question
 
-    def check(self, text: str, numbers: Sequence[int]) -> None:
-        """Check one claim, and add it with its citations.
+    def check(self, text: str, numbers: Sequence[int]) -> Checked:
+        """Check one claim, and add its citations.
 
         Args:
             text: what the model claims.
@@ -41,30 +55,35 @@ class ClaimChecker:
         chosen = [self._sentences[number - 1] for number in dict.fromkeys(numbers)]
         found = self._mismatches(text, chosen)
         moved = False
-        if found:
-            carrying = self._carrying(text, chosen)
-            if carrying is not None:
-                chosen, found, moved = carrying, (), True
-        self.claims.append(Claim(text, self._cite(chosen), found, moved))
+        if found and (carrying := self._carrying(text, chosen)):
+            chosen, found, moved = carrying, (), True
+        return Checked(Claim(text, self._cite(chosen), found, moved), chosen)
 
     def _mismatches(self, text: str, chosen: Sequence[Sentence]) -> tuple[Mismatch, ...]:
-        return mismatches(
-            text,
-            [piece.text for piece in with_context([one.piece for one in chosen])],
-            headings=[one.passage.header for one in chosen],
-            question=self._question,
-        )
+        """What a claim says and its sentences do not; all of it if these speak of other things."""
+        said, headings = _read(chosen), _headings(chosen)
+        found = mismatches(text, said, headings=headings, question=self._question)
+        if found:
+            return found
+        share = covers(text, said, headings=headings, question=self._question)
+        return () if share >= ENOUGH else (Mismatch(MismatchKind.WORDS, text),)
 
     def _carrying(self, text: str, chosen: Sequence[Sentence]) -> list[Sentence] | None:
-        """The sentences that carry a claim: one alone, or one together with those cited."""
-        others = [one for one in self._sentences if one not in chosen]
-        for wider in ([one] for one in others):
-            if not self._mismatches(text, wider):
-                return wider
-        return None
+        """The sentences of the evidence that carry a claim, where those cited do not."""
+        others = [sentence for sentence in self._sentences if sentence not in chosen]
+        carrier = carriers(
+            text,
+            [Candidate("\n".join(_read([one])), one.passage.header) for one in others],
+            cited=_read(chosen),
+            headings=_headings(chosen),
+            question=self._question,
+        )
+        if carrier is None:
+            return None
+        return [others[carrier.index], *(() if carrier.alone else chosen)]
 
     def _cite(self, chosen: Sequence[Sentence]) -> tuple[int, ...]:
-        """Add the citations of sentences, each with what it needs to be read with; their numbers."""
+        """Add the citations of sentences, each with what it is read with; their numbers."""
         numbers = []
         for piece in with_context([one.piece for one in chosen]):
             citation = verify(self._store, cited(piece))
@@ -72,3 +91,12 @@ class ClaimChecker:
                 self.citations.append(citation)
             numbers.append(self.citations.index(citation) + 1)
         return tuple(numbers)
+
+
+def _read(chosen: Sequence[Sentence]) -> list[str]:
+    """Sentences with their stems and provisos, as texts."""
+    return [piece.text for piece in with_context([sentence.piece for sentence in chosen])]
+
+
+def _headings(chosen: Sequence[Sentence]) -> list[str]:
+    return list(dict.fromkeys(sentence.piece.label for sentence in chosen))

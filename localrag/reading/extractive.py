@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from localrag.corpus.model import ARTICLES
 from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
@@ -17,18 +18,21 @@ QUOTES = 3
 # Below this share of the question nothing is said to support an answer. Chosen so that of the right
 # JSQuAD answers about one in a hundred is lost.
 _SUPPORTED = 0.39
+# A question that names its law has said by that what it is about.
+_SUPPORTED_IN_ITS_LAW = 0.1
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
 # A further quotation must come this near to the best one's coverage.
 _WORTH_QUOTING = 0.6
 
 
-_SEVERAL = 2
-
-
 class _Candidate(NamedTuple):
+    """A piece with what supports it, the rank of its hit, and the least that it must cover."""
+
     piece: Piece
     support: Support
+    rank: int
+    floor: float
 
 
 class Quotations(NamedTuple):
@@ -58,7 +62,7 @@ def quotations(
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
-    chosen = _choose(_each_law_first(candidates, retrieval), quotes)
+    chosen = _choose(candidates, retrieval, quotes)
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
     best = max((candidate.support.coverage for candidate in candidates), default=0.0)
     return Quotations(citations, best)
@@ -74,9 +78,12 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
             continue
         pieces = pieces_of(retriever.store, hit.passage)
         supports = scorer.score(pieces, hit.passage.header, hit.score / best)
+        in_its_law = bool(retrieval.laws) and hit.passage.layer == ARTICLES
+        floor = _SUPPORTED_IN_ITS_LAW if in_its_law else _SUPPORTED
         for piece, support in zip(pieces, supports, strict=True):
             named = _is_named(piece, retrieval)
-            candidates.append(_Candidate(piece, _raised(support) if named else support))
+            support = _raised(support) if named else support
+            candidates.append(_Candidate(piece, support, hit.rank, floor))
     return candidates
 
 
@@ -94,37 +101,37 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _each_law_first(candidates: list[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
-    """Best first; where a question names several laws, the best piece of each before all others."""
+def _choose(candidates: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> list[Piece]:
+    """The best pieces that are worth quoting; none where nothing supports an answer.
+
+    Where the question names several laws, what each of them says best goes first.
+    """
     ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
-    laws = dict.fromkeys(law.law_ids for law in retrieval.laws)
-    leaders = [_leader(ranked, law_ids) for law_ids in laws if law_ids]
-    if len(leaders) < _SEVERAL:
-        return ranked
-    first = [candidate for candidate in ranked if candidate in leaders]
-    return first + [candidate for candidate in ranked if candidate not in leaders]
-
-
-def _leader(ranked: Sequence[_Candidate], law_ids: Sequence[str]) -> _Candidate | None:
-    """The best piece of a law; None where it says too little of what is asked."""
-    own = (one for one in ranked if one.piece.passage.document_id in law_ids)
-    return next((one for one in own if one.support.coverage >= _SUPPORTED), None)
-
-
-def _choose(ranked: Sequence[_Candidate], quotes: int) -> list[Piece]:
-    """The best pieces that are worth quoting; none where nothing supports an answer."""
-    if not ranked or ranked[0].support.coverage < _SUPPORTED:
+    leaders = _leaders(ranked, retrieval)
+    carried = [one for one in ranked if one in leaders or one.support.coverage >= one.floor]
+    if not carried:
         return []
-    least = _WORTH_QUOTING * ranked[0].support.coverage
+    least = _WORTH_QUOTING * carried[0].support.coverage
     chosen: list[Piece] = []
-    for piece, support in ranked:
-        if support.coverage >= least:
-            chosen.append(piece)
+    for one in sorted(carried, key=lambda one: one not in leaders):
+        if one in leaders or one.support.coverage >= least:
+            chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.
-        under = {id(above) for one in chosen for above in one.above}
-        if sum(id(one) not in under for one in chosen) == quotes:
+        under = {id(above) for piece in chosen for above in piece.above}
+        if sum(id(piece) not in under for piece in chosen) == quotes:
             break
     return chosen
+
+
+def _leaders(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
+    """Of each law the best piece of its best hit, where a question names several."""
+    laws = [law_ids for law_ids in dict.fromkeys(law.law_ids for law in retrieval.laws) if law_ids]
+    leaders = []
+    for law_ids in laws if len(laws) > 1 else ():
+        own = [one for one in ranked if one.piece.passage.document_id in law_ids]
+        first = min((one.rank for one in own), default=0)
+        leaders += [one for one in own if one.rank == first][:1]
+    return leaders
 
 
 def cited(piece: Piece) -> Citation:

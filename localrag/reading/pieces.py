@@ -69,7 +69,7 @@ def sentences_of(store: CorpusStore, unit: Passage) -> list[Piece]:
 
 
 def with_context(pieces: Sequence[Piece]) -> list[Piece]:
-    """Each piece after what it stands under and before what it needs to be read with; none twice."""
+    """Each piece after what it stands under and before what ends it; none twice."""
     complete: dict[tuple[str, int, int], Piece] = {}
     for piece in pieces:
         for part in (*piece.above, piece, *piece.below):
@@ -143,7 +143,7 @@ def _provisions(passages: Sequence[Passage], *, short: int) -> list[Piece]:
 
 
 def _cut(piece: Piece) -> Iterator[Piece]:
-    """The sentences of a provision in clauses; a rule is read with its proviso, and it with its rule."""
+    """The sentences of a provision in clauses; a rule and its proviso know each other."""
     sentences = [_clauses(piece, *span) for span in split_sentences(piece.text)]
     read = list(piece.before)
     rule: Sequence[Piece] = ()

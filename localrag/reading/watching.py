@@ -19,6 +19,15 @@ class Watch:
     def stage(self, record: StageRecord) -> None:
         """Take what a stage of the retrieval did, as soon as it has ended."""
 
+    def loading(self, model: str, done: int, total: int) -> None:
+        """Take how much of a model is loaded: bytes of bytes; total 0 where nobody says."""
+
+    def reading(self, done: int, total: int) -> None:
+        """Take how much of a prompt a model has read: tokens of tokens.
+
+        Told with (0, 0) when the model is asked. Servers mostly tell no more.
+        """
+
     def wrote(self, piece: str) -> None:
         """Take a piece of a model's reply, about a token, as it comes."""
 

@@ -320,8 +320,8 @@ def _searched(
     if not scope.circles:
         return everywhere
     within = (
-        weighted(relative_to_best(search(query)), circle)
-        for query, circle in scope.searches(asked)
+        weighted(relative_to_best(add(*(relative_to_best(search(q)) for q in queries))), circle)
+        for queries, circle in scope.searches(asked)
     )
     return scope.join(within, relative_to_best(everywhere))
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Locator
+from localrag.question.english import english_citations
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import asked_of
@@ -81,7 +82,8 @@ def resolve(
     question names where it names some.
     """
     resolved = Resolved()
-    for resolution in resolver.resolve(query.text):
+    in_english = _cited_in_english(resolver, query.text, scope)
+    for resolution in (*resolver.resolve(query.text), *in_english):
         _enter(resolved, resolution, IN_QUESTION, admission)
         if not (resolution.candidates or _articles(resolution)):
             resolved.missing.append(resolution.text)
@@ -99,6 +101,13 @@ def resolve(
     return resolved
 
 
+def _cited_in_english(resolver: Resolver, question: str, scope: Scope) -> Iterator[Resolution]:
+    for citation in english_citations(question, scope.laws):
+        for law_id in citation.law.law_ids:
+            for resolution in resolver.resolve(citation.place, law_id=law_id):
+                yield replace(resolution, text=citation.words)
+
+
 def _articles(resolution: Resolution) -> list[Target]:
     """The articles around what a law turned out not to have."""
     return [target for target in resolution.nearest if target.locator != Locator()]
@@ -110,7 +119,7 @@ def _defining(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Tar
     main = [
         one
         for one in definitions
-        if not one.locator.division and not one.scope and not scope.is_beside(one.document_id + "#")
+        if not one.locator.division and not one.scope and not scope.is_beside(one.document_id)
     ]
     if asked and len(main) <= _FEW_DEFINITIONS:
         for definition in main:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from localrag.corpus.lookups import Lookups
-from localrag.question.laws import LawNamed, laws_named
+from localrag.question.laws import LawNamed, clause_of, laws_named
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import asked_of
 from localrag.retrieval.units import Scores
@@ -18,6 +18,8 @@ from localrag.statutes.references import DELEGATED_BY
 
 # An order fills in what the act named leaves open: it answers, after the act.
 _UNDER_THE_ACT = 0.8
+# The best provision of each of several laws comes before the next best of another.
+_FURTHER = 0.9
 # What stands beside comes below the last of the others by this share.
 _BELOW = 0.99
 
@@ -49,19 +51,28 @@ class Scope:
         """The same, where the question cites provisions of these laws."""
         return replace(self, inside=self.inside.union(law_ids)) if self.circles else self
 
-    def is_beside(self, unit: str) -> bool:
-        """Whether a unit stands in a law that the question does not name, though it names some."""
-        law_id = unit.rpartition("#")[0]
-        return bool(self.laws) and law_id in self.statutes and law_id not in self.inside
+    def is_beside(self, document_id: str) -> bool:
+        """Whether this is a law that the question does not name, though it names some."""
+        return bool(self.laws) and document_id in self.statutes and document_id not in self.inside
 
-    def searches(self, query: Query) -> Iterator[tuple[Query, Mapping[str, float]]]:
-        """A query for each law named, and the weights of the documents it may find."""
-        asked = asked_of(query, self.laws)
+    def searches(self, query: Query) -> Iterator[tuple[list[Query], Mapping[str, float]]]:
+        """For each law named the queries to search it with, and the weights of its documents.
+
+        The first is the query without the name of that law. A provision that speaks of another law
+        named is likely to be what is asked for, so other names stay. Of several laws each is asked
+        by its own clause as well.
+        """
         for circle in self.circles:
             allowed = query.filters.documents or circle
             documents = tuple(law_id for law_id in circle if law_id in allowed)
-            if documents:
-                yield replace(asked, filters=replace(asked.filters, documents=documents)), circle
+            if not documents:
+                continue
+            own = [law for law in self.laws if circle.keys() & law.law_ids]
+            asked = asked_of(query, own or self.laws)
+            asked = replace(asked, filters=replace(asked.filters, documents=documents))
+            several = len(self.circles) > 1 and own
+            clause = clause_of(query.text, self.laws, own) if several else ""
+            yield [asked, *([replace(asked, text=clause)] if clause else [])], circle
 
     def join(self, within: Iterable[Scores], found: Scores) -> dict[str, float]:
         """One ranking of what was found in each law named, and everywhere.
@@ -72,8 +83,10 @@ class Scope:
         """
         joined: dict[str, float] = {}
         for scores in within:
+            best = max(scores, key=scores.__getitem__, default="")
             for unit, score in scores.items():
-                joined[unit] = max(score, joined.get(unit, 0.0))
+                share = score if unit == best or len(self.circles) == 1 else score * _FURTHER
+                joined[unit] = max(share, joined.get(unit, 0.0))
         for unit, score in found.items():
             if unit.rpartition("#")[0] not in self.inside:
                 joined.setdefault(unit, score)
@@ -83,8 +96,11 @@ class Scope:
         """The scores, those of what stands beside below all others."""
         if not self.laws:
             return dict(scores)
-        beside = {unit: score for unit, score in scores.items() if self.is_beside(unit)}
-        inside = {unit: score for unit, score in scores.items() if unit not in beside}
+        inside: dict[str, float] = {}
+        beside: dict[str, float] = {}
+        for unit, score in scores.items():
+            group = beside if self.is_beside(unit.rpartition("#")[0]) else inside
+            group[unit] = score
         if not beside or not inside:
             return dict(scores)
         least, most = min(inside.values()), max(beside.values())
@@ -99,8 +115,8 @@ NO_LAWS = Scope()
 class OrdersUnder:
     """What stands under an act: orders whose titles name it, and those that fill it in.
 
-    企業内容等の開示に関する内閣府令 does not name the act it belongs to. What was found is kept, for
-    as long as the corpus is open.
+    企業内容等の開示に関する内閣府令 does not name the act it belongs to. What was found is
+    kept for as long as the corpus is open.
     """
 
     def __init__(self, store: Lookups, names: LawNames) -> None:

@@ -70,7 +70,7 @@ class Trail:
             if passage is not None:
                 rank = len(hits) + 1
                 reason = self._words(reasons[unit]) if unit in reasons else ""
-                beside = self._scope.is_beside(unit)
+                beside = self._scope.is_beside(passage.document_id)
                 hits.append(Hit(passage, scores[unit], rank, stage, reason, beside))
             if len(hits) == self._k:
                 break

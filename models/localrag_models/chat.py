@@ -104,9 +104,33 @@ class Reply:
     thinking: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a model weighs answers that it is offered.
+
+    Attributes:
+        probabilities: of each option, in the order they were given; together 1. 0 also for an
+            option that a server does not list among the likeliest tokens.
+        covered: what the options had of the probability of all tokens; where it is small, the
+            model would have said something else.
+        usage: tokens.
+        seconds: wall time of the call.
+    """
+
+    probabilities: Mapping[str, float]
+    covered: float
+    usage: Usage
+    seconds: float
+
+
 def ignore(text: str) -> None:
     """Take the pieces of a reply and do nothing with them."""
     del text
+
+
+def overlook(done: int, total: int) -> None:
+    """Take how much of a prompt has been read, and do nothing with it."""
+    del done, total
 
 
 def never() -> bool:
@@ -158,6 +182,7 @@ class ChatModel(Protocol):
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
         """Answer a request.
 
@@ -167,9 +192,41 @@ class ChatModel(Protocol):
                 `Reply.text`. What it raises ends the call and passes through.
             cancelled: asked at least once per token; the call ends with `Finish.CANCELLED` and
                 what has come so far.
+            on_read: called with the tokens of the prompt that have been read, and with how many
+                there are to read: at least once a second or so while it is read, and when all are.
+                Never called by a server that does not tell. What it raises ends the call and
+                passes through.
 
         Raises:
             ModelError: as its class says.
+        """
+        ...
+
+    def choose(
+        self,
+        messages: Sequence[Message],
+        options: Sequence[str],
+        cancelled: Callable[[], bool] = never,
+    ) -> Choice | None:
+        """Weigh answers by the token that the model would begin its reply with.
+
+        A token counts for the option that it begins or is, whatever its case and the blanks before
+        it; one that could begin two options (the first byte of はい and of いいえ) for none. What
+        is shared with the prompt before is not read again.
+
+        Args:
+            messages: a question that one of the options answers.
+            options: at least two different single words ("yes", "no").
+            cancelled: as in `chat`.
+
+        Returns:
+            The choice; None where it was cancelled.
+
+        Raises:
+            ValueError: the options are no such words; a mistake of the program.
+            ProbabilitiesMissing: the server gives no probabilities of tokens.
+            ReplyInvalid: no likely token begins any of the options, or most that do begin several.
+            ModelError: as the class says.
         """
         ...
 

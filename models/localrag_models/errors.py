@@ -12,6 +12,7 @@ ModelError                   a model cannot be used, or did not do what was aske
 ├── TransferFailed           a pull, import or export did not end well; what is there is kept
 │   ├── StorageFailed        the disk is full, or a file or folder cannot be written
 │   └── StoreBusy            another process is installing or removing the same model
+├── ProbabilitiesMissing     a model server does not give the probabilities of tokens
 ├── ServerRefused            a model server refused the request; repeating it changes nothing
 └── ServerTrouble            transient: trying again can help
     ├── ServerUnreachable    nobody answers at the address
@@ -108,6 +109,10 @@ class StorageFailed(TransferFailed):
 
 class StoreBusy(TransferFailed):
     """Another process is installing or removing the same model."""
+
+
+class ProbabilitiesMissing(ModelError):  # noqa: N818
+    """A model server does not give the probabilities of tokens."""
 
 
 class ServerRefused(ModelError):  # noqa: N818

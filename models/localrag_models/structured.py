@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from localrag_models.chat import ChatModel, ChatRequest, Finish, Reply, ignore, never
+from localrag_models.chat import ChatModel, ChatRequest, Finish, Reply, ignore, never, overlook
 from localrag_models.errors import ReplyInvalid
 from localrag_models.schema import check_bounds
 
@@ -19,6 +19,7 @@ def generate(
     shape: type[T],
     on_text: Callable[[str], None] = ignore,
     cancelled: Callable[[], bool] = never,
+    on_read: Callable[[int, int], None] = overlook,
 ) -> tuple[T, Reply]:
     """Have a model fill in an object.
 
@@ -28,6 +29,7 @@ def generate(
         shape: bounds every string and list it holds.
         on_text: called with each piece of the JSON text as it comes.
         cancelled: as in `ChatModel.chat`.
+        on_read: as in `ChatModel.chat`.
 
     Returns:
         The object, and the reply it was read from.
@@ -39,7 +41,7 @@ def generate(
     """
     schema = shape.model_json_schema()
     check_bounds(schema)
-    reply = model.chat(replace(request, schema=schema), on_text, cancelled)
+    reply = model.chat(replace(request, schema=schema), on_text, cancelled, on_read)
     if reply.finish is Finish.CANCELLED:
         raise ReplyInvalid(f"The reply of {model.id} was cancelled.", reply=reply)
     if reply.finish is Finish.LENGTH:

@@ -1,4 +1,4 @@
-"""Questions as lawyers type them, over the 327 laws: is the right provision quoted, by which law?
+"""Questions as lawyers type them, over the 327 laws: which provisions are quoted for them.
 
 Per group and half: how often a right provision is quoted first or second by the reader without a
 model (its article; and the paragraph or item too, where the question has one), how often its
@@ -23,8 +23,7 @@ from options import REPOSITORY, parser
 from rates import latency, rate
 
 from localrag.corpus.model import Locator
-from localrag.reading import extractive
-from localrag.reading.model import Answer, Status
+from localrag.reading.extractive import Quotations, quotations
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.scope import OrdersUnder
@@ -61,46 +60,53 @@ def main() -> None:
             for line in file.read_text(encoding="utf-8").splitlines():
                 asked = json.loads(line)
                 started = time.perf_counter()
-                answer = extractive.answer(retriever, Query(asked["question"]))
-                seconds = time.perf_counter() - started
                 retrieval = retriever.search(Query(asked["question"]), HITS)
-                outcome = judged(asked, answer, retrieval, orders, seconds)
+                quoted = quotations(retriever, Query(asked["question"]), retrieval)
+                seconds = time.perf_counter() - started
+                outcome = judged(asked, quoted, retrieval, orders, seconds)
                 outcomes[asked["group"], asked["half"]].append(outcome)
                 if arguments.show and asked["half"] == SEEN:
-                    show(asked, answer, retrieval, outcome, retriever)
+                    show(asked, quoted, retrieval, outcome, retriever)
     print(f"{'group':<11}{'half':<9}{'n':>3}  {'article first or second':<24}{'exact place':<24}"
           f"{'top 10':<24}{'of another law':<24}absent told")  # fmt: skip
     for (group, half), some in sorted(outcomes.items()):
         print_line(group, half, some)
     for half in sorted({half for _, half in outcomes}):
-        print_line("all", half, [one for key in outcomes if key[1] == half for one in outcomes[key]])
+        print_line(
+            "all", half, [one for key in outcomes if key[1] == half for one in outcomes[key]]
+        )
     every = [one.seconds for some in outcomes.values() for one in some]
     print(f"an answer: {latency(every)}")
 
 
 def judged(
-    asked: dict[str, Any], answer: Answer, retrieval: Retrieval, orders: OrdersUnder, seconds: float
+    asked: dict[str, Any],
+    answer: Quotations,
+    retrieval: Retrieval,
+    orders: OrdersUnder,
+    seconds: float,
 ) -> Outcome:
     """Compare an answer with the gold provisions of its question."""
     gold = [(one["law_id"], locator_of(one)) for one in asked["gold"]]
-    quoted = quotations(answer)[:FIRST]
+    quoted = places(answer)[:FIRST]
     hits = [place_of(hit.passage.id) for hit in retrieval.hits[:HITS]]
     allowed = {law_id for law_id, _ in gold}.union(asked["laws"])
     allowed |= {order for law_id in asked["laws"] for order in orders(law_id)}
     laws = {citation.passage_id.rpartition("#")[0] for citation in answer.citations}
-    supported = answer.status is Status.SUPPORTED
     absent = asked["absent"]
     return Outcome(
         article=any_in(gold, quoted, whole=True) if gold else None,
         place=any_in(gold, quoted, whole=False) if gold else None,
         found=any(same_article(one, hit) for one in gold for hit in hits) if gold else None,
-        other_law=supported and not laws <= allowed if asked["laws"] or absent else None,
-        told=absent in answer.absent and not supported if absent else None,
+        other_law=not laws <= allowed if asked["laws"] or absent else None,
+        told=any(absent in words or words in absent for words in retrieval.absent)
+        if absent
+        else None,
         seconds=seconds,
     )
 
 
-def quotations(answer: Answer) -> list[list[tuple[str, Locator]]]:
+def places(answer: Quotations) -> list[list[tuple[str, Locator]]]:
     """The places quoted, those of one paragraph in a row as one."""
     together: list[list[tuple[str, Locator]]] = []
     for citation in answer.citations:
@@ -125,8 +131,8 @@ def any_in(
         if whole
         else one[0] == place[0] and (place[1].contains(one[1]) or one[1].contains(place[1]))
         for one in gold
-        for places in quoted
-        for place in places
+        for paragraph_places in quoted
+        for place in paragraph_places
     )
 
 
@@ -167,7 +173,7 @@ def print_line(group: str, half: str, some: Sequence[Outcome]) -> None:
 
 def show(
     asked: dict[str, Any],
-    answer: Answer,
+    answer: Quotations,
     retrieval: Retrieval,
     outcome: Outcome,
     retriever: Retriever,
@@ -176,7 +182,7 @@ def show(
     names = retriever.names
     print(f"\n{asked['id']}  {asked['question']}\n   {outcome}")
     read = [(law.words, [names.title(id_)[:24] for id_ in law.law_ids]) for law in retrieval.laws]
-    print(f"   laws {read}  {answer.status.value} {answer.doubt}")
+    print(f"   laws {read}  absent {retrieval.absent}")
     for one in asked["gold"]:
         print(f"   gold    {names.title(one['law_id'])[:30]} {locator_of(one).path}")
     for citation in answer.citations:

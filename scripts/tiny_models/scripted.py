@@ -1,24 +1,40 @@
 """A chat model that says what it is told to, for tests of what is made of its replies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
-from localrag_models.chat import ChatRequest, Finish, Message, Reply, Usage, ignore, never
+from localrag_models.chat import (
+    ChatRequest,
+    Choice,
+    Finish,
+    Message,
+    Reply,
+    Usage,
+    ignore,
+    never,
+    overlook,
+)
 
 
 class ScriptedChat:
     """Answers with the given texts in turn, in pieces of three characters.
 
+    A mapping among them is what it makes of the options that it is offered: their probabilities.
+
     Attributes:
         requests: what it was asked.
+        offered: the questions it was to choose an answer for, and the options.
     """
 
     id = "scripted"
     parallel = 1
 
-    def __init__(self, *replies: str | Exception, context: int = 8192) -> None:
+    def __init__(
+        self, *replies: str | Mapping[str, float] | Exception, context: int = 8192
+    ) -> None:
         self.context = context
         self.requests: list[ChatRequest] = []
+        self.offered: list[tuple[Sequence[Message], Sequence[str]]] = []
         self._replies = list(replies)
 
     def count(self, messages: Sequence[Message]) -> int:
@@ -30,17 +46,42 @@ class ScriptedChat:
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
-        """Give the next reply; an exception among them is raised."""
+        """Read the prompt in two halves and give the next reply; an exception is raised."""
         self.requests.append(request)
         reply = self._replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
+        assert isinstance(reply, str), "the script has probabilities where a text is asked for"
+        total = self.count(request.messages)
+        for done in (total // 2, total):
+            if cancelled():
+                return self._reply(request, "", Finish.CANCELLED)
+            on_read(done, total)
         for start in range(0, len(reply), 3):
             if cancelled():
                 return self._reply(request, reply[:start], Finish.CANCELLED)
             on_text(reply[start : start + 3])
         return self._reply(request, reply, Finish.STOP)
+
+    def choose(
+        self,
+        messages: Sequence[Message],
+        options: Sequence[str],
+        cancelled: Callable[[], bool] = never,
+    ) -> Choice | None:
+        """Give the next probabilities; an exception in their place is raised."""
+        self.offered.append((messages, options))
+        weights = self._replies.pop(0)
+        if isinstance(weights, Exception):
+            raise weights
+        assert not isinstance(weights, str), "the script has a text where options are offered"
+        assert set(weights) == set(options), "the script knows other options"
+        if cancelled():
+            return None
+        usage = Usage(self.count(messages), 0, 0)
+        return Choice({each: weights[each] for each in options}, 1.0, usage, seconds=0.01)
 
     def close(self) -> None:
         """There is nothing to let go of."""

@@ -49,9 +49,10 @@ MISMATCHES = {
     "exception": N_("its exception is not that of what it cites"),
     "bound": N_("its bound is not that of what it cites"),
     "modality": N_("its may or must is not that of what it cites"),
-    "words": N_("what it cites does not speak of this"),
+    "words": N_("what it cites speaks of other things"),
     "subject": N_("it does not speak of what was asked about"),
     "answer": N_("it is not the kind of answer that was asked for"),
+    "reading": N_("reading it again, the model does not find it in what it cites"),
 }
 """What is wrong with a claim, by `localrag.reading.checking.MismatchKind`."""
 
@@ -72,9 +73,12 @@ def called(name: str, words: Mapping[str, str]) -> str:
     return _(words[name]) if name in words else one_line(name)
 
 
-def mismatch(kind: str, written: str) -> str:
-    """What is wrong with a claim, and the words of it that are."""
-    return _("{problem}: {words}").format(problem=called(kind, MISMATCHES), words=written)
+def mismatch(kind: str, written: str, claim: str) -> str:
+    """What is wrong with a claim, and the words of it that are, unless it is the whole claim."""
+    problem = called(kind, MISMATCHES)
+    if written == claim:
+        return problem
+    return _("{problem}: {words}").format(problem=problem, words=written)
 
 
 def moved() -> str:

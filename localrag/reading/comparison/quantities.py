@@ -91,6 +91,19 @@ def find(text: str) -> tuple[Quantity, ...]:
     return tuple(quantity for _, _, quantity in _scan(_patterns().found, dates.blanked(text)))
 
 
+class Found(NamedTuple):
+    """A quantity, and its place in the folded text."""
+
+    start: int
+    end: int
+    value: Quantity
+
+
+def find_folded(plain: str) -> list[Found]:
+    """Every quantity in a text that is folded and from which dates have been taken, in order."""
+    return [Found(*found) for found in _scan(_patterns().found, plain)]
+
+
 class _Patterns(NamedTuple):
     """How quantities are found in running text, and where nothing else is said."""
 

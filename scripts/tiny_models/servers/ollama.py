@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from localrag_models.chat import ChatModel, ChatRequest, Finish, Message
 from localrag_models.embedding import Embedder
 from localrag_models.errors import ModelError
 from tiny_models.servers.http import Answer, Double, Json
-from tiny_models.servers.streams import Piece, messages_of, stream
+from tiny_models.servers.streams import Piece, first_letters, messages_of, stream
 
 
 class OllamaDouble(Double):
@@ -19,7 +20,8 @@ class OllamaDouble(Double):
         embedder: answers as all other models, at first ``tiny-embedder:latest``; without prefixes,
             which are the client's to add.
         context: tokens it says its models have.
-        old: whether it knows neither ``truncate`` nor capabilities, as before version 0.6.4.
+        old: whether it knows neither ``truncate`` nor capabilities, as before version 0.6.4, nor
+            probabilities of tokens.
 
     Attributes:
         digests: digest of each model; add one to add a model, change one to change its weights.
@@ -91,7 +93,13 @@ class OllamaDouble(Double):
                     400,
                 )
             request = _cut(model, request, room)
-        return Answer(stream(model, request, _line))
+        return Answer(chain(self._likely(model, body), stream(model, request, _line)))
+
+    def _likely(self, model: ChatModel, body: Json) -> Iterator[bytes]:
+        if body.get("logprobs") and not self._old:
+            listed = first_letters(model, body)
+            message = {"role": "assistant", "content": ""}
+            yield _json_line({"message": message, "logprobs": listed, "done": False})
 
     def _embed(self, embedder: Embedder, body: Json) -> Answer:
         texts = body["input"]
@@ -119,6 +127,8 @@ class OllamaDouble(Double):
 
 
 def _line(piece: Piece) -> bytes:
+    if isinstance(piece, tuple):
+        return b""
     if isinstance(piece, str):
         return _json_line({"message": {"role": "assistant", "content": piece}, "done": False})
     if isinstance(piece, ModelError):

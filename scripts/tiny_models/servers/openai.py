@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.error import URLError
@@ -16,11 +17,13 @@ from urllib.request import ProxyHandler, build_opener
 from localrag_models.chat import ChatModel, ChatRequest, Finish
 from localrag_models.errors import ModelError
 from tiny_models.servers.http import Answer, Double, Json
-from tiny_models.servers.streams import Piece, messages_of, stream
+from tiny_models.servers.streams import Piece, first_letters, messages_of, stream
 
 Dialect = Literal["llama-server", "vllm", "lm-studio", "strict"]
 Spelling = Literal["json_schema", "json_object", "structured_outputs", "guided_json", "none"]
 
+_FOREIGN = {"chat_template_kwargs", "repeat_penalty", "return_progress", "grammar"}
+"""Fields of a request that OpenAI does not know."""
 _START_SECONDS = 60.0
 
 
@@ -35,6 +38,7 @@ class OpenAIDouble(Double):
             tells nothing and refuses fields that OpenAI does not know.
         binds: the only spelling of a schema that it obeys; it ignores the others.
         context: tokens it says it has.
+        probabilities: whether it gives those of tokens; else it ignores that they are asked for.
     """
 
     def __init__(
@@ -44,8 +48,10 @@ class OpenAIDouble(Double):
         *,
         binds: Spelling = "json_schema",
         context: int = 4096,
+        probabilities: bool = True,
     ) -> None:
         self._chat = chat
+        self._probabilities = probabilities
         self._dialect = dialect
         self._binds = binds
         self._context = context
@@ -82,7 +88,7 @@ class OpenAIDouble(Double):
         return None
 
     def _complete(self, chat: ChatModel, body: Json) -> Answer:
-        foreign = sorted({"chat_template_kwargs", "repeat_penalty", "grammar"} & body.keys())
+        foreign = sorted(_FOREIGN & body.keys())
         if self._dialect == "strict" and foreign:
             message = f"Unrecognized request argument supplied: {foreign[0]}"
             return Answer.json({"error": {"message": message, "type": "invalid_request"}}, 400)
@@ -96,12 +102,19 @@ class OpenAIDouble(Double):
             stop=tuple(body.get("stop", ())),
         )
         if body.get("stream"):
-            return Answer(stream(chat, request, _event))
+            write = _event if body.get("return_progress") else _event_of_reply
+            return Answer(chain(self._likely(chat, body), stream(chat, request, write)))
         try:
             reply = chat.chat(request)
         except ModelError as error:
             return Answer.error(error.cause, 500)
         return Answer.json({"choices": [{"message": {"content": reply.text}}]})
+
+    def _likely(self, chat: ChatModel, body: Json) -> Iterator[bytes]:
+        """What the first token may be; with an empty text, as if it were part of a character."""
+        if self._probabilities and body.get("logprobs"):
+            content = first_letters(chat, body)
+            yield _data({"choices": [{"delta": {"content": ""}, "logprobs": {"content": content}}]})
 
 
 @contextmanager
@@ -156,9 +169,17 @@ def _schema(binds: Spelling, body: Json) -> Any:
     return None
 
 
+def _event_of_reply(piece: Piece) -> bytes:
+    return b"" if isinstance(piece, tuple) else _event(piece)
+
+
 def _event(piece: Piece) -> bytes:
     if isinstance(piece, ModelError):
         return _data({"error": {"message": piece.cause, "code": 500}})
+    if isinstance(piece, tuple):
+        done, total = piece
+        progress = {"total": total, "cache": 0, "processed": done, "time_ms": 1}
+        return _data({"choices": [], "prompt_progress": progress})
     if isinstance(piece, str):
         return _data({"choices": [{"delta": {"content": piece}, "finish_reason": None}]})
     reason = "length" if piece.finish is Finish.LENGTH else "stop"

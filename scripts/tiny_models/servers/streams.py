@@ -1,13 +1,19 @@
 """Asking a tiny model as a server would, its reply as a stream of messages."""
 
+import math
 import queue
+import string
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from localrag_models.chat import ChatModel, ChatRequest, Message, Reply
 from localrag_models.errors import ModelError
 
-Piece = str | Reply | ModelError
+Read = tuple[int, int]
+"""Tokens of the prompt that have been read, and all of them."""
+
+Piece = str | Read | Reply | ModelError
 
 
 def messages_of(body: dict[str, object]) -> tuple[Message, ...]:
@@ -18,23 +24,26 @@ def messages_of(body: dict[str, object]) -> tuple[Message, ...]:
 
 
 def generated(model: ChatModel, request: ChatRequest) -> Iterator[Piece]:
-    """The pieces of a reply, and the reply or the error at the end.
+    """How the prompt is read, the pieces of a reply, and the reply or the error at the end.
 
     A reader that stops early stops the model.
     """
     pieces: queue.Queue[Piece] = queue.Queue()
     left = threading.Event()
 
+    def read(done: int, total: int) -> None:
+        pieces.put((done, total))
+
     def run() -> None:
         try:
-            pieces.put(model.chat(request, pieces.put, left.is_set))
+            pieces.put(model.chat(request, pieces.put, left.is_set, read))
         except ModelError as error:
             pieces.put(error)
 
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        while isinstance(piece := pieces.get(), str):
+        while isinstance(piece := pieces.get(), str | tuple):
             yield piece
         yield piece
     finally:
@@ -45,6 +54,19 @@ def generated(model: ChatModel, request: ChatRequest) -> Iterator[Piece]:
 def stream(
     model: ChatModel, request: ChatRequest, write: Callable[[Piece], bytes]
 ) -> Iterator[bytes]:
-    """The reply as the chunks of an answer."""
+    """The reply as the chunks of an answer; a piece that the protocol does not tell is empty."""
     for piece in generated(model, request):
-        yield write(piece)
+        if chunk := write(piece):
+            yield chunk
+
+
+def first_letters(model: ChatModel, body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The letters that a reply may begin with, as servers list the likeliest tokens of a reply."""
+    choice = model.choose(messages_of(body), string.ascii_lowercase)
+    assert choice is not None
+    likely = sorted(choice.probabilities.items(), key=lambda each: -each[1])
+    listed = [
+        {"token": letter, "logprob": math.log(share * choice.covered), "bytes": [ord(letter)]}
+        for letter, share in likely[: body["top_logprobs"]]
+    ]
+    return [{**listed[0], "top_logprobs": listed}]

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag_indexes.analysis import Analyzer
+from localrag_indexes.analysis.japanese import morphemes
 
 ANALYZER = Analyzer()
 
@@ -99,3 +100,21 @@ def test_hostile_text_is_only_text(text: str) -> None:
 
 def test_nul_and_lone_surrogates_hide_nothing() -> None:
     assert ANALYZER.terms("船頭\x00届け出\ud800川開き") == ANALYZER.terms("船頭届け出川開き")
+
+
+def test_morphemes_tell_what_the_dictionary_says_of_each_word():
+    text = "三重県で 三人が\n行わなかった。"
+    found = morphemes(text)
+    assert all(text[one.start : one.end] == one.surface for one in found)
+    kinds = {one.surface: one.kind for one in found}
+    assert kinds["三重"].startswith("名詞-固有名詞")
+    assert kinds["三"] == "名詞-数詞"
+    assert next(one.lemma for one in found if one.surface == "行わ") == "行う"
+    assert morphemes("") == []
+
+
+def test_morphemes_of_a_long_text_keep_their_places():
+    text = "渡し舟は川を渡る。" * 2_000
+    found = morphemes(text)
+    assert "".join(one.surface for one in found) == text
+    assert found[-1].end == len(text)

@@ -18,7 +18,7 @@ from localrag.config import load
 from localrag.errors import ModelUnusable, NotFoundError
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.workspace import Workspace
-from localrag_models.chat import ChatRequest, Message, Reply, ignore, never
+from localrag_models.chat import ChatRequest, Message, Reply, ignore, never, overlook
 from localrag_models.store import ModelStore
 
 NOTHING = '{"status": "not_found", "claims": []}'
@@ -145,6 +145,7 @@ class Served:
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
         assert request.schema is not None
         probe = request.schema["properties"].get("p")
@@ -152,7 +153,7 @@ class Served:
             return ScriptedChat(json.dumps({"p": probe["enum"][0]})).chat(request, on_text)
         self._barrier.wait(timeout=10)
         self.answered += 1
-        return ScriptedChat(NOTHING).chat(request, on_text, cancelled)
+        return ScriptedChat(NOTHING).chat(request, on_text, cancelled, on_read)
 
     def close(self) -> None:
         pass

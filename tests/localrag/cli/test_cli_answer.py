@@ -66,6 +66,14 @@ def test_what_a_claim_says_beyond_its_sentences_is_named(
     assert len(lines[3]) > len("  : 九[bold]␛"), "it says what is wrong"
 
 
+def test_what_is_wrong_with_a_whole_claim_does_not_repeat_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    claim = Claim("九メートル。", (1,), (Mismatch(MismatchKind.WORDS, "九メートル。"),))
+    lines = printed(Answer("x", (RULE,), Status.UNSUPPORTED, CALLED, (claim,)), capsys)
+    assert lines[2:4] == ["九メートル。 [1]", "  what it cites speaks of other things"]
+
+
 def test_json_tells_the_same() -> None:
     claim = Claim("九メートル。", (1,), (Mismatch(MismatchKind.FIGURE, "九メートル"),), moved=True)
     citations = (replace(RULE, beside=True),)

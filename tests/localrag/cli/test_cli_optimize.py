@@ -9,7 +9,7 @@ import pytest
 from tiny_models.scripted import ScriptedChat
 
 from localrag.optimize.leakage import LONGEST, PIECE, SPREAD
-from localrag_models.chat import ChatRequest, Reply, ignore, never
+from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 
 
 class Searcher(ScriptedChat):
@@ -20,6 +20,7 @@ class Searcher(ScriptedChat):
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
         """Reply by what the schema asks for."""
         assert request.schema is not None
@@ -30,7 +31,7 @@ class Searcher(ScriptedChat):
         else:
             reply = {"analysis": "", "instruction": f"第{len(self.requests)}の工夫をする。"}
         self._replies = [json.dumps(reply, ensure_ascii=False)]
-        return super().chat(request, on_text, cancelled)
+        return super().chat(request, on_text, cancelled, on_read)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ import sys, time
 from pathlib import Path
 from localrag.conversations.store import Conversations
 from localrag.reading.model import Answer, Status
-from localrag.retrieval.model import Query
+from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
 conversations = Conversations.open(Workspace(Path(sys.argv[1])))
 talk = conversations.new()

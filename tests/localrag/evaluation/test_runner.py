@@ -24,7 +24,7 @@ from localrag.methods.seen import mark
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
-from localrag_models.chat import ChatRequest, Reply, ignore, never
+from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.errors import ServerUnreachable
 from localrag_models.store import ModelStore
 
@@ -51,6 +51,7 @@ class Knowing(ScriptedChat):
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
         asked = request.messages[-1].content
         self.asked.append(asked)
@@ -60,7 +61,7 @@ class Knowing(ScriptedChat):
             assert label is not None, asked
             reply = json.dumps({"reason": "it says so", "label": label[1]})
         self._replies = [reply]
-        return super().chat(request, on_text, cancelled)
+        return super().chat(request, on_text, cancelled, on_read)
 
 
 class Bench:

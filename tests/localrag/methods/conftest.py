@@ -191,6 +191,11 @@ Reply = Mapping[str, object] | str | Exception
 """The fields of a reply, its raw text, or what is raised in its place."""
 
 
+def _is_text(reply: Reply) -> bool:
+    """Whether a reply has fields; the probabilities of words are given as they are."""
+    return isinstance(reply, Mapping) and not any(isinstance(one, float) for one in reply.values())
+
+
 @pytest.fixture
 def play(law_home: Path) -> Play:
     """Plays a method; see the head of this file."""
@@ -206,8 +211,7 @@ def play(law_home: Path) -> Play:
         home: Path = law_home,
     ) -> Played:
         texts = [
-            json.dumps(reply, ensure_ascii=False) if isinstance(reply, Mapping) else reply
-            for reply in replies
+            json.dumps(reply, ensure_ascii=False) if _is_text(reply) else reply for reply in replies
         ]
         model = ScriptedChat(*texts, context=window)
         contexts = {} if context is None else {query: context}

@@ -14,6 +14,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import method
+from localrag.reading.checking import MismatchKind
 from localrag.reading.model import Status
 from localrag.reading.watching import Watch
 from localrag.retrieval.model import Query
@@ -229,3 +230,15 @@ def test_a_document_cannot_leave_its_element_nor_reach_the_template(
     assert content.index("</evidence>") < content.index("</evidence_>")
     false = play("generative", query, reply(("四十メートルである", [1])), home=home)
     assert false.answer.status is Status.UNSUPPORTED
+
+
+@pytest.mark.parametrize(("yes", "status"), [(0.9, Status.SUPPORTED), (0.2, Status.UNSUPPORTED)])
+def test_a_second_reading_can_doubt_a_claim(asked: Asked, yes: float, status: Status) -> None:
+    number = asked.number("一・五メートル")
+    config = Config(chat=ChatConfig(max_tokens=100, second_reading=True))
+    claimed = reply(("1.5メートルを加えた高さ", [number]))
+    played = asked(claimed, {"はい": yes, "いいえ": 1 - yes}, config=config)
+    assert played.answer.status is status
+    doubted = [one.kind for claim in played.answer.claims for one in claim.mismatches]
+    assert doubted == ([] if status is Status.SUPPORTED else [MismatchKind.READING])
+    assert [call.purpose for call in played.trace.calls] == ["", "second reading"]

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config, MethodConfig
+from localrag.config import ChatConfig, Config, MethodConfig, RuntimeConfig
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.model import Answer
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.model import Query, StageRecord
 from localrag.workspace import Workspace
+from localrag_models.store import ModelStore
 
 QUESTION = Query("渡し舟を運航してはならない水位の基準は何か。")
 CHOICE = Query(
@@ -29,11 +30,19 @@ class Follower(Watch):
     def __init__(self, patience: int = 1_000) -> None:
         self.stages: list[str] = []
         self.pieces = 0
+        self.read: list[tuple[int, int]] = []
+        self.loaded: list[tuple[str, int, int]] = []
         self._patience = patience
 
     def stage(self, record: StageRecord) -> None:
         self.stages.append(record.stage)
         self._patience -= 1
+
+    def loading(self, model: str, done: int, total: int) -> None:
+        self.loaded.append((model, done, total))
+
+    def reading(self, done: int, total: int) -> None:
+        self.read.append((done, total))
 
     def wrote(self, piece: str) -> None:
         self.pieces += 1
@@ -62,6 +71,41 @@ def test_the_stages_are_told_as_the_trace_has_them(answer: Ask) -> None:
         made = answer(name, follower, ScriptedChat(NOTHING))
         assert follower.stages == [stage.stage for stage in made.trace.stages]
         assert (follower.pieces > 0) == (name == "generative")
+
+
+def test_how_much_of_the_prompt_is_read_is_told_before_anything_is_written(answer: Ask) -> None:
+    follower = Follower()
+    made = answer("generative", follower, ScriptedChat(NOTHING))
+    (call,) = made.trace.calls
+    assert follower.read == [(0, 0), (call.prompt // 2, call.prompt), (call.prompt, call.prompt)]
+
+
+def test_a_model_is_told_to_be_loaded_byte_by_byte(sample: Path, tiny_chat: Path) -> None:
+    ModelStore(sample / "models").add(tiny_chat, name="tiny")
+    config = Config(chat=ChatConfig(model="tiny", context=512), runtime=RuntimeConfig(threads=1))
+    follower = Follower()
+    with MethodResources(Workspace.locate(sample), "main", config) as resources:
+        resources.open(model=True, on_load=follower.loading)
+        resources.open(model=True, on_load=follower.loading)
+    size = tiny_chat.stat().st_size
+    assert follower.loaded[0] == ("tiny", 0, 0)
+    assert follower.loaded[-1] == ("tiny", size, size)
+    assert follower.loaded == sorted(follower.loaded)
+
+
+def test_the_loading_of_a_model_is_given_up(sample: Path, tiny_chat: Path) -> None:
+    ModelStore(sample / "models").add(tiny_chat, name="tiny")
+    config = Config(chat=ChatConfig(model="tiny", context=512), runtime=RuntimeConfig(threads=1))
+
+    def unwanted(_: str, done: int, total: int) -> None:
+        if done:
+            raise Cancelled
+
+    with MethodResources(Workspace.locate(sample), "main", config) as resources:
+        with pytest.raises(Cancelled):
+            resources.open(model=True, on_load=unwanted)
+        assert not resources.has_model
+        assert resources.model.id.startswith("tiny")
 
 
 def test_an_answer_of_quotations_is_given_up_after_a_stage(answer: Ask) -> None:

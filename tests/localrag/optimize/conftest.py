@@ -16,7 +16,7 @@ from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ChatConfig, Config
 from localrag.optimize.model import Plan
-from localrag_models.chat import ChatRequest, Finish, Reply, ignore, never
+from localrag_models.chat import ChatRequest, Finish, Reply, ignore, never, overlook
 
 ACT = "599AC0000000001"
 ORDER = "599CO0000000002"
@@ -73,6 +73,7 @@ class Toy(ScriptedChat):
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
         """Write a query, or propose an instruction."""
         assert request.schema is not None

@@ -172,7 +172,7 @@ def test_triples_are_quoted_like_passages(
 ) -> None:
     shutil.copytree(made.home, home, dirs_exist_ok=True)
     asked = cli("ask", "凪の所属事務所は？", "--json")
-    assert asked.json["status"] == "supported"
+    assert asked.json["status"] == "quoted"
     assert asked.json["citations"][0]["quote"] == "凪 (女優)の所属事務所は渡し場。"
     found = cli("search", "凪の職業", "--layer", "triples", "--json")
     assert found.json["hits"][0]["passage"]["id"] == "known.jsonl:1#2"

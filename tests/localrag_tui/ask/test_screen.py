@@ -15,7 +15,7 @@ from localrag_tui.ask.turn import TurnView
 from localrag_tui.ask.typing_area import QuestionArea
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.wording import MISMATCHES
-from localrag_tui.work.answering import Drafted, Opened, Opening, StageEnded
+from localrag_tui.work.answering import Drafted, Opened, Opening, Read, StageEnded
 from localrag_tui.work.engine import ProcessEngine
 
 
@@ -39,21 +39,31 @@ async def test_the_real_engine_answers_with_quotations(workbench, until, shown, 
 async def test_what_is_told_while_an_answer_is_made(
     workbench, engine, answers, ask, until, shown, told
 ):
-    loading, writing, end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    loading, half, asked, reading, writing, end = (asyncio.Event() for _ in range(6))
     stages = [StageEnded(record) for record in answers.stages]
     draft = Drafted(("水位は[red]…",), 12)
     opened = Opened("tiny", 1.0)
-    engine.will(*stages, Opening("tiny"), loading, opened, draft, writing, end, answers.supported)
+    engine.will(
+        *(*stages, Opening("tiny"), loading, Opening("tiny", 9 * 10**8, 18 * 10**8), half, opened),
+        *(Read(0, 0), asked, Read(512, 2048), reading, draft, writing, end, answers.supported),
+    )
     app = workbench()
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await ask(pilot, "how high?", ends=False)
         await until(pilot, lambda: "loading tiny" in shown(app))
         assert "citations 2 · words 2" in shown(app)
         loading.set()
+        await until(pilot, lambda: "loading tiny: 50% of 1.8 GB …" in shown(app))
+        half.set()
+        await until(pilot, lambda: "the model is reading …" in shown(app))
+        asked.set()
+        await until(pilot, lambda: "the model has read 512 of 2,048 tokens …" in shown(app))
+        reading.set()
         await until(pilot, lambda: "水位は[red]…" in shown(app))
         assert "unchecked:" in shown(app)
         await until(pilot, lambda: "12 written" in shown(app))
         assert "loading" not in shown(app)
+        assert "has read" not in shown(app)
         writing.set()
         await ask_again_is_refused(app, pilot, until, told)
         end.set()

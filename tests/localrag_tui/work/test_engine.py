@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from contextlib import suppress
 
 import pytest
 
@@ -10,9 +11,10 @@ from localrag.config import load
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
-from localrag_tui.work.answering import Opened, StageEnded
+from localrag_tui.work.answering import Opened, Opening, Read, StageEnded
 from localrag_tui.work.engine import ProcessEngine
 from localrag_tui.work.process import Process, ProcessDied, WorkFailed
+from localrag_models.store import ModelStore
 
 from . import deeds
 
@@ -54,6 +56,22 @@ async def test_it_answers_again_and_again_and_says_how(engine, ask):
     assert failed.value.cure
     assert (await ask()).answer.citations
     assert not engine.answering
+
+
+async def test_it_tells_how_the_model_is_loaded_and_reads(engine, ask, bench_home, tiny_chat):
+    ModelStore(bench_home / "models").add(tiny_chat, name="tiny")
+    settings = '[chat]\nmodel = "tiny"\nmax_tokens = 40\n[runtime]\nthreads = 1\n'
+    (bench_home / "localrag.toml").write_text(settings)
+    told = []
+    with suppress(WorkFailed):  # Random weights may talk until the limit of tokens.
+        await ask(told.append)
+    loading = [event for event in told if isinstance(event, Opening)]
+    assert loading[0] == Opening("tiny")
+    assert {event.total for event in loading[1:]} <= {tiny_chat.stat().st_size}
+    assert engine.model == "tiny"
+    read = [event for event in told if isinstance(event, Read)]
+    assert read[0] == Read(0, 0)
+    assert any(event.done == event.total > 0 for event in read)
 
 
 async def test_a_cancelled_answer_ends_within_its_stage_and_the_next_is_answered(engine, ask):

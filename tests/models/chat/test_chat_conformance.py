@@ -201,6 +201,58 @@ def test_what_the_listener_raises_passes_through(model: ChatModel) -> None:
     assert model.chat(FREE).text == before
 
 
+def test_it_is_told_how_much_of_the_prompt_is_read(model: ChatModel) -> None:
+    told: list[tuple[int, int]] = []
+    reply = model.chat(FREE, on_read=lambda done, total: told.append((done, total)))
+    assert told == sorted(told)
+    assert {total for _, total in told} <= {reply.usage.prompt}
+    # Servers need not tell.
+    assert told or "server" in model.id or "Ollama" in model.id
+    assert not told or told[-1] == (reply.usage.prompt, reply.usage.prompt)
+
+
+def test_options_are_weighed_by_the_token_a_reply_begins_with(model: ChatModel) -> None:
+    letters = model.choose(FREE.messages, string.ascii_lowercase)
+    assert letters is not None
+    assert list(letters.probabilities) == list(string.ascii_lowercase)
+    assert sum(letters.probabilities.values()) == pytest.approx(1)
+    assert 0 < letters.covered <= 1
+    best, second = sorted(letters.probabilities, key=lambda each: -letters.probabilities[each])[:2]
+    pair = model.choose(FREE.messages, [second, best])
+    assert pair is not None
+    shares = [letters.probabilities[each] for each in (second, best)]
+    assert list(pair.probabilities.values()) == pytest.approx([s / sum(shares) for s in shares])
+    assert pair.covered == pytest.approx(sum(shares) * letters.covered)
+
+
+def test_a_choice_tells_tokens_and_time(model: ChatModel) -> None:
+    choice = model.choose(FREE.messages, string.ascii_lowercase)
+    assert choice is not None
+    assert 0 < choice.usage.prompt <= model.count(FREE.messages)
+    assert choice.usage.completion <= 1
+    assert choice.seconds > 0
+
+
+def test_a_choice_can_be_cancelled(model: ChatModel) -> None:
+    assert model.choose(FREE.messages, ["yes", "no"], lambda: True) is None
+
+
+def test_a_choice_needs_room_too(model: ChatModel) -> None:
+    with pytest.raises(ContextExceeded):
+        model.choose((Message("user", "長い。" * 2000),), ["yes", "no"])
+
+
+def test_options_that_are_no_words_are_a_mistake_of_the_program(model: ChatModel) -> None:
+    with pytest.raises(ValueError, match="option"):
+        model.choose(FREE.messages, ["yes", "yes"])
+
+
+def test_a_choice_changes_no_reply(model: ChatModel) -> None:
+    before = model.chat(FREE).text
+    model.choose((*FREE.messages, Message("user", "yes or no?")), string.ascii_lowercase)
+    assert model.chat(FREE).text == before
+
+
 def test_calls_of_several_threads_queue(model: ChatModel) -> None:
     requests = [replace(FREE, seed=seed, max_tokens=12) for seed in range(4)]
     alone = [model.chat(request).text for request in requests]
@@ -216,3 +268,5 @@ def test_closing_twice_does_no_harm_and_a_closed_model_says_so(
         model.close()
     with pytest.raises(ModelError):
         model.chat(FREE)
+    with pytest.raises(ModelError):
+        model.choose(FREE.messages, ["yes", "no"])

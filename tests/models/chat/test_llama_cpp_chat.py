@@ -1,6 +1,7 @@
 """What is particular to llama.cpp: files, templates, memory, reuse of prefixes, cancelling."""
 
 import json
+import string
 import sys
 import threading
 import time
@@ -25,6 +26,7 @@ from localrag_models.errors import (
     ModelError,
     ModelMissing,
     OutOfMemory,
+    ReplyInvalid,
     WrongKind,
 )
 
@@ -63,6 +65,70 @@ def test_reuse_changes_no_reply(chat: LlamaCppChat, tiny_chat: Path) -> None:
         alone = fresh.chat(ASK)
     assert (reused.usage.cached, alone.usage.cached) == (alone.usage.prompt - 1, 0)
     assert reused.text == alone.text
+
+
+def test_a_choice_reads_only_what_the_prompt_before_had_not(chat: LlamaCppChat) -> None:
+    document = Message("system", "第一条　船長は、渡し舟の定員を守る。" * 60)
+    chat.chat(replace(ASK, messages=(document, *ASK.messages)))
+    choice = chat.choose((document, Message("user", "守るのは船長か。")), ["yes", "no"])
+    assert choice is not None
+    assert choice.usage.prompt > 2000
+    assert choice.usage.cached is not None
+    assert choice.usage.prompt - choice.usage.cached < 80
+    assert choice.usage.completion == 0
+
+
+def test_the_share_of_an_option_is_how_often_it_is_sampled(chat: LlamaCppChat) -> None:
+    choice = chat.choose(ASK.messages, string.ascii_lowercase)
+    assert choice is not None
+    one = replace(ASK, max_tokens=1)
+    said = [chat.chat(replace(one, seed=seed)).text.strip() for seed in range(1500)]
+    sampled = sum(text.isascii() and text.isalpha() and len(text) == 1 for text in said)
+    deviation = (1500 * choice.covered * (1 - choice.covered)) ** 0.5
+    assert abs(sampled - 1500 * choice.covered) < 4 * deviation
+
+
+def test_options_whose_first_byte_is_all_that_a_token_holds(chat: LlamaCppChat) -> None:
+    with pytest.raises(ReplyInvalid, match="which may be several of 'あり', 'だめ'"):
+        chat.choose(ASK.messages, ["あり", "だめ"])
+
+
+def test_a_long_prompt_is_told_piece_by_piece(chat: LlamaCppChat) -> None:
+    told: list[tuple[int, int]] = []
+    long = replace(ASK, messages=(Message("user", "舟" * 300),))
+    chat.chat(replace(ASK, messages=(Message("user", "別"),)))
+    reply = chat.chat(long, on_read=lambda done, total: told.append((done, total)))
+    assert reply.usage.cached is not None
+    steps = [done for done, _ in told]
+    assert len(steps) > 4
+    assert steps[0] > reply.usage.cached
+    assert steps[-1] == reply.usage.prompt
+    told.clear()
+    chat.chat(long, on_read=lambda done, total: told.append((done, total)))
+    assert told == [(reply.usage.prompt, reply.usage.prompt)]
+
+
+def test_a_call_ends_while_its_prompt_is_read(chat: LlamaCppChat) -> None:
+    told: list[int] = []
+    long = replace(ASK, messages=(Message("user", "舟" * 900),))
+    reply = chat.chat(
+        long, cancelled=lambda: len(told) >= 2, on_read=lambda done, _: told.append(done)
+    )
+    assert reply.finish is Finish.CANCELLED
+    assert len(told) == 2
+    assert told[-1] < reply.usage.prompt
+    # What was read is not read again.
+    assert chat.chat(long).usage.cached == told[-1]
+
+
+def test_what_the_listener_to_reading_raises_passes_through(chat: LlamaCppChat) -> None:
+    def broken(done: int, total: int) -> None:
+        raise ZeroDivisionError
+
+    before = chat.chat(ASK).text
+    with pytest.raises(ZeroDivisionError):
+        chat.chat(replace(ASK, messages=(Message("user", "舟" * 300),)), on_read=broken)
+    assert chat.chat(ASK).text == before
 
 
 def test_what_was_generated_is_reused_in_the_next_turn(chat: LlamaCppChat) -> None:
@@ -147,6 +213,24 @@ def test_weights_that_are_no_numbers(tiny_chat: Path, tmp_path: Path) -> None:
     broken.write_bytes(whole[:-40_000] + b"\xff" * 40_000)
     with LlamaCppChat(broken, threads=1) as chat, pytest.raises(ModelDamaged, match="no numbers"):
         chat.chat(ASK)
+
+
+def test_loading_is_told(tiny_chat: Path) -> None:
+    shares: list[float] = []
+    with LlamaCppChat(tiny_chat, threads=1, on_load=shares.append):
+        assert len(shares) > 2
+        assert shares == sorted(shares)
+        assert shares[-1] == 1
+
+
+@pytest.mark.parametrize("after", [0, 0.5, 1])
+def test_what_the_listener_to_loading_raises_ends_it(tiny_chat: Path, after: float) -> None:
+    def unwanted(share: float) -> None:
+        if share >= after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        LlamaCppChat(tiny_chat, threads=1, on_load=unwanted)
 
 
 def test_loading_and_asking_says_nothing_on_the_terminal(

@@ -41,6 +41,13 @@ class Served:
         delta = {"content": content, **more}
         return b"data: " + _json({"choices": [{"delta": delta}]}) + b"\n\n"
 
+    def listing(self, told: Any) -> bytes:
+        """A line with what the server tells of the likely tokens."""
+        if self.protocol == "ollama":
+            return _json({"message": {"content": "yes"}, "logprobs": told, "done": False}) + b"\n"
+        choice = {"delta": {"content": "yes"}, "logprobs": {"content": told}}
+        return b"data: " + _json({"choices": [choice]}) + b"\n\n"
+
     def last(self, *, prompt: int = 10, reason: str = "stop") -> bytes:
         if self.protocol == "ollama":
             end = {"done": True, "done_reason": reason, "prompt_eval_count": prompt}

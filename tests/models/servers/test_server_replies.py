@@ -1,12 +1,14 @@
 """What is sent to a server, and what becomes of its reply."""
 
+import json
 import threading
 
 import pytest
-from tiny_models.servers import Answer, End
+from tiny_models.servers import Answer, End, OpenAIDouble
 
+from localrag_models.backends.openai import OpenAIChat
 from localrag_models.chat import ChatRequest, Finish, Message
-from localrag_models.errors import ReplyInvalid
+from localrag_models.errors import ProbabilitiesMissing, ReplyInvalid
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -181,3 +183,80 @@ def test_a_stream_left_open_is_closed_when_cancelled_at_a_piece(served, ask):
     assert reply.finish is Finish.CANCELLED
     assert reply.text == "012"
     assert heard == ["0", "1", "2"]
+
+
+def test_options_are_weighed_by_what_the_server_lists(served, ask):
+    model = served.model()
+    listed = [
+        {"token": "Yes", "logprob": -0.5, "bytes": [89, 101, 115]},
+        {"token": "no", "logprob": -1.5, "bytes": None},
+        {"token": "", "logprob": -1.6},
+        {"token": "Maybe", "logprob": -1.7},
+    ]
+    told = [{"token": "Yes", "logprob": -0.5, "top_logprobs": listed}]
+    served.answers(Answer([served.listing(told), served.last()]))
+    with model:
+        choice = model.choose(ask().messages, ["yes", "no"])
+    assert choice.probabilities == pytest.approx({"yes": 0.7311, "no": 0.2689}, abs=1e-4)
+    assert choice.covered == pytest.approx(0.8297, abs=1e-4)
+    (sent,) = served.asked
+    assert sent["logprobs"] is True
+    assert sent["top_logprobs"] == 20
+    assert sent.get("max_tokens") == 1 or sent["options"]["num_predict"] == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    [None, [], {}, "no", [None], [{"token": "no", "logprob": -1}], [{"top_logprobs": None}],
+     [{"top_logprobs": [None, 1, {"token": 1, "logprob": -1}, {"token": "no"},
+       {"token": "no", "logprob": "x"}, {"token": "no", "logprob": 3}]}]],
+)  # fmt: skip
+def test_a_server_that_lists_no_probabilities(served, ask, told):
+    model = served.model()
+    served.answers(Answer([served.listing(told), served.last()]))
+    with model, pytest.raises(ProbabilitiesMissing, match="gives no probabilities") as caught:
+        model.choose(ask().messages, ["yes", "no"])
+    assert "logprobs" in caught.value.cure
+
+
+def test_bytes_that_are_none(served, ask):
+    model = served.model()
+    listed = [
+        {"token": "yes", "logprob": -0.1, "bytes": [7, "x"]},
+        {"token": "no", "logprob": -0.5, "bytes": [110, 111]},
+        {"token": "yes", "logprob": -1, "bytes": [999]},
+    ]
+    served.answers(Answer([served.listing([{"top_logprobs": listed}]), served.last()]))
+    with model:
+        assert model.choose(ask().messages, ["yes", "no"]).probabilities == {"yes": 0, "no": 1}
+
+
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        ("logprobs is not supported for models created with logits_all=False", 500),
+        ("Unrecognized request argument supplied: top_logprobs", 400),
+    ],
+)
+def test_a_server_that_refuses_to_list_probabilities(served, ask, message, status):
+    model = served.model()
+    served.answers(Answer.error(message, status))
+    with model, pytest.raises(ProbabilitiesMissing, match="logprobs"):
+        model.choose(ask().messages, ["yes", "no"])
+    assert len(served.asked) == 1
+
+
+def test_how_far_llama_server_has_read(tiny, ask, loopback):
+    told = []
+    with OpenAIDouble(tiny) as double, OpenAIChat("tiny", server=double.address) as model:
+        reply = model.chat(ask("舟" * 200), on_read=lambda *step: told.append(step))
+        assert len(told) > 2
+        assert told[-1] == (reply.usage.prompt, reply.usage.prompt)
+        for wrong in ({"processed": 1}, {"total": True, "processed": 3}, [], "half", None):
+            chunk = {"choices": [], "prompt_progress": wrong}
+            end = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+            lines = [f"data: {json.dumps(each)}\n\n".encode() for each in (chunk, end)]
+            double.instead("/v1/chat/completions", Answer(lines))
+            told.clear()
+            model.chat(ask(), on_read=lambda *step: told.append(step))
+            assert not told

@@ -15,7 +15,8 @@ from localrag_tui.ask.progress import Progress
 from localrag_tui.i18n import _
 from localrag_tui.remarks import remark
 from localrag_tui.shown import content
-from localrag_tui.wording import STATUSES, duration, mismatch, moved, provenance
+from localrag_tui.wording import STATUSES, duration, mismatch, moved, provenance, size
+from localrag_tui.work.answering import Opening, Read
 
 # Characters of a quotation and of a question that are shown; the source and a copy have all of it.
 _LONGEST = 600
@@ -59,9 +60,10 @@ def live(progress: Progress) -> Content:
     if progress.stages:
         stages = wording.SEPARATOR.join(map(wording.found, progress.stages))
         lines.append(content(stages, _QUIET))
-    if progress.opening:
-        loading = _("loading {model} …").format(model=progress.opening)
-        lines.append(content(loading, "$accent"))
+    if progress.opening is not None:
+        lines.append(content(_loading(progress.opening), "$accent"))
+    elif progress.read is not None:
+        lines.append(content(_reading(progress.read), "$accent"))
     if not lines:
         lines.append(content(_("searching …"), _QUIET))
     if progress.claims:
@@ -74,6 +76,22 @@ def cut(text: str, most: int = _LONGEST) -> str:
     if len(text) <= most:
         return text
     return _("{text} … ({n:,} characters in all)").format(text=text[:most], n=len(text))
+
+
+def _loading(opening: Opening) -> str:
+    if not opening.total:
+        return _("loading {model} …").format(model=opening.model)
+    return _("loading {model}: {share} of {size} …").format(
+        model=opening.model, share=f"{opening.done / opening.total:.0%}", size=size(opening.total)
+    )
+
+
+def _reading(read: Read) -> str:
+    if not read.total:
+        return _("the model is reading …")
+    return _("the model has read {done:,} of {total:,} tokens …").format(
+        done=read.done, total=read.total
+    )
 
 
 def _question(query: Query) -> Iterator[Piece]:
@@ -144,7 +162,7 @@ def _claim(answer: Answer, claim: Claim) -> Piece:
     if claim.moved:
         text += content(f"\n  {moved()}", _QUIET)
     for one in claim.mismatches:
-        text += content(f"\n  {mismatch(one.kind, cut(one.written))}", "$warning")
+        text += content(f"\n  {mismatch(one.kind, one.written, claim.text)}", "$warning")
     return Piece(text, "claim", claim.citations, step=True)
 
 

@@ -7,7 +7,7 @@ from localrag.retrieval.model import StageRecord
 from localrag_tui.ask import wording
 from localrag_tui.i18n import _
 from localrag_tui.wording import duration
-from localrag_tui.work.answering import AnswerEvent, Drafted, Opened, Opening, StageEnded
+from localrag_tui.work.answering import AnswerEvent, Drafted, Opened, Opening, Read, StageEnded
 
 
 @dataclass
@@ -18,14 +18,16 @@ class Progress:
         stages: of the retrieval, as they ended.
         claims: as far as they are written; nothing in them is checked.
         tokens: about so many are written.
-        opening: the model that is being loaded; "" for none.
+        opening: the model that is being loaded; None where none is.
+        read: the tokens a model has read of the prompt it is reading; None where none reads.
         changed: whether something was told that nobody has looked at.
     """
 
     stages: list[StageRecord] = field(default_factory=list)
     claims: tuple[str, ...] = ()
     tokens: int = 0
-    opening: str = ""
+    opening: Opening | None = None
+    read: Read | None = None
     changed: bool = False
     _began: float = field(default_factory=monotonic)
     _writing: float = 0.0
@@ -33,13 +35,16 @@ class Progress:
     def take(self, event: AnswerEvent) -> None:
         """Take what is told."""
         match event:
-            case Opening(model):
-                self.opening = model
+            case Opening():
+                self.opening = event
             case Opened():
-                self.opening = ""
+                self.opening = None
+            case Read():
+                self.read = event
             case StageEnded(record):
                 self.stages.append(record)
             case Drafted(claims, tokens):
+                self.read = None
                 self._writing = self._writing or monotonic()
                 self.claims, self.tokens = claims, tokens
         self.changed = True

@@ -145,7 +145,8 @@ def _claim(claim: Mapping[str, Any]) -> Iterator[Content]:
     if claim.get("moved"):
         yield content(f"  {moved()}", "$foreground-muted")
     for one in claim.get("mismatches") or ():
-        yield content(f"  {mismatch(str(one['kind']), str(one['written']))}", "$text-warning")
+        told = mismatch(str(one["kind"]), str(one["written"]), str(claim.get("text", "")))
+        yield content(f"  {told}", "$text-warning")
 
 
 def _option(number: int, citation: Mapping[str, Any]) -> Option:

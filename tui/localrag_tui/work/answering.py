@@ -46,9 +46,13 @@ class Opening:
 
     Attributes:
         model: as the settings name it.
+        done: bytes that are loaded.
+        total: bytes that it has; 0 where nobody says.
     """
 
     model: str
+    done: int = 0
+    total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,20 @@ class StageEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What a model has read of a prompt.
+
+    Attributes:
+        done: tokens.
+        total: tokens there are to read; 0 where the model has only just been asked. Most servers
+            tell no more.
+    """
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Drafted:
     """What a model has written so far.
 
@@ -92,7 +110,7 @@ class Answered:
     seconds: float
 
 
-AnswerEvent = Opening | Opened | StageEnded | Drafted
+AnswerEvent = Opening | Opened | StageEnded | Read | Drafted
 """What is told between a question and its end."""
 
 
@@ -139,23 +157,22 @@ class _Service:
         end: Answer | Raised | None
         try:
             watch.require()
-            end = self._answerer(ask, tell).answer(ask.query, watch)
+            end = self._answerer(ask, tell, watch).answer(ask.query, watch)
         except Cancelled:
             end = None
         except LocalragError as error:
             end = Raised(type(error).__name__, error.cause, error.cure)
         tell(Answered(end, perf_counter() - started))
 
-    def _answerer(self, ask: Ask, tell: Callable[[AnswerEvent], None]) -> "Answerer":
+    def _answerer(self, ask: Ask, tell: Callable[[AnswerEvent], None], watch: Watch) -> "Answerer":
         from localrag.methods.answering import Answerer, answering_method
 
         config = ask.config
         method = answering_method(config)
         resources = self._open(ask, tell)
         if method.needs_model and not resources.has_model:
-            tell(Opening(config.chat.model))
             started = perf_counter()
-            resources.open(model=True)
+            resources.open(model=True, on_load=watch.loading)
             tell(Opened(config.chat.model, perf_counter() - started))
         return Answerer(method, resources, settings=config.method)
 
@@ -192,11 +209,20 @@ class _Telling(Watch):
         self._tell(StageEnded(record))
         self.require()
 
+    def loading(self, model: str, done: int, total: int) -> None:
+        if not done or self._due():
+            self._tell(Opening(model, done, total))
+        self.require()
+
+    def reading(self, done: int, total: int) -> None:
+        self._tokens = 0
+        if done == total or self._due():
+            self._tell(Read(done, total))
+
     def wrote(self, piece: str) -> None:
         del piece
         self._tokens += 1
-        if monotonic() - self._told >= _PACE:
-            self._told = monotonic()
+        if self._due():
             self._tell(Drafted(self._claims, self._tokens))
 
     def draft(self, claims: Sequence[str]) -> None:
@@ -204,3 +230,10 @@ class _Telling(Watch):
 
     def cancelled(self) -> bool:
         return self._cancelled()
+
+    def _due(self) -> bool:
+        """Whether something new would be seen."""
+        if monotonic() - self._told < _PACE:
+            return False
+        self._told = monotonic()
+        return True

@@ -11,14 +11,27 @@ from localrag_models.backends.llama_cpp.constraint import GrammarConstraint
 from localrag_models.backends.llama_cpp.evaluation import Evaluation
 from localrag_models.backends.llama_cpp.native import Model
 from localrag_models.backends.llama_cpp.replies import Answer
-from localrag_models.backends.llama_cpp.sampling import Sampler
+from localrag_models.backends.llama_cpp.sampling import Sampler, demand_numbers, likeliest
 from localrag_models.backends.llama_cpp.template import ChatTemplate
 from localrag_models.backends.llama_cpp.vocabulary import Vocabulary
-from localrag_models.chat import ChatRequest, Finish, Message, Reply, Usage, ignore, never
+from localrag_models.chat import (
+    ChatRequest,
+    Choice,
+    Finish,
+    Message,
+    Reply,
+    Usage,
+    ignore,
+    never,
+    overlook,
+)
+from localrag_models.choosing import Candidate, Options
 from localrag_models.errors import ContextExceeded, ModelError
 from localrag_models.grammar import grammar_of
 
 _DEFAULT_CONTEXT = 8192
+_CANDIDATES = 1024
+"""Likeliest tokens that are looked at for a choice; what lies beyond has no weight to speak of."""
 _PATIENCE = 0.02
 """Seconds between two looks at `cancelled` while another call is running."""
 
@@ -32,6 +45,8 @@ class LlamaCppChat:
         context: tokens for prompt and reply; 0 for what the model was trained with, at most 8,192.
         threads: 0 for as many as there are physical cores.
         gpu_layers: layers on a graphics processor where there is one; -1 for all.
+        on_load: told which share of the weights is loaded, from 0 to 1, many times. What it raises
+            ends the loading and passes through.
 
     Raises:
         ModelError: as `Model`, `Model.context` and `ChatTemplate` say.
@@ -45,9 +60,10 @@ class LlamaCppChat:
         context: int = 0,
         threads: int = 0,
         gpu_layers: int = -1,
+        on_load: Callable[[float], None] | None = None,
     ) -> None:
         self._id = id or f"{path.stem} (llama.cpp)"
-        self._model = Model(path, "chat", gpu_layers=gpu_layers)
+        self._model = Model(path, "chat", gpu_layers=gpu_layers, on_load=on_load)
         header = self._model.header
         self._context = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
         self._vocabulary = Vocabulary(self._model)
@@ -87,6 +103,7 @@ class LlamaCppChat:
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
         """Answer a request, as `ChatModel.chat` says."""
         started = time.perf_counter()
@@ -94,7 +111,7 @@ class LlamaCppChat:
         answer = Answer(on_text, request.stop, thinks=grammar is None)
         with self._turn(cancelled) as mine:
             if mine:
-                finish, usage = self._reply(request, grammar, answer, cancelled)
+                finish, usage = self._reply(request, grammar, answer, cancelled, on_read)
             else:
                 finish, usage = Finish.CANCELLED, Usage(0, 0, 0)
         return Reply(
@@ -104,6 +121,26 @@ class LlamaCppChat:
             seconds=time.perf_counter() - started,
             thinking=answer.thinking,
         )
+
+    def choose(
+        self,
+        messages: Sequence[Message],
+        options: Sequence[str],
+        cancelled: Callable[[], bool] = never,
+    ) -> Choice | None:
+        """Weigh answers by their first token, as `ChatModel.choose` says."""
+        started = time.perf_counter()
+        offered = Options(options)
+        with self._turn(cancelled) as mine:
+            if not mine:
+                return None
+            prompt = self._fitting(messages, 1)
+            cached, whole = self._read(prompt, cancelled, overlook)
+            if not whole:
+                return None
+            candidates = self._candidates()
+        usage = Usage(len(prompt), cached, 0)
+        return offered.weighed(candidates, self._id, usage, time.perf_counter() - started)
 
     def close(self) -> None:
         """Free the memory, as soon as a running call has ended."""
@@ -135,19 +172,45 @@ class LlamaCppChat:
         grammar: str | None,
         answer: Answer,
         cancelled: Callable[[], bool],
+        on_read: Callable[[int, int], None],
     ) -> tuple[Finish, Usage]:
-        self._check_open()
-        prompt = self._prompt(request.messages)
-        self._check_room(len(prompt), request.max_tokens)
+        prompt = self._fitting(request.messages, request.max_tokens)
         with self._constraint(grammar) as constraint:
-            cached = self._evaluation.keep(prompt)
             finish, completion = Finish.CANCELLED, 0
-            if self._evaluation.extend(prompt[cached:], cancelled):
+            cached, whole = self._read(prompt, cancelled, on_read)
+            if whole:
                 finish, completion = self._generate(request, constraint, answer, cancelled)
         answer.end()
         if answer.stopped:
             finish = Finish.STOP
         return finish, Usage(len(prompt), cached, completion)
+
+    def _read(
+        self,
+        prompt: Sequence[int],
+        cancelled: Callable[[], bool],
+        on_read: Callable[[int, int], None],
+    ) -> tuple[int, bool]:
+        """How many tokens of a prompt were there already, and whether all of it is there now."""
+        cached = self._evaluation.keep(prompt)
+
+        def told(read: int) -> None:
+            on_read(cached + read, len(prompt))
+
+        return cached, self._evaluation.extend(prompt[cached:], cancelled, told)
+
+    def _candidates(self) -> list[Candidate]:
+        """The tokens that the reply may begin with, likeliest first."""
+        import numpy as np
+
+        logits = self._evaluation.logits()
+        demand_numbers(logits)
+        top = logits.max()
+        whole = top + np.log(np.exp(logits - top).sum())
+        return [
+            Candidate(self._model.piece(int(token)), float(logits[token] - whole))
+            for token in likeliest(logits, _CANDIDATES)
+        ]
 
     def _generate(
         self,
@@ -184,6 +247,13 @@ class LlamaCppChat:
             yield constraint
         finally:
             constraint.close()
+
+    def _fitting(self, messages: Sequence[Message], reply: int) -> list[int]:
+        """The tokens of a prompt that leaves room for so many of a reply."""
+        self._check_open()
+        prompt = self._prompt(messages)
+        self._check_room(len(prompt), reply)
+        return prompt
 
     def _prompt(self, messages: Sequence[Message]) -> list[int]:
         tokens = self._model.tokenize(self._template.render(messages), control=True)

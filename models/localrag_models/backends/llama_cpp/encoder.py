@@ -50,8 +50,7 @@ class Encoder:
         self.header = self._model.header
         self.max_tokens = _max_tokens(self.header)
         self._sequences = min(self.max_tokens, llama.llama_max_parallel_sequences())
-        offloads = gpu_layers != 0 and llama.llama_supports_gpu_offload()
-        most = self.max_tokens if offloads else _TOKENS_ON_PROCESSOR
+        most = self.max_tokens if self._model.offloads else _TOKENS_ON_PROCESSOR
         self._tokens_at_once = min(self.max_tokens, most)
         ranks = kind == "reranker"
         pooling = llama.LLAMA_POOLING_TYPE_RANK if ranks else llama.LLAMA_POOLING_TYPE_UNSPECIFIED

@@ -12,8 +12,17 @@ if TYPE_CHECKING:
     from localrag_models.backends.llama_cpp.sampling import Logits
 
 _BATCH = 512
+"""Tokens evaluated together on a graphics processor; llama.cpp's own."""
+_BATCH_ON_PROCESSOR = 64
+"""Without one: after each batch it is told how far the reading has come. Batches of 32 to 512 are
+equally fast there (`scripts/bench/prompt_batches.py`), and 100 tokens a second is a slow machine.
+"""
 _ABORTED = 2
 _ALLOCATION_FAILED = -2
+
+
+def _overlook(read: int) -> None:
+    del read
 
 
 class Evaluation:
@@ -28,7 +37,8 @@ class Evaluation:
     def __init__(self, model: Model, tokens: int, *, threads: int = 0) -> None:
         self._llama = runtime()
         self._row = ctypes.c_float * model.tokens
-        self._context = model.context(tokens, threads=threads, n_batch=_BATCH, n_ubatch=_BATCH)
+        self._batch = size = _BATCH if model.offloads else _BATCH_ON_PROCESSOR
+        self._context = model.context(tokens, threads=threads, n_batch=size, n_ubatch=size)
         self._memory = self._llama.llama_get_memory(self._context.handle)
         self._tokens: list[int] = []
 
@@ -46,12 +56,18 @@ class Evaluation:
         self._cut(shared)
         return len(self._tokens)
 
-    def extend(self, tokens: Sequence[int], cancelled: Callable[[], bool] = never) -> bool:
+    def extend(
+        self,
+        tokens: Sequence[int],
+        cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int], None] = _overlook,
+    ) -> bool:
         """Evaluate tokens after those that are there.
 
         Args:
             tokens: at least one.
             cancelled: asked many times in the course of a batch on the CPU, and between batches.
+            on_read: told after each batch how many of the tokens are evaluated.
 
         Returns:
             False where it was cancelled; whole batches evaluated before stay.
@@ -59,8 +75,8 @@ class Evaluation:
         Raises:
             OutOfMemory, ModelError: llama.cpp failed; all tokens are forgotten.
         """
-        for start in range(0, len(tokens), _BATCH):
-            batch = tokens[start : start + _BATCH]
+        for start in range(0, len(tokens), self._batch):
+            batch = tokens[start : start + self._batch]
             if cancelled():
                 return False
             code = self._decode(batch, cancelled)
@@ -71,6 +87,7 @@ class Evaluation:
                 self._cut(0)
                 raise _failure(code)
             self._tokens += batch
+            on_read(start + len(batch))
         return True
 
     def logits(self) -> "Logits":

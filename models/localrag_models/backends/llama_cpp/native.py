@@ -42,11 +42,14 @@ class Model:
         path: a GGUF file.
         kind: what it has to be.
         gpu_layers: layers to put on a graphics processor where there is one; -1 for all.
+        on_load: told which share of the weights is loaded, from 0 to 1, many times. What it raises
+            ends the loading and passes through.
 
     Attributes:
         header: what the file says about the model.
         handle: ``llama_model *``.
         vocabulary: ``llama_vocab *``.
+        offloads: whether layers of it are on a graphics processor.
 
     Raises:
         BackendMissing: llama-cpp-python is not installed.
@@ -56,13 +59,36 @@ class Model:
         OutOfMemory: its weights do not fit.
     """
 
-    def __init__(self, path: Path, kind: Kind, *, gpu_layers: int = -1) -> None:
+    def __init__(
+        self,
+        path: Path,
+        kind: Kind,
+        *,
+        gpu_layers: int = -1,
+        on_load: Callable[[float], None] | None = None,
+    ) -> None:
         self.header = require(path, kind)
         self._llama = llama = runtime()
         parameters = llama.llama_model_default_params()
+        self.offloads = gpu_layers != 0 and bool(llama.llama_supports_gpu_offload())
         parameters.n_gpu_layers = _ALL_LAYERS if gpu_layers < 0 else gpu_layers
+        raised: list[BaseException] = []
+
+        def go_on(share: float, _: object) -> bool:
+            try:
+                if on_load is not None:
+                    on_load(share)
+            except BaseException as error:  # noqa: BLE001 - raised again below
+                raised.append(error)
+            return not raised
+
+        listener = llama.llama_progress_callback(go_on)
+        parameters.progress_callback = listener
         _errors.clear()
         self.handle = llama.llama_model_load_from_file(os.fsencode(path), parameters)
+        if raised:
+            llama.llama_model_free(self.handle)  # of nothing where the loading was given up
+            raise raised[0]
         if not self.handle:
             raise _refused(self.header)
         self.vocabulary = llama.llama_model_get_vocab(self.handle)

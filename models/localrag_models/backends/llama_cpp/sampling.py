@@ -70,11 +70,7 @@ class Sampler:
             ModelDamaged: the logits are no numbers.
             SchemaUnsupported: no token of the vocabulary fulfils the constraint.
         """
-        if not math.isfinite(logits.max()):
-            raise ModelDamaged(
-                "The model computes values that are no numbers.",
-                "Verify its file: `localrag models verify NAME`.",
-            )
+        demand_numbers(logits)
         draw = self._draw(logits)
         if constraint is None:
             return int(draw(1)[0])
@@ -105,7 +101,7 @@ class Sampler:
         import numpy as np
 
         if self._temperature == 0:
-            return lambda count: _likeliest(logits, count)
+            return lambda count: likeliest(logits, count)
         weights = np.exp((logits - logits.max()) / np.float32(self._temperature))
         if self._top_p < 1:
             weights = _nucleus(weights, self._top_p)
@@ -120,7 +116,21 @@ class Sampler:
         return draw
 
 
-def _likeliest(logits: "Logits", count: int) -> "Tokens":
+def demand_numbers(logits: "Logits") -> None:
+    """Go on only with logits that are numbers.
+
+    Raises:
+        ModelDamaged: they are none.
+    """
+    if not math.isfinite(logits.max()):
+        raise ModelDamaged(
+            "The model computes values that are no numbers.",
+            "Verify its file: `localrag models verify NAME`.",
+        )
+
+
+def likeliest(logits: "Logits", count: int) -> "Tokens":
+    """So many tokens, or all there are, likeliest first."""
     import numpy as np
 
     if count == 1:
@@ -136,7 +146,7 @@ def _nucleus(weights: "Logits", top_p: float) -> "Logits":
 
     target = weights.sum(dtype=np.float64) * top_p
     for count in (min(_LIKELY, len(weights)), len(weights)):
-        order = _likeliest(weights, count)
+        order = likeliest(weights, count)
         sums = np.cumsum(weights[order], dtype=np.float64)
         if sums[-1] >= target:
             break

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from localrag_models.backends.ollama.server import ADDRESS, ModelCard, OllamaServer
 from localrag_models.backends.servers.chat import ServerChat
-from localrag_models.backends.servers.counts import tokens
+from localrag_models.backends.servers.counts import likely, tokens
 from localrag_models.backends.servers.http import Json
 from localrag_models.backends.servers.replies import Event
 from localrag_models.chat import ChatRequest, Finish
@@ -54,7 +54,7 @@ class OllamaChat(ServerChat):
         # A model that cannot think may refuse to be told about it.
         self._can_think = card.capabilities is None or "thinking" in card.capabilities
 
-    def _exchange(self, request: ChatRequest) -> tuple[str, Json]:
+    def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
         body: Json = {
             "model": self._model,
             "messages": self._sent(request.messages),
@@ -77,6 +77,8 @@ class OllamaChat(ServerChat):
             body["think"] = False
         if request.schema is not None:
             body["format"] = request.schema
+        if candidates:
+            body |= {"logprobs": True, "top_logprobs": candidates}
         return "/api/chat", body
 
     def _event(self, line: str) -> Event | None:
@@ -92,6 +94,7 @@ class OllamaChat(ServerChat):
             prompt=tokens(told.get("prompt_eval_count")),
             cached=tokens(told.get("prompt_eval_cached_count")),
             completion=tokens(told.get("eval_count")),
+            candidates=likely(told.get("logprobs")),
         )
 
 

@@ -51,7 +51,13 @@ class OllamaServer(Server):
             raise ModelMissing(
                 "No model of Ollama is named.", "Write ollama:NAME; the names: ollama list"
             )
-        super().__init__(address, name="Ollama", cure="Start it: ollama serve", timeout=timeout)
+        super().__init__(
+            address,
+            name="Ollama",
+            cure="Start it: ollama serve",
+            probabilities="Update Ollama: it gives them (logprobs) since version 0.12.11.",
+            timeout=timeout,
+        )
         self.model = well_formed(model or "")
         with self._failures():
             self._ollama = _client_class()(

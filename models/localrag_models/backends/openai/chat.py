@@ -7,7 +7,7 @@ from typing import TypeVar
 from localrag_models.backends.openai.schemas import Spelling, binding_spelling
 from localrag_models.backends.openai.server import THINKING_OFF, OpenAIServer
 from localrag_models.backends.servers.chat import ServerChat
-from localrag_models.backends.servers.counts import tokens
+from localrag_models.backends.servers.counts import likely, tokens
 from localrag_models.backends.servers.http import Json
 from localrag_models.backends.servers.replies import Draft, Event
 from localrag_models.chat import ChatRequest, Finish, Message
@@ -19,7 +19,8 @@ _LARGEST_DEFAULT = 8192
 _CHAT = "/chat/completions"
 
 # A quotation repeats its source: the penalty that servers may apply would bend it.
-_EXTRAS: Json = {**THINKING_OFF, "repeat_penalty": 1.0}
+# llama-server then tells how much of the prompt it has read.
+_EXTRAS: Json = {**THINKING_OFF, "repeat_penalty": 1.0, "return_progress": True}
 
 T = TypeVar("T")
 
@@ -71,7 +72,7 @@ class OpenAIChat(ServerChat):
         counted = self._counter(self._sent(messages)) if self._counter else None
         return super().count(messages) if counted is None else counted
 
-    def _exchange(self, request: ChatRequest) -> tuple[str, Json]:
+    def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
         bound = {} if request.schema is None else self._found_spelling()(request.schema)
         body: Json = {
             "model": self._model,
@@ -87,6 +88,8 @@ class OpenAIChat(ServerChat):
         }
         if request.stop:
             body["stop"] = list(request.stop)
+        if candidates:
+            body |= {"logprobs": True, "top_logprobs": candidates}
         return _CHAT, body
 
     def _attempt(
@@ -94,9 +97,13 @@ class OpenAIChat(ServerChat):
         request: ChatRequest,
         on_text: Callable[[str], None],
         cancelled: Callable[[], bool],
+        on_read: Callable[[int, int], None],
+        candidates: int,
     ) -> Draft:
         attempt = super()._attempt
-        return self._with_or_without_extras(lambda: attempt(request, on_text, cancelled))
+        return self._with_or_without_extras(
+            lambda: attempt(request, on_text, cancelled, on_read, candidates)
+        )
 
     def _event(self, line: str) -> Event | None:
         kind, _, content = line.partition(":")
@@ -116,6 +123,8 @@ class OpenAIChat(ServerChat):
             prompt=tokens(usage.get("prompt_tokens")),
             cached=tokens(cached),
             completion=tokens(usage.get("completion_tokens")),
+            read=_read(told.get("prompt_progress")),
+            candidates=likely(_object(choice.get("logprobs")).get("content")),
         )
 
     def _calibrate(self, cancelled: Callable[[], bool]) -> None:
@@ -161,6 +170,13 @@ def _finish(reason: object) -> Finish | None:
     if not reason:
         return None
     return Finish.LENGTH if reason == "length" else Finish.STOP
+
+
+def _read(progress: object) -> tuple[int, int] | None:
+    """Tokens that llama-server has read, those it knew before included, and all of the prompt."""
+    told = _object(progress)
+    done, total = tokens(told.get("processed")), tokens(told.get("total"))
+    return None if done is None or total is None else (min(done, total), total)
 
 
 def _first(value: object) -> object:

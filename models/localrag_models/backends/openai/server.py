@@ -38,6 +38,8 @@ class OpenAIServer(Server):
             address,
             name="Model server",
             cure="Start the server, or change chat.server.",
+            probabilities="Use a server that gives them (logprobs): llama-server, vLLM, or "
+            "llama_cpp.server with logits_all.",
             timeout=timeout,
             api_key=api_key,
         )

@@ -14,7 +14,18 @@ from localrag_models.backends.servers import estimate
 from localrag_models.backends.servers.http import Json, Server
 from localrag_models.backends.servers.replies import Draft, Event
 from localrag_models.backends.servers.streaming import Cancelled
-from localrag_models.chat import ChatRequest, Finish, Message, Reply, Usage, ignore, never
+from localrag_models.chat import (
+    ChatRequest,
+    Choice,
+    Finish,
+    Message,
+    Reply,
+    Usage,
+    ignore,
+    never,
+    overlook,
+)
+from localrag_models.choosing import Options
 from localrag_models.control_tokens import neutralise
 from localrag_models.errors import ContextExceeded, ModelError, ReplyInvalid
 from localrag_models.grammar import grammar_of
@@ -23,6 +34,8 @@ from localrag_models.retrying import Retry, retrying
 _GLANCE = 0.05
 _LIVELIER = 0.5
 _LONGEST_FLAW = 200
+_CANDIDATES = 20
+"""Likeliest tokens that are asked for: no server of OpenAI's protocol has to give more."""
 _FEWER = "Use fewer or shorter passages, a smaller chat.max_tokens, or a larger chat.context."
 
 
@@ -77,6 +90,7 @@ class ServerChat(ABC):
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
         """Answer a request; see `localrag_models.chat.ChatModel.chat`.
 
@@ -93,11 +107,11 @@ class ServerChat(ABC):
             seconds = time.monotonic() - started
             return Reply("", Usage(0, None, 0), Finish.CANCELLED, seconds)
         expected = self._make_room(request)
-        draft = self._draft(request, on_text, cancelled)
+        draft = self._draft(request, on_text, cancelled, on_read)
         if _flaw(request, draft) and on_text is ignore:
             temperature = max(request.temperature, _LIVELIER)
             request = replace(request, seed=request.seed + 1, temperature=temperature)
-            draft = self._draft(request, on_text, cancelled)
+            draft = self._draft(request, on_text, cancelled, on_read)
         reply = Reply(
             text=draft.text,
             usage=self._usage(request, draft, expected),
@@ -113,6 +127,30 @@ class ServerChat(ABC):
             )
         return reply
 
+    def choose(
+        self,
+        messages: Sequence[Message],
+        options: Sequence[str],
+        cancelled: Callable[[], bool] = never,
+    ) -> Choice | None:
+        """Weigh answers; see `localrag_models.chat.ChatModel.choose`."""
+        self._demand_open()
+        started = time.monotonic()
+        offered = Options(options)
+        request = ChatRequest(messages=tuple(messages), max_tokens=1)
+        try:
+            self._calibrate(cancelled)
+        except Cancelled:
+            return None
+        expected = self._make_room(request)
+        draft = self._draft(request, ignore, cancelled, candidates=_CANDIDATES)
+        if draft.finish is Finish.CANCELLED:
+            return None
+        if not draft.first:
+            raise self._server.no_probabilities()
+        usage = self._usage(request, draft, expected)
+        return offered.weighed(draft.first, self.id, usage, time.monotonic() - started)
+
     def close(self) -> None:
         """Close the connections; calling it twice does no harm."""
         self._closed = True
@@ -125,8 +163,13 @@ class ServerChat(ABC):
         self.close()
 
     @abstractmethod
-    def _exchange(self, request: ChatRequest) -> tuple[str, Json]:
-        """Path and body that ask the server for a stream of the reply."""
+    def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
+        """Path and body that ask the server for a stream of the reply.
+
+        Args:
+            request: what is asked.
+            candidates: how many likely tokens it is to list with each that it takes.
+        """
 
     @abstractmethod
     def _event(self, line: str) -> Event | None:
@@ -176,6 +219,8 @@ class ServerChat(ABC):
         request: ChatRequest,
         on_text: Callable[[str], None],
         cancelled: Callable[[], bool],
+        on_read: Callable[[int, int], None] = overlook,
+        candidates: int = 0,
     ) -> Draft:
         heard = False
 
@@ -186,7 +231,7 @@ class ServerChat(ABC):
 
         try:
             draft = retrying(
-                lambda: self._attempt(request, hear, cancelled),
+                lambda: self._attempt(request, hear, cancelled, on_read, candidates),
                 allowed=lambda: not heard,
                 on_retry=self._on_retry,
                 cancelled=cancelled,
@@ -203,14 +248,16 @@ class ServerChat(ABC):
         request: ChatRequest,
         on_text: Callable[[str], None],
         cancelled: Callable[[], bool],
+        on_read: Callable[[int, int], None],
+        candidates: int,
     ) -> Draft:
-        draft = Draft(on_text)
+        draft = Draft(on_text, on_read)
         while not self._places.acquire(timeout=_GLANCE):
             if cancelled():
                 draft.end(Finish.CANCELLED)
                 return draft
         try:
-            path, body = self._exchange(request)
+            path, body = self._exchange(request, candidates)
             with closing(self._server.lines(path, body, cancelled)) as lines:
                 for line in lines:
                     if event := self._event(line):

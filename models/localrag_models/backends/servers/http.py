@@ -23,6 +23,7 @@ from localrag_models.errors import (
     ContextExceeded,
     ModelError,
     OutOfMemory,
+    ProbabilitiesMissing,
     ServerBroke,
     ServerBusy,
     ServerRefused,
@@ -40,6 +41,7 @@ _TOO_LONG = re.compile(
     r"|greater than the context|context.{0,20}overflow",
     re.I | re.S,
 )
+_NO_PROBABILITIES = re.compile(r"log_?probs", re.I)
 _NO_MEMORY = re.compile(r"more system memory|out of memory|unable to allocate", re.I)
 _USER = re.compile(r"^(\s*\w+://)?.*([@＠])", re.S)
 _QUERY = re.compile(r"([?#]).+", re.S)
@@ -56,6 +58,7 @@ class Server:
         address: ``http://HOST:PORT``, with a path where the server wants one.
         name: of the kind of server, for messages.
         cure: what to do where nobody answers.
+        probabilities: what to do where it gives no probabilities of tokens.
         timeout: seconds without a byte after which the server counts as stuck.
         api_key: sent as bearer token, unless empty.
 
@@ -64,11 +67,19 @@ class Server:
     """
 
     def __init__(
-        self, address: str, *, name: str, cure: str, timeout: float, api_key: str = ""
+        self,
+        address: str,
+        *,
+        name: str,
+        cure: str,
+        probabilities: str,
+        timeout: float,
+        api_key: str = "",
     ) -> None:
         self.address = checked(address)
         self.name = name
         self._cure = cure
+        self._probabilities = probabilities
         self._timeout = timeout
         secure = self.address.startswith("https:")
         self._options: dict[str, Any] = {
@@ -115,11 +126,21 @@ class Server:
             return too_long(told, message)
         if _NO_MEMORY.search(message):
             return OutOfMemory(told, "Use a smaller model, or a smaller chat.context.")
+        if _NO_PROBABILITIES.search(message):
+            return self.no_probabilities(message)
         if 300 <= status < 400:
             return ServerRefused(told, "Redirects are not followed: name the final address.")
         if status in (408, 429) or status >= 500:
             return ServerBusy(told, "Try again a little later; the log of the server says more.")
         return ServerRefused(told, "See which model and settings the server accepts.")
+
+    def no_probabilities(self, message: str = "") -> ProbabilitiesMissing:
+        """The error for a server that does not give the probabilities of tokens."""
+        return ProbabilitiesMissing(
+            f"{self.name} at {self.address} gives no probabilities of tokens"
+            f"{message and f': {message}'}.",
+            self._probabilities,
+        )
 
     def broke(self, what: str) -> ServerBroke:
         """The error for an answer that ended early or makes no sense."""

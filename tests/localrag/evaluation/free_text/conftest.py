@@ -31,7 +31,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
-from localrag_models.chat import ChatRequest, Reply, ignore, never
+from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.store import ModelStore
 
 TRIPLES = (
@@ -122,6 +122,7 @@ class Playing(ScriptedChat):
         request: ChatRequest,
         on_text: Callable[[str], None] = ignore,
         cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
         said = request.messages[-1].content
         fields = set((request.schema or {})["properties"])
@@ -132,7 +133,7 @@ class Playing(ScriptedChat):
             self.asked += 1
             reply = json.dumps(_played(fields, said))
         self._replies = [reply]
-        return super().chat(request, on_text, cancelled)
+        return super().chat(request, on_text, cancelled, on_read)
 
 
 def _played(fields: set[str], said: str) -> dict[str, object]:

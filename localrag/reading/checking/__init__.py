@@ -1,0 +1,596 @@
+"""Whether the sentences that a claim cites say what it says, by code.
+
+Facts are compared, not wording: every figure, date, citation of a provision and name of the claim
+must stand in the sentences it cites, in their headings or in the question, and what the claim
+affirms, denies, allows or demands must be what the clause says that it resembles most. A question
+gives the subject and never the answer: what it asks to be confirmed (…は五年か) must stand in the
+sentences all the same.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from localrag.corpus.model import Locator
+from localrag.reading.checking.facts import (
+    Cited,
+    Dated,
+    Facts,
+    Figure,
+    Name,
+    facts_of,
+    names_of,
+)
+from localrag.reading.checking.folding import Folded, fold, is_japanese
+from localrag.reading.checking.forces import Force, Predicate, Sentence, carries
+from localrag.reading.checking.polarity import sentences_of, with_provisos
+from localrag.reading.comparison.eras import Day
+from localrag.reading.comparison.interval import Interval
+from localrag_indexes.analysis.normalize import normalize
+
+ENOUGH = 0.5
+"""The share of a claim's words, as `covers` tells it, from which sentences carry the claim."""
+
+# Of longer texts only so many characters are read: what stands behind them carries nothing, and a
+# longer claim is not carried.
+_LONGEST = 20_000
+
+
+class MismatchKind(StrEnum):
+    """What of a claim its sentences do not say.
+
+    The last four are of a claim as a whole: its sentences speak of other things (WORDS), or of
+    something else than the question (SUBJECT), it is not the kind of answer asked for (ANSWER), or
+    the model itself does not find it in them when it reads them again (READING).
+    """
+
+    FIGURE = "figure"
+    DATE = "date"
+    PERIOD = "period"
+    SHARE = "share"
+    AMOUNT = "amount"
+    PROVISION = "provision"
+    NAME = "name"
+    NEGATION = "negation"
+    EXCEPTION = "exception"
+    BOUND = "bound"
+    MODALITY = "modality"
+    WORDS = "words"
+    SUBJECT = "subject"
+    ANSWER = "answer"
+    READING = "reading"
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Something that a claim says and its sentences do not.
+
+    Attributes:
+        kind: what it is.
+        written: the words of the claim, verbatim.
+    """
+
+    kind: MismatchKind
+    written: str
+
+
+class Candidate(NamedTuple):
+    """A sentence that a claim could cite, with the heading it stands under."""
+
+    text: str
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """The sentence that carries a claim.
+
+    Attributes:
+        index: of the candidate, from 0.
+        alone: whether it needs none of the sentences cited beside it.
+    """
+
+    index: int
+    alone: bool
+
+
+def mismatches(
+    claim: str, sentences: Sequence[str], *, headings: Sequence[str] = (), question: str = ""
+) -> tuple[Mismatch, ...]:
+    """Find everything in a claim that its sentences, their headings and the question do not say.
+
+    Args:
+        claim: one statement, Japanese or English.
+        sentences: those it cites, an item of a statute with its stem.
+        headings: under which they stand; a citation such as 第二項 is completed by them.
+        question: what it answers; "" for none. Facts of one that asks to be told something (who,
+            いつ) may be repeated; facts of one that asks for yes or no may not.
+
+    Returns:
+        Each once, in the order of the kinds; empty where everything stands there. Whether the
+        sentences speak of the same thing at all is for `covers` to tell.
+    """
+    letters = _letters(claim)
+    if any(letters == _letters(sentence) for sentence in sentences):
+        return ()
+    return tuple(dict.fromkeys(_Comparison(claim, sentences, headings, question).mismatches()))
+
+
+def covers(
+    claim: str, sentences: Sequence[str], *, headings: Sequence[str] = (), question: str = ""
+) -> float:
+    """The share, 0 to 1, of what a claim speaks of that its sentences speak of, too.
+
+    Words of the question count as said; but of what the claim adds to the question, or where it
+    adds nothing, of the whole, the same share must stand in the sentences or their headings.
+    """
+    return _Comparison(claim, sentences, headings, question).coverage()
+
+
+def carriers(
+    claim: str,
+    candidates: Sequence[Candidate],
+    *,
+    cited: Sequence[str] = (),
+    headings: Sequence[str] = (),
+    question: str = "",
+) -> Carrier | None:
+    """Find the candidate that carries a claim alone, else together with the sentences cited.
+
+    Args:
+        claim: as for `mismatches`.
+        candidates: the other sentences of the evidence, the likeliest first.
+        cited: the sentences that the claim cites and that do not carry it.
+        headings: those of `cited`.
+        question: as for `mismatches`.
+
+    Returns:
+        The one that covers most of the claim without a mismatch; None where there is none.
+    """
+    for beside, above in (((), ()), (tuple(cited), tuple(headings))):
+        best: tuple[float, int] | None = None
+        for index, candidate in enumerate(candidates):
+            heading = (candidate.heading,) if candidate.heading else ()
+            compared = _Comparison(claim, (*beside, candidate.text), (*above, *heading), question)
+            share = compared.coverage()
+            if share < ENOUGH or (best and share <= best[0]):
+                continue
+            if not any(True for _ in compared.mismatches()):
+                best = share, index
+        if best:
+            return Carrier(best[1], alone=not beside)
+        if not cited:
+            break
+    return None
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What a text says.
+
+    Attributes:
+        keys: of its content words.
+        compact: the normalised text without blanks.
+        tokens: its words as they are written, normalised.
+        katakana: its runs of katakana, without the long vowel that spellings disagree on.
+        years: of its dates.
+    """
+
+    folded: Folded
+    facts: Facts
+    names: tuple[Name, ...]
+    sentences: tuple[Sentence, ...]
+    keys: frozenset[str]
+    compact: str
+    tokens: frozenset[str]
+    katakana: frozenset[str]
+    years: frozenset[int]
+
+
+# An answer has a few claims on the same evidence: each sentence is read once.
+@lru_cache(maxsize=512)
+def _read(text: str) -> _Reading:
+    folded = fold(text)
+    sentences = tuple(sentences_of(folded))
+    keys = frozenset[str]().union(*(sentence.words for sentence in sentences))
+    facts = facts_of(folded)
+    latin = frozenset(_LATIN_TOKEN.findall(folded.normal))
+    return _Reading(
+        folded,
+        facts,
+        names_of(folded),
+        sentences,
+        keys,
+        "".join(folded.normal.split()),
+        latin | {word.surface for word in folded.words},
+        frozenset(run.rstrip("ー") for run in _KATAKANA_RUN.findall(folded.normal)),
+        frozenset(
+            end[0]
+            for dated in facts.dates
+            if dated.date.has_year
+            for end in (dated.date.span.low, dated.date.span.high)
+            if end
+        ),
+    )
+
+
+_LATIN_TOKEN = re.compile(r"[a-z0-9\u00df-\u024f]+")
+_KATAKANA_RUN = re.compile(r"[ァ-ヺー]+")
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+_ASKS_FOR_SOMETHING = re.compile(
+    r"何|なに|なん[でのかと]|いつ|どこ|どの|どれ|どちら|どう|どん|だれ|誰|いくつ|いくら|なぜ|いかなる|いかに|幾"
+    r"|\b(?:what|when|where|which|who|whom|whose|why|how)\b"
+)
+_ASKS_FOR_YES = re.compile(r"か[。?？\s]*$|[?？]\s*$")
+
+_DIMENSIONS = {
+    "時間": MismatchKind.PERIOD,
+    "割合": MismatchKind.SHARE,
+    "円": MismatchKind.AMOUNT,
+    "ドル": MismatchKind.AMOUNT,
+    "ユーロ": MismatchKind.AMOUNT,
+    "ポンド": MismatchKind.AMOUNT,
+    "元": MismatchKind.AMOUNT,
+    "ウォン": MismatchKind.AMOUNT,
+}
+# Adjectives and nouns of one country: japan, japanese; america, american.
+_NATIONAL = re.compile(r"(?:ese|ians?|ans?|ish|ia|a|y|i|s)$")
+_SHORTEST_STEM = 4
+
+
+def _letters(text: str) -> str:
+    return _NOT_LETTERS.sub("", normalize(text))
+
+
+def confirms(question: str) -> bool:
+    """Whether a question asks for yes or no, so that its facts are what is asked about."""
+    normal = normalize(question)
+    return bool(_ASKS_FOR_YES.search(normal)) and not _ASKS_FOR_SOMETHING.search(normal)
+
+
+class _Comparison:
+    """One claim beside what it cites."""
+
+    def __init__(
+        self, claim: str, sentences: Sequence[str], headings: Sequence[str], question: str
+    ) -> None:
+        self.claim = _read(claim[:_LONGEST])
+        self.question = _read(question[:_LONGEST])
+        self.cited = [_read(text[:_LONGEST]) for text in sentences]
+        self.headings = [_read(text[:_LONGEST]) for text in headings]
+        self.is_whole = len(claim) <= _LONGEST
+        self.texts = [*self.cited, *self.headings]
+        self.asks = bool(question) and not confirms(question)
+        self.given = [*self.texts, self.question] if self.asks else self.texts
+        self.figures: dict[Fraction, list[Figure]] = {}
+        for text in self.given:
+            for figure in (*text.facts.figures, *text.facts.months):
+                for number in figure.values | figure.numbers:
+                    self.figures.setdefault(number, []).append(figure)
+
+    def mismatches(self) -> Iterator[Mismatch]:
+        """Everything that does not stand there, kind by kind."""
+        folded, facts = self.claim.folded, self.claim.facts
+        for figure in facts.figures:
+            if kind := self._figure(figure):
+                yield Mismatch(kind, folded.written(figure.start, figure.end))
+        for dated in facts.dates:
+            if kind := self._date(dated):
+                yield Mismatch(kind, folded.written(dated.start, dated.end))
+        for citation in facts.provisions:
+            if not self._provision(citation):
+                written = folded.written(citation.start, citation.end)
+                yield Mismatch(MismatchKind.PROVISION, written)
+        for name in dict.fromkeys(self.claim.names):
+            if not any(self._name(name, text) for text in [*self.texts, self.question]):
+                yield Mismatch(MismatchKind.NAME, name.written)
+        yield from self._polarity()
+        yield from self._limits()
+
+    def coverage(self) -> float:
+        """The share of what the claim speaks of that its sentences speak of, too."""
+        facts = self.claim.facts
+        spoken: list[_Spoken] = [
+            *sorted(self.claim.keys),
+            *facts.figures,
+            *facts.dates,
+            *facts.provisions,
+        ]
+        if not spoken or not self.is_whole:
+            return 0.0
+        said = [_speaks_of(one, self.texts) for one in spoken]
+        asked = [_speaks_of(one, [self.question]) for one in spoken]
+        added = [is_said for is_said, was_asked in zip(said, asked, strict=True) if not was_asked]
+        judged = added or said
+        either = [one or other for one, other in zip(said, asked, strict=True)]
+        return min(sum(judged) / len(judged), sum(either) / len(either))
+
+    # --- figures and dates ---
+
+    def _figure(self, figure: Figure) -> MismatchKind | None:
+        """The kind of mismatch of a figure; None where it stands there."""
+        if said := self._said(figure):
+            bounded = figure.bound is None or any(other.bound is figure.bound for other in said)
+            return None if bounded else MismatchKind.BOUND
+        if not figure.dimension and figure.numbers <= self._years:
+            return None
+        return _DIMENSIONS.get(figure.dimension, MismatchKind.FIGURE)
+
+    def _said(self, figure: Figure) -> list[Figure]:
+        number = next(iter(figure.values))
+        bare = next(iter(figure.numbers))
+        known = {id(one): one for key in (number, bare) for one in self.figures.get(key, ())}
+        return [other for other in known.values() if _same_figure(figure, other)]
+
+    @cached_property
+    def _years(self) -> set[int]:
+        return {year for text in self.given for year in text.years}
+
+    def _date(self, dated: Dated) -> MismatchKind | None:
+        date = dated.date
+        if not date.has_year and date.month and date.day is None:
+            month = next(one for one in self.claim.facts.months if one.start == dated.start)
+            if self._said(month):
+                return self._figure(month)
+        given = [other for text in self.given for other in text.facts.dates]
+        said = [other for other in given if _same_date(dated, other)]
+        if said:
+            opposed = all(other.direction not in (None, dated.direction) for other in said)
+            return MismatchKind.BOUND if dated.direction and opposed else None
+        plain = self.figures.get(Fraction(date.year or 0), ())
+        year_is_said = date.year is not None and (
+            date.year in self._years or any(not figure.dimension for figure in plain)
+        )
+        if year_is_said and date.month is None:
+            return None
+        # A year of one sentence, a day of another (同年八月): each must stand there.
+        days = [other.date for other in given if not other.date.has_year]
+        if year_is_said and any(
+            (date.month, date.day) in ((day.month, day.day), (day.month, None))
+            and (day.day is not None or date.day is None)
+            for day in days
+        ):
+            return None
+        return MismatchKind.DATE
+
+    # --- provisions ---
+
+    def _provision(self, citation: Cited) -> bool:
+        headings = [
+            cited.locator for heading in self.headings for cited in heading.facts.provisions
+        ]
+        for text in self.given:
+            for other in text.facts.provisions:
+                if citation.words and not set(citation.words) <= set(other.words):
+                    continue
+                if citation.last and citation.last != other.last:
+                    continue
+                places = [other.locator, *(_within(other.locator, each) for each in headings)]
+                places += [_neighbour(word, each) for word in other.words for each in headings]
+                places += [other.last] if other.last else []
+                if any(_is_at(citation.locator, place) for place in places):
+                    return True
+        return False
+
+    # --- names ---
+
+    def _name(self, name: Name, text: _Reading) -> bool:
+        words = "".join(name.text.split())
+        if name.is_quoted:
+            return _NOT_LETTERS.sub("", words) in _NOT_LETTERS.sub("", text.compact)
+        if name.text.isascii() or _LATIN_TOKEN.match(name.text):
+            parts = _LATIN_TOKEN.findall(name.text.removesuffix("'s"))
+            return all(
+                part in text.tokens or any(_one_country(part, token) for token in text.tokens)
+                for part in parts
+            )
+        if _KATAKANA_RUN.fullmatch(name.text):
+            return name.text.rstrip("ー") in text.katakana or _is_compound(name.text, text.tokens)
+        return words in text.compact
+
+    # --- polarity ---
+
+    def _polarity(self) -> Iterator[Mismatch]:
+        given = with_provisos([one for text in self.cited for one in text.sentences])
+        given += [one for text in self.headings for one in text.sentences]
+        # What a question takes for granted its answer may repeat.
+        asked = self.question.sentences if self.asks else ()
+        given += asked
+        heads: dict[str, list[tuple[Predicate, Sentence]]] = {}
+        for sentence in given:
+            for predicate in sentence.predicates:
+                heads.setdefault(predicate.head, []).append((predicate, sentence))
+        if not heads:
+            return
+        for sentence in self.claim.sentences:
+            for predicate in sentence.predicates:
+                said = heads.get(predicate.head, ())
+                if not said and asked and predicate.force is Force.DENIED:
+                    # Who asks what is so is not told by what is not.
+                    kind: MismatchKind | None = MismatchKind.NEGATION
+                else:
+                    kind = _contradicted(predicate, sentence, said, given)
+                if kind:
+                    folded = self.claim.folded
+                    yield Mismatch(kind, folded.written_normal(predicate.start, predicate.end))
+
+    def _limits(self) -> Iterator[Mismatch]:
+        given = {
+            limiting.limit
+            for text in [*self.texts, self.question]
+            for sentence in text.sentences
+            for limiting in sentence.limits
+        }
+        for sentence in self.claim.sentences:
+            for limiting in sentence.limits:
+                if limiting.limit not in given:
+                    written = self.claim.folded.written_normal(limiting.start, limiting.end)
+                    yield Mismatch(MismatchKind.EXCEPTION, written)
+
+
+_Spoken = str | Figure | Dated | Cited
+
+
+def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
+    """Whether texts have a content word, a figure, a date or a citation."""
+    match spoken:
+        case Figure():
+            return any(
+                spoken.numbers <= text.years
+                or any(_same_figure(spoken, other) for other in text.facts.figures)
+                or any(_same_figure(spoken, other) for other in text.facts.months)
+                for text in texts
+            )
+        case Dated():
+            year = spoken.date.year
+            return any(
+                year in text.years
+                or any(_same_date(spoken, other) for other in text.facts.dates)
+                or any({year} == other.numbers for other in text.facts.figures)
+                for text in texts
+            )
+        case Cited():
+            return any(
+                _is_at(spoken.locator, _within(other.locator, spoken.locator))
+                for text in texts
+                for other in text.facts.provisions
+            )
+    in_compound = len(spoken) > 1 and is_japanese(spoken)
+    return any(spoken in text.keys or (in_compound and spoken in text.compact) for text in texts)
+
+
+def _same_figure(one: Figure, other: Figure) -> bool:
+    if one.dimension == other.dimension:
+        return one.values <= other.values
+    return not (one.dimension and other.dimension) and one.numbers <= other.numbers
+
+
+def _same_date(one: Dated, other: Dated) -> bool:
+    """Whether a date stands there as it is or more exactly."""
+    if one.date.has_year != other.date.has_year:
+        return (
+            not one.date.has_year
+            and one.date.month is not None
+            and (
+                (one.date.month, one.date.day)
+                in ((other.date.month, other.date.day), (other.date.month, None))
+            )
+        )
+    if one.direction or other.direction:
+        return _ends(one.date.span) & _ends(other.date.span) != set()
+    return other.date.span.within(one.date.span)
+
+
+def _ends(span: Interval[Day]) -> set[tuple[int, ...]]:
+    """The ends of a span, as exactly as they are given: the year alone of its first or last day."""
+    ends: set[tuple[int, ...]] = set()
+    for end, first, last in ((span.low, 1, 1), (span.high, 12, 31)):
+        if end is not None:
+            year, month, day = end
+            whole_month = day == last
+            whole_year = whole_month and month == first
+            ends.add((year,) if whole_year else (year, month) if whole_month else end)
+    return ends
+
+
+def _within(inner: Locator, outer: Locator) -> Locator:
+    """第二項 under the heading of article 27 is its second paragraph."""
+    if inner.article or inner.division:
+        return inner
+    if inner.paragraph:
+        return Locator(outer.division, outer.article, inner.paragraph, inner.item, inner.subitem)
+    return Locator(outer.division, outer.article, outer.paragraph, inner.item, inner.subitem)
+
+
+def _neighbour(word: str, here: Locator) -> Locator:
+    """前項 and 次項 as numbers; articles have branches, so that 前条 is not known without a law."""
+    step = {"前項": -1, "次項": 1}.get(word, 0)
+    if step and here.paragraph.isdecimal():
+        return Locator(here.division, here.article, str(int(here.paragraph) + step))
+    return Locator()
+
+
+def _is_at(claimed: Locator, place: Locator) -> bool:
+    """Whether a place is the claimed one or lies in it."""
+    pairs = (
+        (claimed.division, place.division),
+        (claimed.article, place.article),
+        # An article of one paragraph writes no number before it.
+        (claimed.paragraph, place.paragraph or ("1" if place.article else "")),
+        (claimed.item, place.item),
+    )
+    if not all(not wanted or wanted == there for wanted, there in pairs):
+        return False
+    return not claimed.subitem or f"{place.subitem}.".startswith(f"{claimed.subitem}.")
+
+
+def _one_country(one: str, other: str) -> bool:
+    """Whether two Latin words are forms of one: Japan and Japanese, Lanricks and Lanrick."""
+    if min(len(one), len(other)) < _SHORTEST_STEM or one[:3] != other[:3]:
+        return False
+    shared = {one, _NATIONAL.sub("", one)} & {other, _NATIONAL.sub("", other)}
+    return any(len(stem) >= _SHORTEST_STEM for stem in shared)
+
+
+def _is_compound(word: str, tokens: Iterable[str]) -> bool:
+    """Whether a katakana word is put together from words that stand there."""
+    parts = {token for token in tokens if len(token) > 1 and token in word}
+    reached = {0}
+    for start in range(len(word)):
+        if start in reached:
+            reached |= {start + len(part) for part in parts if word.startswith(part, start)}
+    return len(word) in reached
+
+
+def _contradicted(
+    claimed: Predicate,
+    around: Sentence,
+    said: Sequence[tuple[Predicate, Sentence]],
+    given: Sequence[Sentence],
+) -> MismatchKind | None:
+    """How the clause that a predicate resembles most contradicts it; None where it does not.
+
+    Args:
+        claimed: the predicate.
+        around: its sentence.
+        said: what the sentences given say of the same deed or state.
+        given: all of them.
+    """
+    likeness: dict[tuple[int, int], list[Predicate]] = {}
+    for predicate, sentence in said:
+        alike = len(claimed.near & predicate.near), len(around.words & sentence.words)
+        likeness.setdefault(alike, []).append(predicate)
+    if not likeness:
+        return _unheard_of(claimed, around, given)
+    nearest = likeness[max(likeness)]
+    if any(
+        carries(one.force, claimed.force) or one.conditional != claimed.conditional
+        for one in nearest
+    ):
+        return None
+    if nearest[0].force.is_negative != claimed.force.is_negative:
+        return MismatchKind.NEGATION
+    return MismatchKind.MODALITY
+
+
+def _unheard_of(
+    claimed: Predicate, around: Sentence, given: Sequence[Sentence]
+) -> MismatchKind | None:
+    """The same where the sentences put it in another word: the nearest one must agree in kind."""
+    if claimed.force is Force.AFFIRMED:
+        return None
+    nearest = max(given, key=lambda sentence: len(around.words & sentence.words))
+    forces = {predicate.force for predicate in nearest.predicates}
+    if any(carries(force, claimed.force) for force in forces):
+        return None
+    if claimed.force.is_negative:
+        negative = nearest.denies or any(force.is_negative for force in forces)
+        return None if negative else MismatchKind.NEGATION
+    if claimed.force is Force.DEMANDED:
+        return None if nearest.demands else MismatchKind.MODALITY
+    return MismatchKind.MODALITY if Force.FORBIDDEN in forces else None

@@ -1,0 +1,346 @@
+"""What a text says that can be right or wrong: figures, dates, citations of provisions, names."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from localrag.corpus.model import Locator
+from localrag.reading.checking.folding import Folded
+from localrag.reading.comparison import dates, quantities
+from localrag.reading.comparison.dates import Date, Period
+from localrag.reading.comparison.folding import LONGEST
+from localrag.reading.comparison.units import COUNT, UNITS, Unit
+from localrag.statutes.citations import find_citations
+from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.numerals import parse_numeral
+from localrag_indexes.analysis.stopwords import ENGLISH
+
+
+class Bound(StrEnum):
+    """How a figure bounds what it is said of."""
+
+    FROM = "≥"
+    ABOVE = ">"
+    UP_TO = "≤"
+    BELOW = "<"
+
+
+class Direction(StrEnum):
+    """On which side of a date something lies."""
+
+    FROM = "from"
+    UNTIL = "until"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with what it counts.
+
+    Attributes:
+        start, end: span in the folded text.
+        values: in the base unit of the dimension; two ends for a range. A number that the text
+            only gives roughly (約) counts as that number.
+        numbers: the same as they are written, in no unit.
+        dimension: what can be compared with it; "" where no unit is known.
+        bound: 以上, at least …; None for none.
+    """
+
+    start: int
+    end: int
+    values: frozenset[Fraction]
+    numbers: frozenset[Fraction]
+    dimension: str
+    bound: Bound | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A date, and on which side of it something is said to lie."""
+
+    start: int
+    end: int
+    date: Date
+    direction: Direction | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A citation of a provision; `words` are the relative ones in it (前条, 同項)."""
+
+    start: int
+    end: int
+    locator: Locator
+    last: Locator | None
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name or quoted words.
+
+    Attributes:
+        text: normalised.
+        written: as written.
+        is_quoted: whether it stands in quotation marks.
+    """
+
+    text: str
+    written: str
+    is_quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What one text says; every span is one of its folded text.
+
+    Attributes:
+        months: the months without year or day among the dates, read as lengths of time: 三月 in
+            statutes is three months.
+    """
+
+    figures: tuple[Figure, ...]
+    months: tuple[Figure, ...]
+    dates: tuple[Dated, ...]
+    provisions: tuple[Cited, ...]
+
+
+_NUMBER = re.compile(r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?")
+# 17.57億バレル: without a unit that is known, the reader of quantities stops at the point.
+_CUT_SHORT = re.compile(r"\.[0-9]")
+_SCALE = re.compile("[万億兆]")
+_FRACTION = re.compile(r"([0-9]{1,6})分の([0-9]{1,6})")
+_LATIN_WITH_DIGITS = re.compile(
+    r"(?<![a-z0-9])(?=[a-z0-9\-]*[a-z])(?=[a-z0-9\-]*[0-9])[a-z][a-z0-9\-]*"
+)
+_PAUSE = re.compile(r"[。\n]|\. ")
+# 五年の懲役: without an era a length of time.
+_YEARS = re.compile(r"[0-9]{1,2}年")
+_RANGE = re.compile(r"[~〜–\-]")
+_MONTH, _TIMES = UNITS["か月"], UNITS["倍"]
+_MOST_DIGITS = 40
+
+# English citations have no reader yet: article 27-2, paragraph (1), item (ii).
+_ENGLISH_PLACE = re.compile(
+    r"\b(?P<article>art(?:icle|\.)|section|sec\.|§) ?(?P<number>[0-9]+(?:[-–][0-9]+)*)"
+    r"|\b(?P<paragraph>para(?:graph|\.)) ?\(?(?P<of>[0-9]+)\)?"
+    r"|\b(?P<item>item) ?\(?(?P<letter>[0-9]+|[ivx]+)\)?"
+)
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+
+# From the number to its bound: the unit, and no other number.
+_BEHIND = r"[^0-9、。,.;:()「」]{0,9}?"
+_BOUNDS_BEHIND = (
+    (Bound.UP_TO, r"を(?:超え|こえ|上回ら)(?:ない|ず|ません)"),
+    (Bound.FROM, r"を(?:下ら|下回ら)(?:ない|ず|ません)"),
+    (Bound.FROM, r"以上|or more|or older|or over|or above|and over|(?:years?|年間) and older"),
+    (Bound.UP_TO, r"以下|以内|or less|or fewer|or under|or younger"),
+    (Bound.BELOW, r"未満|に満たない|を下回|より少な|より低|より小さ|に達しない"),
+    (Bound.ABOVE, r"超|を?こえ|を上回|より多|より大き|より長|より高"),
+)
+_BEHIND_NUMBER = re.compile(
+    _BEHIND + "(?:" + "|".join(f"({words})" for _, words in _BOUNDS_BEHIND) + ")"
+)
+_BOUNDS_BEFORE = (
+    (
+        Bound.UP_TO,
+        r"no more than|not more than|not exceed(?:ing)?|not to exceed|at most|up to|within"
+        r"|a maximum of|最大|最長|最高|no longer than",
+    ),
+    (
+        Bound.FROM,
+        r"no less than|not less than|no fewer than|not fewer than|at least|a minimum of"
+        r"|少なくとも|最低|最短|最小",
+    ),
+    (Bound.ABOVE, r"more than|greater than|longer than|exceed(?:s|ed|ing)?|over|above|older than"),
+    (Bound.BELOW, r"less than|fewer than|under|below|shorter than|younger than|not reach(?:ing)?"),
+)
+_BEFORE_NUMBER = re.compile(
+    "(?:"
+    + "|".join(f"({words})" for _, words in _BOUNDS_BEFORE)
+    + r")(?:で| (?:a|the))? ?[$€£]?約?$"
+)
+_LONGEST_BEFORE = 24
+
+_DIRECTIONS_BEHIND = re.compile(
+    r"(?:[(（][^)）]{0,20}[)）])?(?:(以降|以後|から|より後|onwards?)|(以前|まで|より前|前に))"
+)
+_DIRECTIONS_BEFORE = re.compile(
+    r"(?:(since|after|from|as of|starting)|(before|until|till|by|prior to|through)) (?:the )?$"
+)
+
+
+def facts_of(folded: Folded) -> Facts:
+    """Read the figures, dates and citations of a text; each number belongs to one of them."""
+    provisions = tuple(_provisions(folded))
+    taken = [(cited.start, cited.end) for cited in provisions]
+    taken += [match.span() for match in _LATIN_WITH_DIGITS.finditer(folded.text)]
+    plain = folded.blanked(taken)
+    found = [dated for window in _windows(plain) for dated in _dates(plain, *window)]
+    plain = folded.blanked([*taken, *((dated.start, dated.end) for dated in found)])
+    figures = [figure for window in _windows(plain) for figure in _figures(plain, *window)]
+    months = [
+        _figure(folded.text, dated.start, dated.end, [dated.date.month * _MONTH.size], _MONTH)
+        for dated in found
+        if dated.date.month and not dated.date.has_year and dated.date.day is None
+    ]
+    return Facts(tuple(figures), tuple(months), tuple(found), provisions)
+
+
+def _windows(text: str) -> Iterator[tuple[int, int]]:
+    """Spans short enough for the readers of values, cut at the ends of sentences."""
+    start = 0
+    while start < len(text):
+        end = min(start + LONGEST, len(text))
+        if end < len(text):
+            pauses = [pause.end() for pause in _PAUSE.finditer(text, start + 1, end)]
+            end = pauses[-1] if pauses else end
+        yield start, end
+        start = end
+
+
+def _provisions(folded: Folded) -> Iterator[Cited]:
+    for citation in find_citations(folded.text):
+        words = (citation.article_word, citation.paragraph_word, citation.item_word)
+        within = folded.text.startswith(citation.law.text, citation.start)
+        start = citation.start + (len(citation.law.text) if within else 0)
+        yield Cited(
+            start, citation.end, citation.locator, citation.last, tuple(filter(None, words))
+        )
+    if folded.words:
+        return
+    for match in _ENGLISH_PLACE.finditer(folded.text):
+        if match["article"]:
+            locator = Locator(article=re.sub("[-–]", "_", match["number"]))
+        elif match["paragraph"]:
+            locator = Locator(paragraph=match["of"])
+        else:
+            letter = match["letter"]
+            locator = Locator(item=str(_ROMAN.index(letter) + 1) if letter in _ROMAN else letter)
+        yield Cited(match.start(), match.end(), locator, None, ())
+
+
+def _dates(plain: str, start: int, end: int) -> Iterator[Dated]:
+    window = plain[start:end]
+    # The reader of dates trims what it reads.
+    shift = start + len(window) - len(window.lstrip())
+    for found in dates.find(window):
+        first, last = shift + found.start, shift + found.end
+        if _YEARS.fullmatch(plain, first, last):
+            continue
+        value = found.value
+        for date in (value.start, value.end) if isinstance(value, Period) else (value,):
+            if date is not None:
+                yield Dated(first, last, date, _direction(plain, first, last))
+
+
+def _direction(plain: str, start: int, end: int) -> Direction | None:
+    behind = _DIRECTIONS_BEHIND.search(plain[start : end + 6])
+    before = _DIRECTIONS_BEFORE.search(plain[max(start - _LONGEST_BEFORE, 0) : start])
+    for match in (behind, before):
+        if match:
+            return Direction.FROM if match[1] else Direction.UNTIL
+    return None
+
+
+def _figures(plain: str, start: int, end: int) -> Iterator[Figure]:
+    window = plain[start:end]
+    for match in _FRACTION.finditer(window):
+        window = window[: match.start()] + " " * len(match[0]) + window[match.end() :]
+        if int(match[1]):
+            share = Fraction(int(match[2]), int(match[1]))
+            yield _figure(plain, start + match.start(), start + match.end(), [share], _TIMES)
+    done: list[tuple[int, int]] = []
+    for found in quantities.find_folded(window):
+        if _CUT_SHORT.match(window, found.end):
+            continue
+        done.append((found.start, found.end))
+        quantity = found.value
+        values = [value for value in (quantity.span.low, quantity.span.high) if value is not None]
+        if len(set(values)) > 1 and not _RANGE.search(quantity.text):
+            values = [sum(values, Fraction(0)) / len(values)]
+        unit = UNITS.get(quantity.unit, Unit("", Fraction(1)))
+        if quantity.dimension not in (unit.dimension, COUNT):
+            unit = Unit(quantity.dimension, Fraction(1))
+        yield _figure(plain, start + found.start, start + found.end, values, unit)
+    for match in _NUMBER.finditer(window):
+        if any(first <= match.start() < last for first, last in done):
+            continue
+        if len(match[0]) <= _MOST_DIGITS:
+            scale = _SCALE.match(window, match.end())
+            value = Fraction(match[0].replace(",", "")) * (
+                parse_numeral(f"1{scale[0]}") if scale else 1
+            )
+            first, last = start + match.start(), start + match.end()
+            yield _figure(plain, first, last, [value], Unit("", Fraction(1)))
+
+
+def _figure(plain: str, start: int, end: int, values: Sequence[Fraction], unit: Unit) -> Figure:
+    numbers = list(_NUMBER.finditer(plain, start, end))
+    return Figure(
+        start,
+        end,
+        frozenset(values),
+        frozenset(value / unit.size for value in values),
+        unit.dimension,
+        _bound(plain, start, numbers[-1].end() if numbers else end),
+    )
+
+
+def _bound(plain: str, start: int, end: int) -> Bound | None:
+    """The bound of the number that ends at `end`."""
+    behind = _BEHIND_NUMBER.match(plain[end : end + 24])
+    before = _BEFORE_NUMBER.search(plain[max(start - _LONGEST_BEFORE, 0) : start])
+    for match, bounds in ((behind, _BOUNDS_BEHIND), (before, _BOUNDS_BEFORE)):
+        if match:
+            assert match.lastindex is not None
+            return bounds[match.lastindex - 1][0]
+    return None
+
+
+_KATAKANA = re.compile(r"[ァ-ヺー]{2,}")
+_LATIN = re.compile(r"[a-z\u00df-\u024f][a-z0-9\u00df-\u024f]*(?:[-'’.&][a-z0-9\u00df-\u024f]+)*")
+_QUOTED = re.compile(r"[「『]([^「」『』]{1,80})[」』]|[\"“]([^\"“”]{2,80})[\"”]")
+_KANJI = re.compile("[一-鿿々]")
+_WORD_WITH_CASE = re.compile(r"[^\W\d_][\w]*(?:[-'’.&][\w]+)*")
+_CAPITAL = re.compile(r"[A-Z\u00c0-\u00de]")
+# What follows a name that opens an English sentence, and hardly a common noun.
+_AFTER_NAME = re.compile(r"(?:'s)? (?:is|was|has|had)\b|'s\b| and [A-Z]| [A-Z]|,| \(")
+_SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\n\"“(])\s*$")
+
+
+def names_of(folded: Folded) -> tuple[Name, ...]:
+    """Names as far as spelling and dictionary tell them, and whatever is quoted."""
+    found = [
+        Name(words.strip(), folded.written_normal(match.start(), match.end()), True)
+        for match in _QUOTED.finditer(folded.normal)
+        if (words := match[1] or match[2]).strip()
+    ]
+    found += _japanese_names(folded) if folded.words else _english_names(folded.original)
+    return tuple(found)
+
+
+def _japanese_names(folded: Folded) -> Iterator[Name]:
+    spans = [
+        match.span() for pattern in (_KATAKANA, _LATIN) for match in pattern.finditer(folded.normal)
+    ]
+    spans += [
+        (word.start, word.end)
+        for word in folded.words
+        if word.kind.startswith("名詞-固有名詞") and _KANJI.search(word.surface)
+    ]
+    for start, end in spans:
+        yield Name(folded.normal[start:end], folded.written_normal(start, end))
+
+
+def _english_names(original: str) -> Iterator[Name]:
+    for match in _WORD_WITH_CASE.finditer(original):
+        plain = normalize(match[0])
+        is_common = plain.removesuffix("'s") in ENGLISH
+        if is_common or not _CAPITAL.match(match[0]):
+            continue
+        opens = _SENTENCE_START.search(original[max(match.start() - 4, 0) : match.start()])
+        if opens and not _AFTER_NAME.match(original, match.end()):
+            continue
+        yield Name(plain, match[0])

@@ -1,0 +1,287 @@
+"""One spelling for what a claim and its sentences write in two, with the way back to the words."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from localrag_indexes.analysis.japanese import Morpheme, morphemes
+from localrag_indexes.analysis.normalize import normalize_with_offsets, original_span
+from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
+
+_JAPANESE = re.compile("[ぁ-ゖァ-ヶ一-鿿々]")
+_LATIN = re.compile("[a-z]")
+_LETTERS_A_KANJI = 4
+_KANJI_NUMERAL = re.compile(rf"[{NUMERAL_CHARACTERS}]+")
+# ひとり, ふたつ, ついたち: words of their own to the dictionary.
+_COUNTED_WORD = re.compile(rf"[{NUMERAL_CHARACTERS}]+[人日つ月口]")
+_HUNDREDTHS = re.compile(r"(100|1000|10000)分の([0-9]+(?:\.[0-9]+)?)")
+_DECIMAL_POINT = re.compile(r"(?<=[0-9])・(?=[0-9])")
+_ISO = re.compile(r"(?<![0-9])([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})(?![0-9])")
+
+_ONES = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_WORDS = {
+    word: number for number, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split(), 2)
+} | {word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
+_ORDINALS = {
+    word: number
+    for number, word in enumerate(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+        ],
+        1,
+    )
+}
+_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
+_COMPOUND = re.compile(rf"\b({'|'.join(_TENS.split())})[- ](one|{'|'.join(_ONES.split()[:8])})\b")
+_SPELT = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b")
+# "One" is a pronoun unless something counted follows.
+_ONE = re.compile(
+    r"\ba?one(?=[- ](?:years?|months?|weeks?|days?|hours?|percent|per cent|hundred|thousand"
+    r"|million|billion|third|half|quarter)\b)"
+)
+_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)})\b")
+_SCALED = re.compile(rf"\b([0-9][0-9,]*(?:\.[0-9]+)?)[ -]({'|'.join(_SCALES)})\b")
+_DENOMINATORS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
+_PARTS = re.compile(rf"\b([0-9]+)[- ]({'|'.join(_DENOMINATORS)})s?\b")
+
+_UNITS = {
+    "years?": "年間",
+    "months?": "か月",
+    "weeks?": "週間",
+    "days?": "日間",
+    "hours?": "時間",
+    "minutes?": "分",
+    "percent|per cent": "%",
+    "dollars?": "ドル",
+    "yen": "円",
+    "kilomet(?:er|re)s?": "km",
+    "centimet(?:er|re)s?": "cm",
+    "met(?:er|re)s?": "m",
+    "miles?": "マイル",
+    "feet|foot|ft": "フィート",
+    "acres?": "エーカー",
+    "people|persons?": "人",
+}
+_UNIT = re.compile(
+    r"(?<=[0-9])[- ]("
+    + "|".join(f"(?P<u{place}>{names})" for place, names in enumerate(_UNITS))
+    + r")\b"
+)
+_UNIT_NAMES = tuple(_UNITS.values())
+
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_MONTH = rf"({'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
+_DAY = r"([0-9]{1,2})(?:st|nd|rd|th)?"
+_DAYS = rf"{_DAY}(?: ?[-–—] ?{_DAY})?"
+_YEAR = r"(?:,? ([0-9]{4})(?![0-9]|[,.][0-9]))?"
+_DAY_FIRST = re.compile(rf"\b{_DAYS} (?:of )?{_MONTH}{_YEAR}")
+_MONTH_FIRST = re.compile(rf"\b{_MONTH} {_DAYS}(?![0-9]){_YEAR}")
+_MONTH_OF_YEAR = re.compile(rf"\b{_MONTH},? ([0-9]{{4}})\b")
+
+# What is no year but as large is found all the same: years and plain figures are compared.
+_PLAIN_YEAR = re.compile(
+    r"(?<![0-9.,/$€£#])(?<![a-z]-)(?:1[0-9]{3}|20[0-9]{2})"
+    r"(?![0-9%/年人a-z]|[.,][0-9]| ?(?:hundred|thou|mill|bill))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A text in one spelling.
+
+    Attributes:
+        original: as written.
+        text: normalised; numerals in digits, shares in percent, dates the Japanese way
+            (``1871年3月2日``), the units that English spells by their Japanese names.
+        offsets: for each character of `text` the original one it stems from, and their number.
+        normal, normal_offsets: the same of the normalised text before numbers were rewritten.
+        words: of the normalised text; none of an English one.
+    """
+
+    original: str
+    text: str
+    offsets: Sequence[int]
+    normal: str
+    normal_offsets: Sequence[int]
+    words: tuple[Morpheme, ...]
+
+    def written(self, start: int, end: int) -> str:
+        """What the original has at a span of `text`, its blanks trimmed."""
+        first, last = original_span(self.offsets, start, end)
+        return self.original[first:last].strip()
+
+    def written_normal(self, start: int, end: int) -> str:
+        """What the original has at a span of `normal`, its blanks trimmed."""
+        first, last = original_span(self.normal_offsets, start, end)
+        return self.original[first:last].strip()
+
+    def blanked(self, spans: Sequence[tuple[int, int]]) -> str:
+        """The text with blanks in the place of some spans; every other character stays put."""
+        characters = list(self.text)
+        for start, end in spans:
+            characters[start:end] = " " * (end - start)
+        return "".join(characters)
+
+
+def is_japanese(text: str) -> bool:
+    """Whether a text is Japanese; an English one may gloss a name in kanji."""
+    written = len(_JAPANESE.findall(text))
+    return written > 0 and written * _LETTERS_A_KANJI >= len(_LATIN.findall(text))
+
+
+def fold(original: str) -> Folded:
+    """Fold a text; linear in its length."""
+    normal, offsets = normalize_with_offsets(original)
+    words: tuple[Morpheme, ...] = ()
+    spelling = _Spelling(normal, list(offsets))
+    if is_japanese(normal):
+        words = tuple(morphemes(normal))
+        spelling.replace_spans(_numerals(normal, words))
+        spelling.rewrite(_DECIMAL_POINT, lambda _: ".")
+        spelling.rewrite(_HUNDREDTHS, _percent)
+    else:
+        for pattern, replacement in _ENGLISH:
+            spelling.rewrite(pattern, replacement)
+    spelling.rewrite(_ISO, lambda match: f"{match[1]}年{match[3]}月{match[4]}日")
+    return Folded(original, spelling.text, spelling.offsets, normal, offsets, words)
+
+
+class _Spelling:
+    """A text under revision, and where each of its characters comes from."""
+
+    def __init__(self, text: str, offsets: list[int]) -> None:
+        self.text = text
+        self.offsets = offsets
+
+    def rewrite(
+        self, pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str]
+    ) -> None:
+        """Replace every match."""
+        self.replace_spans(
+            [
+                (match.start(), match.end(), replacement(match))
+                for match in pattern.finditer(self.text)
+            ]
+        )
+
+    def replace_spans(self, edits: Sequence[tuple[int, int, str]]) -> None:
+        """Replace spans, in order; each character that comes in stems from the first replaced."""
+        if not edits:
+            return
+        pieces: list[str] = []
+        offsets: list[int] = []
+        done = 0
+        for start, end, new in edits:
+            pieces += self.text[done:start], new
+            offsets += self.offsets[done:start]
+            offsets += [self.offsets[start]] * len(new)
+            done = end
+        pieces.append(self.text[done:])
+        offsets += self.offsets[done:]
+        self.text, self.offsets = "".join(pieces), offsets
+
+
+def _numerals(normal: str, words: Sequence[Morpheme]) -> list[tuple[int, int, str]]:
+    """Kanji numerals, where the dictionary takes them for numbers and not for parts of words."""
+    edits = []
+    numbers = [
+        (word.start, word.end - (word.kind != "名詞-数詞"))
+        for word in words
+        if word.kind == "名詞-数詞" or _COUNTED_WORD.fullmatch(word.surface)
+    ]
+    starts = [start for start, _ in numbers]
+    for match in _KANJI_NUMERAL.finditer(normal):
+        start, end = match.span()
+        first = bisect_left(starts, start)
+        covered = start
+        while first < len(numbers) and numbers[first][0] == covered < end:
+            covered = numbers[first][1]
+            first += 1
+        if covered == start or (start and normal[start - 1].isdigit()):
+            continue
+        if (digits := _digits(normal[start:covered])) is not None:
+            edits.append((start, covered, digits))
+    return edits
+
+
+@lru_cache(maxsize=4096)
+def _digits(numeral: str) -> str | None:
+    try:
+        return str(parse_numeral(numeral))
+    except ValueError:
+        return None
+
+
+def _percent(match: re.Match[str]) -> str:
+    whole, _, decimals = match[2].partition(".")
+    places = len(decimals) + len(match[1]) - len("100")
+    digits = (whole + decimals).zfill(places + 1)
+    share = f"{digits[:-places]}.{digits[-places:]}" if places else digits
+    return f"{share}%"
+
+
+def _scaled(match: re.Match[str]) -> str:
+    whole, _, decimals = match[1].replace(",", "").partition(".")
+    zeros = len(str(_SCALES[match[2]])) - 1
+    if len(decimals) > zeros:
+        return match[0]
+    return whole + decimals + "0" * (zeros - len(decimals))
+
+
+def _month(name: str) -> int:
+    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(name[:3]))
+
+
+def _date(year: str | None, month: str, first: str, last: str | None = None) -> str:
+    day = f"{_month(month)}月{first}日" + (f"-{_month(month)}月{last}日" if last else "")
+    return (f"{year}年{day}" if year else day) + " "
+
+
+_ENGLISH: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (_DAY_FIRST, lambda match: _date(match[4], match[3], match[1], match[2])),
+    (_MONTH_FIRST, lambda match: _date(match[4], match[1], match[2], match[3])),
+    (_MONTH_OF_YEAR, lambda match: f"{match[2]}年{_month(match[1])}月 "),
+    (
+        _COMPOUND,
+        lambda match: str(_WORDS[match[1]] + _WORDS.get(match[2], 1)),
+    ),
+    (_SPELT, lambda match: str(_WORDS[match[0]])),
+    (_ONE, lambda _: "1"),
+    # Once for "hundred", once more for the "thousand" of "five hundred thousand".
+    (_SCALED, _scaled),
+    (_SCALED, _scaled),
+    (_PARTS, lambda match: f"{_DENOMINATORS[match[2]]}分の{match[1]}"),
+    (_ORDINAL, lambda match: f"第{_ORDINALS[match[1]]}"),
+    (
+        _UNIT,
+        lambda match: next(name for place, name in enumerate(_UNIT_NAMES) if match[f"u{place}"]),
+    ),
+    (_PLAIN_YEAR, lambda match: f"{match[0]}年"),
+)

@@ -1,0 +1,384 @@
+"""What a text affirms, denies, allows, demands or forbids, and where it makes an exception."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from localrag.reading.checking.english import read_english
+from localrag.reading.checking.folding import Folded, is_japanese
+from localrag.reading.checking.forces import (
+    DEMANDING,
+    DENYING,
+    OPPOSITE,
+    WHERE_DENIED,
+    Force,
+    Limit,
+    Limiting,
+    Predicate,
+    Sentence,
+)
+from localrag_indexes.analysis.japanese import Morpheme
+from localrag_indexes.analysis.sentences import split_sentences
+
+
+def sentences_of(folded: Folded) -> list[Sentence]:
+    """Read the sentences of a text; a proviso also says the contrary of the rule before it."""
+    found: list[Sentence] = []
+    words = folded.words
+    at = 0
+    for start, end in split_sentences(folded.normal):
+        text = folded.normal[start:end]
+        if is_japanese(text):
+            while at < len(words) and words[at].start < start:
+                at += 1
+            first = at
+            while at < len(words) and words[at].start < end:
+                at += 1
+            sentence = _japanese(folded.normal, words[first:at])
+        else:
+            sentence = read_english(folded.normal, start, end)
+        found.append(sentence)
+    return found
+
+
+def with_provisos(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Let each proviso (…は、この限りでない) say the contrary of the rule that it follows."""
+    read: list[Sentence] = []
+    for sentence in sentences:
+        if sentence.lifts and read and read[-1].predicates:
+            rule = max(read[-1].predicates, key=lambda predicate: predicate.end)
+            lifted = replace(rule, force=OPPOSITE[rule.force], near=sentence.words)
+            sentence = replace(sentence, predicates=(*sentence.predicates, lifted))
+        read.append(sentence)
+    return read
+
+
+# Nouns that say nothing by themselves; what is said with them belongs to the word before.
+_FORMAL = frozenset(
+    [
+        "事",
+        "物",
+        "為",
+        "時",
+        "所",
+        "場合",
+        "必要",
+        "義務",
+        "訳",
+        "筈",
+        "者",
+        "旨",
+        "限り",
+        "程",
+        "儘",
+        "方",
+        "内",
+        "上",
+        "中",
+        "下",
+        "等",
+        "以上",
+        "以下",
+        "未満",
+        "以内",
+        "超",
+    ]
+)
+_CONTENT = re.compile(r"名詞-(?!数詞)|動詞-一般|形容詞-一般|形状詞-一般|代名詞$")
+_NOUN = re.compile(r"名詞-(?!数詞)|形状詞|接尾辞-名詞的")
+_VERB = re.compile(r"動詞-一般|形容詞-一般")
+# 舟を出す: verbs that can help others stand by themselves after a particle or at the beginning.
+_HELPING = re.compile(r"動詞-非自立可能")
+_HELPS_ONLY = frozenset(
+    [
+        "為る",
+        "居る",
+        "有る",
+        "成る",
+        "出来る",
+        "得る",
+        "下さる",
+        "為さる",
+        "致す",
+        "頂く",
+        "貰う",
+        "呉れる",
+        "御座る",
+    ]
+)
+_BEFORE_VERB = re.compile(r"助詞-(?:格|係|副)助詞|補助記号|接続詞|副詞")
+# What they say of a figure is its bound.
+_BOUNDING = frozenset(["越える", "超える", "上回る", "下回る", "下る", "達する", "満つ"])
+# Verbs that have become particles (によると, に関する, における), unless a sentence ends with them.
+_PARTICLES = frozenset(
+    ["因る", "拠る", "依る", "関する", "対する", "於く", "於ける", "就く", "係る", "通ずる", "従う"]
+)
+_ENDS = re.compile(r"助動詞|補助記号-句点|形容詞-非自立可能")
+_FUNCTIONAL = re.compile(
+    r"助動詞|助詞|動詞-非自立可能|形容詞-非自立可能|接尾辞-動詞的|接尾辞-形容詞的"
+)
+_COPULA = re.compile(r"だ|です|為る|出来る|居る|有る|無い|成る|為さる|致す|下さる|得る")
+# With which claims are introduced.
+_TELLING = frozenset(["言う", "云う", "答え", "回答", "此れ", "其れ"])
+_KANA_TAIL = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+")
+_OPPOSITES = {"除く": "含む", "除外": "含む", "無効": "有効", "違法": "適法", "不要": "必要"}
+_PROHIBITION = re.compile("禁止|禁ずる|禁じる")
+
+_CONSTRUCTIONS = (
+    # Denied once and again, or not denied at all.
+    (
+        Force.AFFIRMED,
+        r"(?:ない|ぬ|ず)(?:こと|わけ|もの|の)?(?:は|も|でも|では)な[いかく]"
+        r"|ざるを得な|ないわけに(?:は)?いか|に(?:ほか|外|他)なら[なず]|に過ぎな|にすぎな|かもしれな|違いな"
+        r"|のみならず|だけで(?:は)?なく|だけでない|ばかりで(?:は)?なく|にとどまらず|しか.{0,12}な[いかく]|とは限ら",
+    ),
+    (
+        Force.DEMANDED,
+        r"(?:なけれ|なく)[ばて]は?(?:なり|なら|いけ|いけま)(?:ない|ず|ません|なか|ぬ)"
+        r"|ねばなら|(?:必要|義務)[がも](?:あ|生|有)|義務を負[うい]|義務(?:と|付)|(?:必要|義務)(?:で|だ|と[さなし])"
+        r"|(?:こと)?を要(?:する|し(?!ない|ません)|す(?!る))|べき(?!で(?:は)?な)(?:で|だ|こと|もの)?|ものと(?:する|し(?=、|$))",
+    ),
+    (
+        Force.EXEMPTED,
+        r"[をはも]?要しない|を要さな|要しません|(?:必要|義務)(?:性)?[はがもを](?:な[いかく]|ありません|負わな|負いません)"
+        r"|なくても?(?:よい|良い|いい|足りる|構わない|かまわない)|に及ばない|ないことができ|不要|ないものとすることができ",
+    ),
+    (
+        Force.FORBIDDEN,
+        r"て(?:は|も)?(?:なら|いけ)(?:ない|ず|ぬ)|てはなりませ|てはいけませ|(?:こと)?[はがも]?でき(?:ない|ず|ませ|なか|なく)"
+        r"|(?:こと)?[はがも]?出来(?:ない|ず|ませ|なか)|を得ない|得ません|べきで(?:は)?な|ことを?禁|[はがを]禁[止じず]|許され(?:ない|ませ|ず)"
+        r"|こと[はが]認められ(?:ない|ませ|ず)|ことはない|可能では?(?:な|あり)|不可能|を妨げ(?!な|ず|ませ|るものでは?な)",
+    ),
+    (
+        Force.ALLOWED,
+        r"(?:こと[がはも]?)?(?:でき|出来)る?|ても?(?:よい|良い|いい|構わな|かまわな|差し支えな)"
+        r"|を妨げ(?:ない|ず|ません|るものでは?な)|(?:こと)[がは](?:認められ|許され|可能(?!では?(?:な|あり)))|可能(?:で(?!は?な|はあり)|だ|性|と)|が許され|を許",
+    ),
+)
+_READINGS = tuple((force, re.compile(words)) for force, words in _CONSTRUCTIONS)
+_NEGATION = re.compile(
+    r"な(?:い|か(?=っ|つ)|く(?!て?は?な[らり])|けれ)|(?<![まはか])ず(?!つ|れ)|ぬ|ませ?ん(?!か)|なし|無し|まい"
+)
+_UNNEGATED = re.compile(r"少なく|間もな|なお|なんら|なく(?:なっ|なる|なり)")
+_DENIED_AT_END = re.compile(r"(?:で|じゃ)は?(?:ない|なかった|ありません(?:でした)?)[。.]?$")
+_CONDITION = re.compile(r"で(?:なけれ|な)(?:ば|い限り|いと|ければ)|(?:以外|ほか)(?:の者|は)")
+_LIMITS = (
+    (
+        Limit.EXCEPT,
+        r"を除[きくいかけ]|を除外|以外|ただし|但し|(?:この|その|の)限りで(?:は)?な|の(?:ほか|外)は",
+    ),
+    (
+        Limit.ONLY,
+        r"に限[りるらっ]|限り(?!で)(?=[、でに])|のみ(?!なら)|だけ(?!で(?:は)?な)|しか.{0,12}な[いかく]",
+    ),
+)
+_JAPANESE_LIMITS = tuple((limit, re.compile(words)) for limit, words in _LIMITS)
+_LIFTS = re.compile(r"(?:この|その)限りで(?:は)?な|(?:前項|本項|本文)の規定(?:は|を)、?適用しな")
+# Words by which duties, liberties and double negations are put.
+_SAID_WITH = frozenset(
+    [
+        "事",
+        "必要",
+        "義務",
+        "訳",
+        "物",
+        "限り",
+        "限る",
+        "要する",
+        "妨げる",
+        "認める",
+        "許す",
+        "可能",
+        "禁止",
+        "禁ずる",
+        "禁じる",
+        "不要",
+        "過ぎる",
+        "負う",
+        "足りる",
+        "差し支える",
+        "構う",
+        "良い",
+        "知れる",
+        "違い",
+        "筈",
+        "外",
+        "他",
+        "べし",
+    ]
+)
+# 広告し、 and 広告され、 leave open what is said of them; 広告したが、 does not.
+_UNFINISHED = frozenset(["為る", "れる", "られる", "せる", "させる"])
+_GOES_ON = re.compile(r"補助記号-読点|接続詞")
+_NEARBY = 14
+_LONGEST_TAIL = 24
+
+
+def key_of(word: Morpheme) -> str:
+    """A key that the inflected forms of a word share: 届け出る and 届出 are 届出."""
+    # UniDic writes the sense behind a hyphen, and kana words by their kanji.
+    lemma = word.lemma.partition("-")[0] or word.surface
+    return _KANA_TAIL.sub("", lemma) or lemma
+
+
+def is_content(word: Morpheme) -> bool:
+    """Whether a Japanese word says what a sentence is about."""
+    is_empty = word.lemma in _FORMAL or word.lemma in _PARTICLES or word.lemma in _TELLING
+    if is_empty or _PROHIBITION.match(word.lemma):
+        return False
+    return _CONTENT.match(word.kind) is not None
+
+
+def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
+    if not words:
+        return Sentence((), (), frozenset())
+    content = [
+        (place, key_of(word))
+        for place, word in enumerate(words)
+        if is_content(word) or _stands_alone(words, place)
+    ]
+    start, end = words[0].start, words[-1].end
+    text = normal[start:end]
+    conditions = [match.start() + start for match in _CONDITION.finditer(text)]
+    predicates: list[Predicate] = []
+    goes_on: list[bool] = []
+    for head, tail in _heads(words):
+        said = normal[words[head].end : words[tail - 1].end] if tail > head + 1 else ""
+        force = _force(said.replace(" ", "")[:_LONGEST_TAIL])
+        key = key_of(words[head])
+        lemma = words[head].lemma
+        if lemma in _OPPOSITES:
+            key, force = _OPPOSITES[lemma], OPPOSITE[force]
+        if _PROHIBITION.match(lemma):
+            # What is forbidden is the deed named before the prohibition.
+            deed = next((one for one in range(head - 1, -1, -1) if is_content(words[one])), head)
+            key = key_of(words[deed])
+            force = Force.ALLOWED if force is Force.DENIED else Force.FORBIDDEN
+        near = frozenset(
+            word for at, word in content if at != head and -_NEARBY <= at - head <= _NEARBY // 2
+        )
+        conditional = any(at < words[head].start for at in conditions)
+        predicates.append(
+            Predicate(key, force, near, words[head].start, words[tail - 1].end, conditional)
+        )
+        goes_on.append(
+            words[head].kind.startswith(("動詞", "名詞"))
+            and force is Force.AFFIRMED
+            and tail < len(words)
+            and _GOES_ON.match(words[tail].kind) is not None
+            and all(word.lemma in _UNFINISHED for word in words[head + 1 : tail])
+        )
+    denied = _DENIED_AT_END.search(text)
+    if denied and content and not any(p.end > start + denied.start() for p in predicates):
+        # 発着のためではない: what is denied hangs on a noun that says nothing by itself.
+        near = frozenset(word for _, word in content)
+        predicates.append(
+            Predicate(content[-1][1], Force.DENIED, near, start + denied.start(), end)
+        )
+        goes_on.append(False)
+    limits = tuple(
+        Limiting(limit, start + match.start(), start + match.end())
+        for limit, pattern in _JAPANESE_LIMITS
+        for match in pattern.finditer(text)
+    )
+    lifts = _LIFTS.search(text) is not None
+    return Sentence(
+        tuple(_shared(predicates, goes_on)),
+        limits,
+        frozenset(word for _, word in content),
+        lifts,
+        DENYING.search(text) is not None,
+        DEMANDING.search(text) is not None,
+    )
+
+
+def _shared(predicates: Sequence[Predicate], goes_on: Sequence[bool]) -> Iterator[Predicate]:
+    """Let what the last of several deeds has said hold of all: 広告し、又は流布してはならない.
+
+    A mere denial may be that of the last alone (届け出て、公表しない).
+    """
+    force = Force.AFFIRMED
+    for predicate, open_ended in reversed(list(zip(predicates, goes_on, strict=True))):
+        if not open_ended:
+            force = predicate.force
+        if not open_ended or force in (Force.AFFIRMED, Force.DENIED):
+            yield predicate
+        if open_ended and force is not Force.AFFIRMED:
+            yield replace(predicate, force=force)
+
+
+def _heads(words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
+    """The head of each predicate, and where the words end that say something of it."""
+    done = 0
+    for place, word in enumerate(words):
+        if word.lemma in _FORMAL or place < done or _is_particle(words, place):
+            continue
+        if word.lemma in _BOUNDING:
+            continue
+        if _VERB.match(word.kind) or _stands_alone(words, place):
+            done = _tail(words, place + 1)
+            yield place, done
+        elif _NOUN.match(word.kind):
+            following = words[place + 1] if place + 1 < len(words) else None
+            tail = _tail(words, place + 1)
+            if following is None or following.kind == "補助記号-句点":
+                yield place, place + 1
+            elif not _NOUN.match(following.kind) and _is_said(words[place + 1 : tail]):
+                done = tail
+                yield place, tail
+
+
+def _stands_alone(words: Sequence[Morpheme], place: int) -> bool:
+    word = words[place]
+    if not _HELPING.match(word.kind) or word.lemma in _HELPS_ONLY:
+        return False
+    return place == 0 or _BEFORE_VERB.match(words[place - 1].kind) is not None
+
+
+def _is_particle(words: Sequence[Morpheme], place: int) -> bool:
+    if words[place].lemma not in _PARTICLES or place + 1 == len(words):
+        return False
+    following = words[place + 1]
+    return not (_ENDS.match(following.kind) or following.lemma in ("物", "事"))
+
+
+def _is_said(tail: Sequence[Morpheme]) -> bool:
+    """Whether something is said of a noun by what follows: する, である, がない, の必要はない."""
+    for place, word in enumerate(tail):
+        if word.kind.startswith("助詞"):
+            if place > 1:
+                return False
+            continue
+        return _COPULA.fullmatch(word.lemma) is not None or word.lemma in _SAID_WITH
+    return False
+
+
+def _tail(words: Sequence[Morpheme], start: int) -> int:
+    """Where the words end that say how a predicate is meant."""
+    end = start
+    while end < len(words) and (
+        (_FUNCTIONAL.match(words[end].kind) and not _stands_alone(words, end))
+        or words[end].lemma in _SAID_WITH
+    ):
+        end += 1
+    return end
+
+
+def _force(said: str) -> Force:
+    """What the words behind a deed or state say of it."""
+    first = min(
+        (
+            (match.start(), order, force)
+            for order, (force, pattern) in enumerate(_READINGS)
+            if (match := pattern.search(said))
+        ),
+        default=None,
+    )
+    if first is None:
+        return Force.DENIED if _denials(said) % 2 else Force.AFFIRMED
+    start, _, force = first
+    return WHERE_DENIED.get(force, force) if _denials(said[:start]) % 2 else force
+
+
+def _denials(said: str) -> int:
+    return len(_NEGATION.findall(_UNNEGATED.sub("", said)))

@@ -1,0 +1,199 @@
+"""Which laws a question names, of a small corpus of well-known ones."""
+
+import time
+
+import pytest
+
+from localrag.question.laws import LawNamed, clause_of, laws_named, without_names
+from localrag.statutes.names import LawNames
+
+DRUGS = "医薬品、医療機器等の品質、有効性及び安全性の確保等に関する法律"
+NAMES = LawNames.from_rows(
+    [
+        ("drugs", DRUGS, "昭和三十五年法律第百四十五号", "Act", ""),
+        ("markets", "金融商品取引法", "昭和二十三年法律第二十五号", "Act", ""),
+        (
+            "markets-order",
+            "金融商品取引法施行令",
+            "昭和四十年政令第三百二十一号",
+            "CabinetOrder",
+            "",
+        ),
+        (
+            "markets-terms",
+            "金融商品取引法第二条に規定する定義に関する内閣府令",
+            "",
+            "MinisterialOrdinance",
+            "",
+        ),
+        ("civil", "民法", "明治二十九年法律第八十九号", "Act", ""),
+        ("commerce", "商法", "明治三十二年法律第四十八号", "Act", ""),
+        ("medical", "医療法", "昭和二十三年法律第二百五号", "Act", ""),
+        ("privacy", "個人情報の保護に関する法律", "平成十五年法律第五十七号", "Act", ""),
+        ("privacy-order", "個人情報の保護に関する法律施行令", "", "CabinetOrder", ""),
+        ("labour", "労働基準法", "昭和二十二年法律第四十九号", "Act", ""),
+        ("civil-service", "人事院規則一一―四（職員の身分保障）", "", "MinisterialOrdinance", ""),
+    ]
+)
+
+
+def read(question: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(law.words, law.law_ids) for law in laws_named(question, NAMES)]
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "law_id"),
+    [
+        ("薬機法で誇大広告は禁止されているか", "薬機法", "drugs"),
+        ("民法上の成年は何歳か", "民法", "civil"),
+        ("改正個人情報保護法の漏えい報告", "個人情報保護法", "privacy"),
+        ("個人情報保護法対応で何をするか", "個人情報保護法", "privacy"),
+        ("昭和二十三年法律第二十五号の目的", "昭和二十三年法律第二十五号", "markets"),
+        ("金商法施行令で定める有価証券", "金商法施行令", "markets-order"),
+        ("金商法の施行令では", "金商法の施行令", "markets-order"),
+        ("人事院規則１１―４によると", "人事院規則１１―４", "civil-service"),
+        ("労基法　解雇予告", "労基法", "labour"),
+        ("Insider trading under the FIEA?", "FIEA", "markets"),
+        (
+            "What does the financial instruments and exchange act forbid?",
+            "financial instruments and exchange act",
+            "markets",
+        ),
+        ("APPIにおける同意", "APPI", "privacy"),
+        (
+            "Order for Enforcement of the FIEA, Article 6",
+            "Order for Enforcement of the FIEA",
+            "markets-order",
+        ),
+    ],
+)
+def test_a_law_of_the_corpus_is_read_under_any_name(question: str, words: str, law_id: str) -> None:
+    assert read(question) == [(words, (law_id,))]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("会社法における取締役の任期は何年か", "会社法"),
+        ("会社法施行規則第118条", "会社法施行規則"),
+        ("会社法の施行規則では", "会社法の施行規則"),
+        ("薬機法施行規則に規定する化粧品", "薬機法施行規則"),
+        ("労契法では解雇はどうなるか", "労契法"),
+        ("下請法だと何日以内に払うか", "下請法"),
+        ("景観法に基づく届出", "景観法"),
+        ("貨物自動車運送事業法の許可", "貨物自動車運送事業法"),
+        ("生成ＡＩ利用者保護法では誰が責任を負うか", "生成ＡＩ利用者保護法"),
+        ("平成十七年法律第八十六号の目的", "平成十七年法律第八十六号"),
+        ("無限連鎖講の防止に関する法律によれば", "無限連鎖講の防止に関する法律"),
+        ("迷惑防止条例の痴漢", "迷惑防止条例"),
+        ("GDPRにおける同意", "GDPR"),
+        ("Does the Companies Act require a board?", "Companies Act"),
+        ("When is dismissal void under the Labor Contracts Act?", "Labor Contracts Act"),
+        ("Is this a crime under the Clean Rivers Act?", "Clean Rivers Act"),
+        ("人事院規則九―八の初任給", "人事院規則九―八"),
+        ("米国労働基準法では", "米国労働基準法"),
+        ("旧薬事法の許可", "薬事法"),
+        ("AIガバナンス法では", "AIガバナンス法"),
+        ("ハーグ子奪取条約の中央当局", "ハーグ子奪取条約"),
+        ("空き家法の特定空家", "空き家法"),
+    ],
+)
+def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str) -> None:
+    assert read(question) == [(words, ())]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "減価償却の計算方法における定額法では何年か",
+        "違法な広告に対する司法の手法",
+        "国際法上の原則と労働法の体系",
+        "特別法は一般法に優先するか",
+        "税法上の取扱い",
+        "就業規則では何を定めるか",
+        "マルチ商法は禁止されているか",
+        "送りつけ商法の商品は捨ててよいか",
+        "医療法人の設立",
+        "会計法規の解釈",
+        "条例で定める手数料、市の条例、都道府県条例",
+        "政令で定める金額はいくらか",
+        "施行令では手数料はいくらか",
+        "同法は何を定めるか",
+        "平成二十六年改正法では何が変わったか",
+        "PCR法で調べる",
+        "化粧品薬機法 広告",
+        "租税条約と国際条約",
+        "What does the Act say? In that case act on it.",
+        "",
+    ],
+)
+def test_what_is_no_law_is_not_taken_for_one(question: str) -> None:
+    assert read(question) == []
+
+
+def test_what_stands_before_a_long_title_is_no_part_of_it() -> None:
+    for law_id, title in (("drugs", DRUGS), ("privacy", "個人情報の保護に関する法律")):
+        assert read(f"次のうち、{title}第1条において定める者は") == [(title, (law_id,))]
+    lacking = "犯罪被害財産等による被害回復給付金の支給に関する法律"
+    assert read(f"{lacking}における手続") == [(lacking, ())]
+
+
+def test_an_order_is_read_by_the_law_named_before() -> None:
+    assert read("個人情報保護法と同法施行令の違い") == [
+        ("個人情報保護法", ("privacy",)),
+        ("同法施行令", ("privacy-order",)),
+    ]
+    assert read("金商法の有価証券について、その政令では何が定められているか")[1] == (
+        "その政令",
+        ("markets-order",),
+    )
+    assert read("金商法の施行規則では何が定められているか") == [
+        ("金商法の施行規則", ("markets-terms",))
+    ]
+
+
+def test_what_stands_under_a_law_can_be_told_by_the_corpus() -> None:
+    laws = laws_named("薬機法の手数料、その政令では", NAMES, lambda _: ("markets-order",))
+    assert [law.law_ids for law in laws] == [("drugs",), ("markets-order",)]
+
+
+def test_several_laws_are_read_in_their_order_each_with_its_span() -> None:
+    question = "金商法と会社法と民法の違い"
+    laws = laws_named(question, NAMES)
+    assert [law.law_ids for law in laws] == [("markets",), (), ("civil",)]
+    assert [question[law.start : law.end] for law in laws] == ["金商法", "会社法", "民法"]
+
+
+def test_the_question_without_its_laws_is_what_is_asked_of_them() -> None:
+    question = "薬機法で誇大広告は禁止されているか"
+    assert without_names(question, laws_named(question, NAMES)) == "で誇大広告は禁止されているか"
+    assert without_names("広告は禁止か", ()) == "広告は禁止か"
+
+
+def test_each_law_has_the_clause_that_follows_its_name() -> None:
+    question = "未成年者について、民法の契約の取消しのほか、労基法上の年少者の労働時間は"
+    civil, labour = laws_named(question, NAMES)
+    laws = (civil, labour)
+    assert clause_of(question, laws, [civil]) == "未成年者について、 の契約の取消しのほか、"
+    assert clause_of(question, laws, [labour]) == "未成年者について、 上の年少者の労働時間は"
+
+
+def test_laws_named_together_have_no_clause_of_their_own() -> None:
+    question = "民法と商法の時効の違い"
+    laws = laws_named(question, NAMES)
+    assert clause_of(question, laws, laws[:1]) == ""
+    assert clause_of(question, (), ()) == ""
+
+
+def test_a_corpus_without_laws_still_tells_laws_from_other_words() -> None:
+    laws = laws_named("民法と療法", LawNames([]))
+    assert laws == (LawNamed("民法", 0, 2, ()),)
+
+
+@pytest.mark.parametrize(
+    "text", ["法" * 10_000, "Act " * 2_500, "第一条の法" * 2_000, "の" * 10_000]
+)
+def test_a_long_text_is_read_in_no_time(text: str) -> None:
+    started = time.perf_counter()
+    laws_named(text, NAMES)
+    assert time.perf_counter() - started < 5
