@@ -66,7 +66,8 @@ def ask(
     Without a model the answer is quoted: the sentences and provisions that come nearest, word for
     word. Whether they answer the question is for you to judge.
 
-    With a model (chat.model) it writes claims, each with the numbers of the sentences it rests on.
+    With one (chat.model) the model writes claims, each with the numbers of the sentences it rests
+    on.
     Code puts in their words, and checks every figure, date, name, provision and negation of a claim
     against them. The answer is supported only where all of these stand there; what does not is
     named, and the answer is unsupported.

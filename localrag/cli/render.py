@@ -50,7 +50,7 @@ _MISMATCHES = {
 }
 """What is wrong with a claim, by kind of mismatch."""
 
-_MOVED = "cited by code: the sentences that the model cited do not say it, these do"
+_MOVED = "code cites these sentences: those of the model do not say it"
 
 _STAGES = {
     Stage.KNOWLEDGE: "triples",
@@ -134,7 +134,7 @@ def print_answer(answer: Answer) -> None:
         for mismatch in claim.mismatches:
             problem = (_MISMATCHES[mismatch.kind], "yellow")
             # Some are of the claim as a whole, which stands above.
-            words = [] if mismatch.written == claim.text else [": ", *cut(mismatch.written)]
+            words = [] if mismatch.written == claim.text else cut(f": {mismatch.written}")
             say(problem, *words, indent=2)
     for number, citation in enumerate(answer.citations, 1):
         if citation.verified:
