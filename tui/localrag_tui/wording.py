@@ -83,7 +83,7 @@ def mismatch(kind: str, written: str, claim: str) -> str:
 
 def moved() -> str:
     """What is said of a claim for which code cites other sentences than the model did."""
-    return _("cited by code: the sentences that the model cited do not say it, these do")
+    return _("code cites these sentences: those of the model do not say it")
 
 
 def provenance(state: str, *, beside: bool) -> str:

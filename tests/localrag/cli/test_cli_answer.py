@@ -40,7 +40,7 @@ def test_checked_claims_are_supported(capsys: pytest.CaptureFixture[str]) -> Non
     )
     assert lines[2:4] == [
         "渡し守が運航する。 [1]",
-        "  cited by code: the sentences that the model cited do not say it, these do",
+        "  code cites these sentences: those of the model do not say it",
     ]
 
 

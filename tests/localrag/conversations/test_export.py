@@ -43,7 +43,7 @@ def test_everything_an_answer_says_is_written(
         "laws · statute-options · qwen3-8b · 20",
         " · 4.2 s\n**Not in this corpus:** 会社法\n**Unsupported: ",
         "one claim rests on nothing\n**b** 二メートル\n",
-        "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - cited by code: ",
+        "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code cites these sentences: ",
         "  - this figure is not in what it cites: 二メートル\n",
         "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
         "- 10 \\< 12\n### Citations\n",

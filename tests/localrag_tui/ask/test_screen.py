@@ -123,7 +123,7 @@ async def test_rejected_quotations_and_nothing_found(
         assert "unsupported  what it cites does not say" in shown(app)
         assert "[2] rejected: " in shown(app)
         assert "(the passage does not hold" in shown(app)
-        assert "cited by code: the sentences that the model cited" in shown(app)
+        assert "code cites these sentences: " in shown(app)
         assert "  this figure is not in what it cites: 二百メートル" in shown(app)
         assert "  as of 2118-04-01" in shown(app)
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)

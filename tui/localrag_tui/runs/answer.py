@@ -94,7 +94,9 @@ class AnswerDialogue(Dialogue):
     def action_copy(self) -> None:
         """Copy all that is shown."""
         parts = [part.plain for part in _parts(self._row)]
-        parts += [f"[{n}] {one['label']}: {one['quote']}" for n, one in self._numbered()]
+        parts += [
+            f"[{n}] {one['label']}{_provenance(one)}: {one['quote']}" for n, one in self._numbered()
+        ]
         self.bench.copy(harmless("\n\n".join(parts)))
 
     def _numbered(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -152,14 +154,17 @@ def _claim(claim: Mapping[str, Any]) -> Iterator[Content]:
 def _option(number: int, citation: Mapping[str, Any]) -> Option:
     head = (f"[{number}] {one_line(str(citation.get('label', '')))}", "bold")
     quote = one_line(str(citation.get("quote", "")))
-    told = provenance(str(citation.get("state") or ""), beside=bool(citation.get("beside")))
-    aside = (f"  {told}" if told else "", "$foreground-muted")
     if citation.get("verified"):
-        return Option(Content.assemble(head, aside, f"  {quote}"))
+        return Option(Content.assemble(head, f"{_provenance(citation)}  {quote}"))
     problem = remark(str(citation.get("problem", "")))
     return Option(
         Content.assemble(head, (f"  {_('rejected')}: {problem}", "$text-error"), f"  {quote}")
     )
+
+
+def _provenance(citation: Mapping[str, Any]) -> str:
+    told = provenance(str(citation.get("state") or ""), beside=bool(citation.get("beside")))
+    return f"  {told}" if told else ""
 
 
 def _passage(store: CorpusStore, passage_id: str) -> Any:
