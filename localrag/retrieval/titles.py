@@ -18,7 +18,6 @@ _WORD = re.compile(
 )
 _DISAMBIGUATOR = re.compile(r"\s*\([^()]*\)$")
 _SHORTEST, _SHORTEST_JAPANESE = 4, 2
-_MOST_WORDS = 16
 # More documents of one title are the parts of a whole, not what a text means by the name.
 _MOST_ALIKE = 100
 
@@ -36,10 +35,14 @@ class Titles:
     ) -> None:
         self._says_something = says_something
         self._documents: dict[str, tuple[int, ...]] = {}
+        # By the first word of a title: the characters of the longest that begins so.
+        self._lengths: dict[str, int] = {}
         for key, title in rows:
             name = bare(title)
             if _is_name(name):
                 self._documents[name] = (*self._documents.get(name, ()), key)
+                begin = _first_word(name)
+                self._lengths[begin] = max(len(name), self._lengths.get(begin, 0))
 
     def named_in(self, text: str, besides: str) -> list[int]:
         """Keys of the documents whose titles stand in a text, in its order, each once.
@@ -54,14 +57,13 @@ class Titles:
         if not self._documents:
             return []
         text, own = _written(text), bare(besides)
-        words = [match.span() for match in _WORD.finditer(text)]
         found: dict[str, None] = {}
-        first = 0
-        while first < len(words):
-            name, taken = self._longest(text, words[first : first + _MOST_WORDS])
+        start = 0
+        while word := _WORD.search(text, start):
+            name = self._longest(text, word)
             if name and name != own:
                 found[name] = None
-            first += taken
+            start = word.start() + len(name) if name else word.end()
         return [
             key
             for name in found
@@ -69,28 +71,37 @@ class Titles:
             for key in self._documents[name]
         ]
 
-    def _longest(self, text: str, words: list[tuple[int, int]]) -> tuple[str, int]:
-        """The longest title that begins where the words do, and how many of them it takes."""
-        start = words[0][0]
-        for count in range(len(words), 0, -1):
-            name = text[start : words[count - 1][1]]
-            if name in self._documents:
-                return name, count
+    def _longest(self, text: str, word: re.Match[str]) -> str:
+        """The longest title that begins with a word of a text; empty where none does."""
+        start, end = word.span()
+        last = start + self._lengths.get(word[0].lower(), 0)
+        # One character more shows which word goes on behind the last.
+        further = (match.end() for match in _WORD.finditer(text, end, last + 1))
+        ends = [end, *(stop for stop in further if stop <= last)]
+        for stop in reversed(ends):
+            name = text[start:stop]
             # Titles begin with a capital; in a sentence only names do.
             capital = name[0].upper() + name[1:]
-            if count > 1 and capital in self._documents:
-                return capital, count
-        return "", 1
+            if name in self._documents:
+                return name
+            if stop > end and capital in self._documents:
+                return capital
+        return ""
 
 
 def bare(title: str) -> str:
     """A title as names are compared: in NFKC, without the disambiguator in brackets."""
     written = _written(title)
-    return _DISAMBIGUATOR.sub("", written) or written
+    return _DISAMBIGUATOR.sub("", written) or written if written.endswith(")") else written
 
 
 def _written(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def _first_word(name: str) -> str:
+    word = _WORD.search(name)
+    return word[0].lower() if word else ""
 
 
 def _is_name(name: str) -> bool:
