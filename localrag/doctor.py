@@ -179,12 +179,12 @@ def _index(workspace: Workspace, name: str) -> Finding:
 
 def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
     """How the vectors of a corpus are; nothing is found where it has none and needs none."""
-    from localrag.inference.opening import embedder_id
+    from localrag.inference.opening import embedder_id, embedder_name
     from localrag.ingest.state import vector_state
     from localrag_indexes.generations import current
 
     place = workspace.corpus(name)
-    if current(place.vectors) is None and not config.embedding.model:
+    if current(place.vectors) is None and not embedder_name(workspace, config):
         return
 
     def look() -> "IndexState":

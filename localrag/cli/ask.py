@@ -1,11 +1,13 @@
 """``localrag ask``: claims that code has checked against what they cite, or quotations."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from localrag.cli import render
 from localrag.cli.questions import (
+    After,
     Dense,
     From,
     Law,
@@ -16,6 +18,7 @@ from localrag.cli.questions import (
     To,
     Type,
     read_query,
+    unicode,
 )
 from localrag.cli.session import Corpus, Json, MethodName, Session
 from localrag.cli.terminal import emit
@@ -31,6 +34,7 @@ def register(app: typer.Typer) -> None:
             "localrag ask 渡し舟を運航してはならない水位の基準は何か。",
             "localrag ask 'When was the Fennimore refractor finished?'",
             "localrag ask - --json < question.txt",
+            "localrag ask --after 渡し舟を運航してはならない水位の基準は何か。 その罰則は",
             "localrag --set chat.model=qwen3-8b ask 渡し守になるには何が要るか。",
             "localrag ask --method statute-lexical --option 三年以上操縦に従事した経験 "
             "--option 十年以上操縦に従事した経験 渡し守の資格として正しいものはどれか。",
@@ -43,6 +47,7 @@ def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question; - reads standard input.")],
     option: Options = None,
+    after: After = None,
     law: Law = None,
     law_type: Type = None,
     layer: Layer = None,
@@ -67,14 +72,14 @@ def ask(
     word. Whether they answer the question is for you to judge.
 
     With one (chat.model) the model writes claims, each with the numbers of the sentences it rests
-    on.
-    Code puts in their words, and checks every figure, date, name, provision and negation of a claim
-    against them. The answer is supported only where all of these stand there; what does not is
-    named, and the answer is unsupported.
+    on. Code puts in their words, and checks every figure, date, name, provision and negation of a
+    claim against them. The answer is supported only where all of these stand there; what does not
+    is named, and the answer is unsupported.
 
     Where a claim is not supported, nothing comes near, or the question names a law that the corpus
-    lacks, it says so and leaves with exit code 3. With --method another method answers; some choose
-    between options.
+    lacks, it says so and leaves with exit code 3. A question that leans on others (その罰則は) is
+    made whole from those given with --after, and how it was read is told. With --method another
+    method answers; some choose between options.
     """
     from localrag.cli.draft import shown_draft
     from localrag.reading.model import Status
@@ -87,6 +92,7 @@ def ask(
         asked = read_query(
             answerer.retriever.store, question, option, law, law_type, layer, date_from, date_to
         )
+        asked = replace(asked, history=tuple(map(unicode, after or ())))
         with shown_draft(answerer.model) as draft:
             reply = answerer.answer(asked, draft)
     if as_json:
@@ -95,6 +101,7 @@ def ask(
         if explain:
             render.print_trace(reply.trace)
         render.print_answer(reply)
+        render.tell_wordings(reply.trace)
         render.tell_events(reply.trace)
     if reply.absent or reply.status not in (Status.SUPPORTED, Status.QUOTED):
         raise typer.Exit(3)

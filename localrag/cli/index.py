@@ -28,10 +28,11 @@ def index(
 ) -> None:
     """Make a corpus searchable.
 
-    Finds the references between provisions and builds the search index. Where the setting
-    embedding.model names a model, passages are embedded too, to be found by their meaning; what
-    was embedded before is not embedded again, also after an interruption. A new index is switched
-    in when it is complete; until then searches use the old one.
+    Finds the references between provisions and builds the search index. Where an
+    embedder is installed, or embedding.model names one, passages are embedded too, to be found by
+    their meaning; what was embedded before is not embedded again, also after an interruption
+    (embedding.model = "off": none is). A new index is switched in when it is complete; until then
+    searches use the old one.
     """
     from localrag.cli.render_ingest import index_report_as_json, print_index_report, shown_events
     from localrag.cli.terminal import emit

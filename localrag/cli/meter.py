@@ -4,6 +4,7 @@ import time
 from typing import TYPE_CHECKING, Self
 
 from localrag.cli.terminal import console_for_progress, on_terminal, tell
+from localrag.cli.wording import duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -64,7 +65,7 @@ class Meter:
 def _line(step: str, unit: str, done: int, total: int, seconds: float) -> str:
     rate = done / seconds
     pace = f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
-    left = f", about {(total - done) / rate:,.0f} s left" if rate else ""
+    left = f", about {duration((total - done) / rate)} left" if rate else ""
     return f"{step}: {done:,} of {total:,} {unit}, {pace}{left}"
 
 

@@ -88,7 +88,7 @@ def list_(
         render_models.print_ollama(found, as_json=as_json)
         return
     with _work(session) as (store, _):
-        overview = render_models.Overview.of(store, session.config())
+        overview = render_models.Overview.of(store, _used(session))
     if as_json:
         emit(overview.as_json())
     else:
@@ -151,7 +151,7 @@ def pull(
         )
     if installed in before:
         tell(f"{installed.name} is installed already.")
-    print_installed(installed, session.config(), as_json=as_json)
+    print_installed(installed, _used(session), as_json=as_json)
 
 
 def add(
@@ -196,7 +196,7 @@ def add(
             link=link,
             on_progress=on_progress,
         )
-    print_installed(installed, session.config(), as_json=as_json)
+    print_installed(installed, _used(session), as_json=as_json)
 
 
 def verify(
@@ -287,7 +287,7 @@ def import_(
     session: Session = context.obj
     with _work(session) as (store, on_progress):
         installed = store.import_(archive, name=name, on_progress=on_progress)
-    print_installed(installed, session.config(), as_json=as_json)
+    print_installed(installed, _used(session), as_json=as_json)
 
 
 def _pull_with_ollama(session: Session, name: str, server: str, *, as_json: bool) -> None:
@@ -304,6 +304,12 @@ def _pull_with_ollama(session: Session, name: str, server: str, *, as_json: bool
         emit({"name": f"{OLLAMA}{name}"})
     else:
         say(f"Ollama has the model {name}; the settings call it ", (f"{OLLAMA}{name}", "bold"))
+
+
+def _used(session: Session) -> dict[str, str]:
+    from localrag.inference.opening import models_in_use
+
+    return models_in_use(session.workspace(), session.config())
 
 
 def _address(session: Session, server: str) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 from localrag.batch.events import Progress
 from localrag.cli.terminal import console_for_progress, on_terminal, tell
+from localrag.cli.wording import duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -55,18 +56,6 @@ class Pace:
             total=progress.total,
             words=_in_words(progress),
         )
-
-
-def duration(seconds: float) -> str:
-    """Seconds in the units a person would choose: 40 s, 25 min, 3 h 20 min."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 100:
-        return f"{minutes} min"
-    return f"{minutes // 60:,} h {minutes % 60} min"
 
 
 def a_minute(rate: float) -> str:

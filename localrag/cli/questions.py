@@ -17,6 +17,14 @@ Options = Annotated[
         "--option", help="An option of a multiple-choice question; once for each.", metavar="TEXT"
     ),
 ]
+After = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--after",
+        metavar="QUESTION",
+        help="A question asked before this one, which may lean on it; repeated, oldest first.",
+    ),
+]
 Law = Annotated[
     list[str] | None,
     typer.Option(

@@ -113,7 +113,9 @@ def print_trace(trace: Trace) -> None:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print the laws that are lacking, the verdict, what it rests on, and what was rejected."""
+    """Print what is lacking, the verdict, what it rests on, and what was rejected."""
+    if answer.read_as:
+        say(("read as: ", "dim"), *cut(answer.read_as, most=_QUOTED))
     accepted = sum(citation.verified for citation in answer.citations)
     if answer.absent:
         say(("not in this corpus: ", "bold red"), *cut("、".join(answer.absent), "bold"))
@@ -170,6 +172,12 @@ def tell_events(trace: Trace) -> None:
         tell(("note: ", "yellow"), event)
 
 
+def tell_wordings(trace: Trace) -> None:
+    """Say on standard error which words of the law were looked up besides the user's own."""
+    for wording in trace.wordings:
+        tell(("looked up as well: ", "cyan"), f"{wording.said} → {', '.join(wording.phrases)}")
+
+
 def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
     """Give the JSON of ``localrag search``."""
     return {
@@ -185,6 +193,7 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
     """Give the JSON of ``localrag ask``."""
     return {
         "query": _query(query),
+        "read_as": answer.read_as or None,
         "status": answer.status.value,
         "label": answer.label or None,
         "doubt": answer.doubt or None,
@@ -319,6 +328,8 @@ def _hit(query: Query, hit: Hit) -> dict[str, Any]:
         "stage": hit.stage,
         "reason": hit.reason,
         "beside": hit.beside,
+        "fills": hit.fills,
+        "punishes": hit.punishes,
         "passage": passage_as_json(hit.passage),
         "snippet": {"start": shown.start, "end": shown.end, "highlights": shown.highlights},
     }
@@ -341,6 +352,10 @@ def _trace(trace: Trace) -> list[dict[str, Any]]:
                 for hit in record.hits
             ],
             "events": list(record.events),
+            "wordings": [
+                {"said": wording.said, "phrases": list(wording.phrases)}
+                for wording in record.wordings
+            ],
         }
         for record in trace.stages
     ]

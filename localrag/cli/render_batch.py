@@ -17,9 +17,9 @@ from localrag.batch.events import (
     TableChecked,
 )
 from localrag.batch.report import BatchReport
-from localrag.cli.pace import Pace, a_minute, duration
+from localrag.cli.pace import Pace, a_minute
 from localrag.cli.terminal import say, tell
-from localrag.cli.wording import counted
+from localrag.cli.wording import counted, duration
 from localrag.harmless import one_line
 from localrag.methods.choices import LABELS
 

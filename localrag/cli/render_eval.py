@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from localrag.batch.events import IndexBehind, Progress, RowFailed, Stopped
-from localrag.cli.pace import Pace, duration
+from localrag.cli.pace import Pace
 from localrag.cli.terminal import say, table, tell
-from localrag.cli.wording import counted
+from localrag.cli.wording import counted, duration
 from localrag.evaluation.events import Asking, Event, Halted, Judging, Listener, Unjudged
 from localrag.evaluation.forecast import Forecast
 from localrag.evaluation.measures import Verdict

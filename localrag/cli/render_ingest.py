@@ -30,7 +30,7 @@ _STEPS = {
     "links": ("finding references", "documents", 1),
     "terms": ("indexing", "passages", 1),
     "windows": ("splitting", "passages", 1),
-    "vectors": ("embedding", "passages", 1),
+    "vectors": ("embedding", "windows", 1),
     "graph": ("joining", "vectors", 1),
 }
 """For each stage of `Progress`: its name, its unit, and how many of its counts make one unit."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from localrag.cli.terminal import emit, failure, say, table, tell
 from localrag.cli.wording import counted
-from localrag.config import Config
 from localrag_models.catalogue import CatalogueEntry, catalogue
 from localrag_models.errors import ModelError
 from localrag_models.store import InstalledModel, ModelStore
@@ -31,8 +30,8 @@ class Overview:
     used: dict[str, str]
 
     @classmethod
-    def of(cls, store: ModelStore, config: Config) -> Self:
-        """Look at a store."""
+    def of(cls, store: ModelStore, used: dict[str, str]) -> Self:
+        """Look at a store; `used` says by which setting a model takes part."""
         installed = tuple(store.installed())
         names = {model.name for model in installed}
         return cls(
@@ -40,7 +39,7 @@ class Overview:
             tuple(entry for entry in catalogue().values() if entry.name not in names),
             tuple(store.problems().values()),
             store.unfinished(),
-            _used(config),
+            used,
         )
 
     def print(self) -> None:
@@ -103,7 +102,7 @@ class Overview:
         }
 
 
-def print_installed(model: InstalledModel, config: Config, *, as_json: bool) -> None:
+def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: bool) -> None:
     """Print a model that has just been installed, and what to do next."""
     if as_json:
         emit(model_as_json(model))
@@ -115,7 +114,10 @@ def print_installed(model: InstalledModel, config: Config, *, as_json: bool) -> 
         said = f"prefixes: {prefixes.query!r} and {prefixes.passage!r}"
         say((said if prefixes.query or prefixes.passage else "no prefixes", "dim"), indent=2)
     setting = _SETTINGS[model.kind]
-    if _used(config).get(model.name) == setting:
+    if used.get(model.name) == setting:
+        if model.kind == "embedder":
+            say("Next, make the vectors of a corpus with it: ", ("localrag index", "bold"))
+            say(('embedding.model = "off" in localrag.toml does without.', "dim"), indent=2)
         return
     section, _, key = setting.partition(".")
     say("Next, in localrag.toml under ", (f"[{section}]", "bold"), ": ")
@@ -205,14 +207,6 @@ def _entry_as_json(entry: CatalogueEntry) -> dict[str, Any]:
         "quantisation": entry.quantisation,
         "licence": entry.licence,
         "good_for": entry.good_for,
-    }
-
-
-def _used(config: Config) -> dict[str, str]:
-    return {
-        config.chat.model: "chat.model",
-        config.embedding.model: "embedding.model",
-        config.reranking.model: "reranking.model",
     }
 
 

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from localrag.cli.pace import duration
 from localrag.cli.terminal import say, table, tell
-from localrag.cli.wording import counted
+from localrag.cli.wording import counted, duration
 from localrag.errors import UsageError, WorkspaceError
 from localrag.optimize.events import Accepted, Begun, Event, Leaked, Listener, Note, Progress
 from localrag.optimize.folder import RunFolder, runs

@@ -79,6 +79,7 @@ def search(
             render.print_trace(retrieval.trace)
         render.print_laws(retrieval.laws, names)
         render.print_hits(asked, retrieval.hits)
+        render.tell_wordings(retrieval.trace)
         render.tell_events(retrieval.trace)
         if not retrieval.hits:
             tell("Nothing was found.")

@@ -36,6 +36,8 @@ def markdown(
 
 def _turn(turn: Turn, locate: Locate, words: Wording) -> Iterator[str]:
     yield quotation(turn.query.text)
+    if turn.read_as != turn.query.text:
+        yield words.read_as.format(question=line(turn.read_as))
     if turn.query.options:
         yield items(f"{label}: {line(option)}" for label, option in labelled(turn.query.options))
     made_with = [

@@ -72,3 +72,8 @@ class Turn:
     draft: tuple[str, ...] = ()
     cause: str = ""
     cure: str = ""
+
+    @property
+    def read_as(self) -> str:
+        """The question standing by itself, as it was answered; as it was asked before that."""
+        return (self.answer.read_as if self.answer else "") or self.query.text

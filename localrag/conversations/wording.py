@@ -25,6 +25,7 @@ class Wording:
 
     untitled: str
     question: str
+    read_as: str
     citations: str
     derivation: str
     draft: str
@@ -50,6 +51,7 @@ WORDINGS = {
     "en": Wording(
         untitled="Conversation",
         question="Question {n}",
+        read_as="Read as: {question}",
         citations="Citations",
         derivation="Derivation",
         draft="Written until then, and not checked:",
@@ -103,6 +105,7 @@ WORDINGS = {
     "ja": Wording(
         untitled="会話",
         question="質問 {n}",
+        read_as="質問の読み方：{question}",
         citations="引用",
         derivation="導出",
         draft="それまでに書かれた未確認の内容：",

@@ -1,7 +1,8 @@
 """Opening the models that the settings name.
 
 A model is named by what it is installed as (``qwen3-8b``), or, where a server runs it, by
-``ollama:NAME`` or ``openai:NAME``.
+``ollama:NAME`` or ``openai:NAME``. Where none is named for search by meaning, the installed
+embedder takes part, if there is exactly one.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from localrag.config import Config
+from localrag.config import ChatConfig, Config, EmbeddingConfig
 from localrag.errors import ModelUnusable
 from localrag.inference.failures import named
 from localrag_models.errors import BackendMissing, ModelMissing, WrongKind
@@ -27,6 +28,8 @@ _RUNTIMES = {
 """For each format of an installed model, the package that runs it and the extra that brings it."""
 OLLAMA = "ollama"
 OPENAI = "openai"
+OFF = "off"
+"""``embedding.model`` of who wants no search by meaning, whatever is installed."""
 
 
 class HasModels(Protocol):
@@ -76,15 +79,9 @@ def open_chat(
         if runtime == OPENAI:
             from localrag_models.backends.openai import OpenAIChat
 
-            if not settings.server:
-                raise ModelMissing(
-                    f"The settings name the model {settings.model!r}, but no server.",
-                    "Set chat.server to the address of the server, "
-                    "for example http://127.0.0.1:8080/v1.",
-                )
             return OpenAIChat(
                 name,
-                server=settings.server,
+                server=_named_server("chat", settings),
                 context=settings.context,
                 timeout=settings.timeout,
                 parallel=settings.parallel,
@@ -103,22 +100,57 @@ def open_chat(
         )
 
 
+def embedder_name(workspace: HasModels, config: Config) -> str:
+    """The model behind search by meaning, as settings name it; "" where there is none.
+
+    Unset, it is the one installed embedder whose runtime is installed too. Of several none is
+    preferred: a choice that changes when a model is installed would put every index out of date.
+    """
+    if config.embedding.model:
+        return "" if config.embedding.model == OFF else config.embedding.model
+    if not workspace.models.is_dir():
+        return ""
+    from localrag_models.store import ModelStore
+
+    usable = [
+        model.name
+        for model in ModelStore(workspace.models).installed()
+        if model.kind == "embedder" and find_spec(_RUNTIMES[model.format][0])
+    ]
+    return usable[0] if len(usable) == 1 else ""
+
+
+def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
+    """The setting that a model takes part by, by the name of the model."""
+    named = {
+        config.reranking.model: "reranking.model",
+        embedder_name(workspace, config): "embedding.model",
+        config.chat.model: "chat.model",
+    }
+    return {model: setting for model, setting in named.items() if model}
+
+
 def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
-    """Open the model behind search by meaning; None where the settings name none.
+    """Open the model behind search by meaning; None where there is none (see `embedder_name`).
 
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
     """
     settings = config.embedding
-    if not settings.model:
+    chosen = embedder_name(workspace, config)
+    if not chosen:
         return None
     with named():
-        runtime, name = _split(settings.model)
+        runtime, name = _split(chosen)
         if runtime == OLLAMA:
             from localrag_models.backends import ollama
 
             return ollama.OllamaEmbedder(name, server=settings.server or ollama.ADDRESS)
-        model = _installed(workspace, settings.model, "embedder", "embedding.model")
+        if runtime == OPENAI:
+            from localrag_models.backends.openai import OpenAIEmbedder
+
+            return OpenAIEmbedder(name, server=_named_server("embedding", settings))
+        model = _installed(workspace, chosen, "embedder", "embedding.model")
         if model.format == "gguf":
             from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
 
@@ -143,20 +175,25 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
 
 
 def embedder_id(workspace: HasModels, config: Config) -> str:
-    """The id of the embedder that the settings name, without loading it; "" where they name none.
+    """The id of the model behind search by meaning, without loading it; "" where there is none.
 
     Raises:
         ModelUnusable: no such model is installed.
     """
-    if not config.embedding.model:
+    chosen = embedder_name(workspace, config)
+    if not chosen:
         return ""
     with named():
-        runtime, name = _split(config.embedding.model)
+        runtime, name = _split(chosen)
         if runtime == OLLAMA:
             from localrag_models.backends import ollama
 
             return ollama.embedder_id(name, config.embedding.server or ollama.ADDRESS)
-        return _installed(workspace, config.embedding.model, "embedder", "embedding.model").id
+        if runtime == OPENAI:
+            from localrag_models.backends import openai
+
+            return openai.embedder_id(name, _named_server("embedding", config.embedding))
+        return _installed(workspace, chosen, "embedder", "embedding.model").id
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
@@ -186,16 +223,17 @@ def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
 
 
 def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, str, str, str]]:
-    """Look whether the models that the settings name can be had, without loading any.
+    """Look whether the models that take part can be had, without loading any.
 
     Of a model behind a server: whether the server answers and has it.
 
     Yields:
-        The setting, the model it names, and cause and cure of what is wrong; both "" if nothing.
+        The setting, the model, and cause and cure of what is wrong; both "" if nothing.
     """
+    meaning = embedder_name(workspace, config)
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
         ("chat.model", config.chat.model, lambda: _check_chat(workspace, config)),
-        ("embedding.model", config.embedding.model, lambda: embedder_id(workspace, config)),
+        ("embedding.model", meaning, lambda: embedder_id(workspace, config)),
         ("reranking.model", config.reranking.model, lambda: _reranker(workspace, config)),
     )
     for setting, model, check in checks:
@@ -206,6 +244,16 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
                 yield setting, model, "", ""
             except ModelUnusable as problem:
                 yield setting, model, problem.cause, problem.cure
+
+
+def _named_server(section: str, settings: ChatConfig | EmbeddingConfig) -> str:
+    if not settings.server:
+        raise ModelMissing(
+            f"The settings name the model {settings.model!r}, but no server.",
+            f"Set {section}.server to the address of the server, "
+            "for example http://127.0.0.1:8080/v1.",
+        )
+    return settings.server
 
 
 def _check_chat(workspace: HasModels, config: Config) -> None:
@@ -246,7 +294,7 @@ def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "Ins
     if name.partition(":")[0] in (OLLAMA, OPENAI):
         raise WrongKind(
             f"{setting} = {name!r} names a model of a server that cannot do this here.",
-            "Name an installed one (localrag models list); Ollama also runs embedding models.",
+            "Name an installed one: localrag models list",
         )
     model = ModelStore(workspace.models).find(name)
     if model.kind != kind:

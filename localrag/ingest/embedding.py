@@ -8,6 +8,7 @@ goes on where it stopped, and a change of the corpus costs what has changed.
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from localrag.corpus.store import CorpusStore
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-# Windows embedded between two commits: what a kill can cost, and enough for an embedder to sort
-# by length.
-_BATCH = 256
+# Windows embedded between two commits: what a kill can cost, and how often progress is told. They
+# are of about the same length, for a processor computes the padding of the shorter ones too.
+_BATCH = 64
+# Windows read ahead, to be sorted by length.
+_AHEAD = 2048
 # Passages read from the store at a time.
 _READ = 200
 _DIGEST_BYTES = 16
@@ -97,7 +100,7 @@ def embed(
         on_event(EmbeddingPlanned(len(missing), len(pending), embedder.id, needed, discarded))
         vectors.check(len(texts), embedder.dimension)
         _embed(
-            _windows(store, embedder, pending, missing), len(pending), embedder, journal, on_event
+            _windows(store, embedder, pending, missing), len(missing), embedder, journal, on_event
         )
         with new_generation(place.vectors) as folder:
             manifest = vectors.build(
@@ -155,44 +158,35 @@ def _known(place: CorpusPaths, embedder: "Embedder") -> "tuple[dict[bytes, Vecto
 
 def _windows(
     store: CorpusStore, embedder: "Embedder", passages: Sequence[int], missing: Collection[bytes]
-) -> Iterator[tuple[int, bytes, str]]:
-    """Yield the windows that are missing, once each.
-
-    Yields:
-        How many of the passages are done with, the digest, and the window.
-    """
+) -> Iterator[tuple[bytes, str]]:
+    """Yield the windows that are missing, once each, with their digests."""
     seen: set[bytes] = set()
     for start in range(0, len(passages), _READ):
         read = store.by_keys(passages[start : start + _READ])
-        for done, passage in enumerate(read.values(), start=start):
+        for passage in read.values():
             for window in embedder.windows(passage.text, passage.header):
                 digest = _digest(embedder.id, window)
                 if digest in missing and digest not in seen:
                     seen.add(digest)
-                    yield done, digest, window
+                    yield digest, window
 
 
 def _embed(
-    windows: Iterable[tuple[int, bytes, str]],
-    passages: int,
+    windows: Iterator[tuple[bytes, str]],
+    total: int,
     embedder: "Embedder",
     journal: Journal,
     on_event: Listener,
 ) -> None:
     """Embed windows batch by batch; each is in the journal before progress is told."""
-    waiting: dict[bytes, str] = {}
-
-    def commit(done: int) -> None:
-        journal.append(list(waiting), _vectors(embedder, list(waiting.values())))
-        waiting.clear()
-        on_event(Progress("vectors", done, passages))
-
-    for done, digest, window in windows:
-        if len(waiting) == _BATCH:
-            commit(done)
-        waiting[digest] = window
-    if waiting:
-        commit(passages)
+    done = 0
+    while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window[1])):
+        for start in range(0, len(ahead), _BATCH):
+            batch = ahead[start : start + _BATCH]
+            texts = [text for _, text in batch]
+            journal.append([digest for digest, _ in batch], _vectors(embedder, texts))
+            done += len(batch)
+            on_event(Progress("vectors", done, total))
 
 
 def _vectors(embedder: "Embedder", windows: Sequence[str]) -> "NDArray[np.float32]":

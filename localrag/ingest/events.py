@@ -161,7 +161,7 @@ class Progress:
     Attributes:
         stage: ``check`` (bytes of a large file compared), ``read`` (bytes), ``links``
             (documents), ``terms`` (passages), ``windows`` (passages split),
-            ``vectors`` (passages embedded), ``graph`` (vectors).
+            ``vectors`` (windows embedded), ``graph`` (vectors).
         done, total: in the unit of the stage.
     """
 

@@ -11,7 +11,7 @@ from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable, StorageError
 from localrag.inference.failures import named
-from localrag.inference.opening import embedder_id, open_embedder
+from localrag.inference.opening import embedder_id, embedder_name, open_embedder
 from localrag.ingest.attributes import ATTRIBUTES, attributes
 from localrag.ingest.embedding import embed
 from localrag.ingest.events import Event, FileFailed, Listener, Progress, ignore
@@ -108,7 +108,7 @@ def index_as_set(
     rebuild: bool = False,
     on_event: Listener = ignore,
 ) -> IndexReport:
-    """Do what `index` does with the embedder that the settings name, if they name one.
+    """Do what `index` does with the embedder that the settings name, else the one installed.
 
     The model is loaded only if there are vectors to make; the words are indexed even where it is
     not installed.
@@ -116,7 +116,7 @@ def index_as_set(
     started = perf_counter()
     workers = config.ingest.processes
     report = index(workspace, corpus, rebuild=rebuild, workers=workers, on_event=on_event)
-    if not config.embedding.model:
+    if not embedder_name(workspace, config):
         return report
     place = workspace.corpus(corpus)
     with _words_stay(corpus):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from localrag.errors import ModelUnusable, UsageError
 from localrag.inference.opening import open_chat, overlook
 from localrag.methods.catalogue import method
 from localrag.methods.choices import FEWEST, LABELS, labelled
+from localrag.methods.following import read
 from localrag.methods.model import Case, Method
 from localrag.methods.seen import mark
 from localrag.methods.toolkit import Toolkit
@@ -172,7 +174,7 @@ class Answerer:
         """Answer one question; may be called from several threads.
 
         Args:
-            query: the question.
+            query: the question; with a history it is read as one that may lean on it.
             watch: follows the stages, and what a model writes.
 
         Raises:
@@ -181,12 +183,15 @@ class Answerer:
             Unanswered: a model failed, or its reply stayed malformed after the retry.
             IndexUnusable: the index turned out to be damaged.
         """
+        query, read_as, trace = read(
+            query, self._resources, watch, with_model=self._method.needs_model
+        )
         case = self._case(query)
-        toolkit = Toolkit(self._resources, watch)
+        toolkit = Toolkit(self._resources, watch, trace)
         if mark(query.text, query.options) in self._seen:
             toolkit.note("query-prompt", [_SEEN])
         try:
-            return self._method.answer(case, toolkit)
+            return replace(self._method.answer(case, toolkit), read_as=read_as)
         except ModelUnusable as error:
             raise Unanswered(error, toolkit.trace) from error
 

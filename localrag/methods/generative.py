@@ -6,11 +6,12 @@
    The words quoted are put in by code, so no quotation can be wrong.
 4. **Checks.** Whatever a claim says must be said by the sentences it cites
    (`localrag.reading.claims`). Where it is not, code looks for the sentences that carry the claim
-   and cites these instead; where there are none, the answer is `unsupported`.
+   and cites these instead; where there are none, the answer is `unsupported`. So it is where the
+   claim is not the kind of answer asked for, or its sentences hardly speak of the question.
 5. **Second reading**, where the settings switch it on (``chat.second_reading``): the same model
    says with one token whether the sentences say the claim; its probability decides.
 6. **No answer.** Where the model finds none, the quotations that come nearest are shown, if they
-   cover nearly all of the question; they are `quoted`, not `supported`.
+   answer almost certainly (`localrag.reading.answerability`); they are `quoted`, not `supported`.
 """
 
 from collections.abc import Sequence
@@ -24,10 +25,11 @@ from pydantic_core import from_json
 from localrag.methods.model import Calls, Case, Method
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import language_of
+from localrag.question.expectation import Expectation, is_of_kind
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.claims import Checked, ClaimChecker
 from localrag.reading.evidence import element
-from localrag.reading.model import Answer, Status
+from localrag.reading.model import Answer, Claim, Status
 from localrag.reading.sentences import Sentence, passages_of
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.query import full_text
@@ -35,8 +37,10 @@ from localrag_models.chat import Message
 
 _LONGEST_CLAIM = 300
 _MOST_CLAIMS, _MOST_CITED = 4, 3
-# The share of the question that quotations cover when they are shown against the model's word.
-_SURE = 0.7
+# How probably the sentences of a claim answer the question where it is supported, and quotations
+# where they are shown against the model's word (`localrag.reading.answerability`).
+_ANSWERS = 0.5
+_SURE = 0.9
 # What a second reading is answered with, and the probability of the first from which it agrees.
 _WORDS = {"ja": ("はい", "いいえ"), "en": ("yes", "no")}
 _AGREED = 0.5
@@ -76,42 +80,54 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     with toolkit.store() as store:
         checker = ClaimChecker(store, sentences, full_text(asked))
         checked = [checker.check(claim.text, claim.sentences) for claim in reply.claims]
-    if toolkit.settings.second_reading:
-        again = (*messages(sentences), Message("assistant", reply.model_dump_json()))
-        checked = [_read_again(toolkit, asked, again, one) for one in checked]
-    carried = not any(one.claim.mismatches for one in checked)
+    again = (*messages(sentences), Message("assistant", reply.model_dump_json()))
+    claims = tuple(_held(toolkit, asked, found, again, one) for one in checked)
+    carried = not any(claim.mismatches for claim in claims)
     return Answer(
-        text="\n".join(one.claim.text for one in checked),
+        text="\n".join(claim.text for claim in claims),
         citations=tuple(checker.citations),
         status=Status.SUPPORTED if carried else Status.UNSUPPORTED,
         trace=toolkit.trace,
-        claims=tuple(one.claim for one in checked),
+        claims=claims,
     )
 
 
-def _read_again(
-    toolkit: Toolkit, asked: Query, messages: Sequence[Message], checked: Checked
-) -> Checked:
+def _held(
+    toolkit: Toolkit,
+    asked: Query,
+    found: Retrieval,
+    messages: Sequence[Message],
+    checked: Checked,
+) -> Claim:
+    """A claim that its sentences carry, held against the question, which they may not answer."""
+    claim = checked.claim
+    if claim.mismatches:
+        return claim
+    kind = None
+    if not is_of_kind(claim.text, Expectation.of(full_text(asked)).kind):
+        kind = MismatchKind.ANSWER
+    elif toolkit.answers(asked, found, checked.sentences) < _ANSWERS:
+        kind = MismatchKind.SUBJECT
+    elif toolkit.settings.second_reading and not _agrees(toolkit, asked, messages, checked):
+        kind = MismatchKind.READING
+    return replace(claim, mismatches=(Mismatch(kind, claim.text),)) if kind else claim
+
+
+def _agrees(toolkit: Toolkit, asked: Query, messages: Sequence[Message], checked: Checked) -> bool:
     """The second reading: one token of the same model says whether the sentences say the claim.
 
     What was shown and written before is not read again, so it costs the question alone.
     """
-    claim = checked.claim
-    if claim.mismatches:
-        return checked
     numbers = [sentence.number for sentence in checked.sentences]
-    _, question = toolkit.prompt("second_reading", asked, numbers=numbers, claim=claim.text)
+    _, question = toolkit.prompt("second_reading", asked, numbers=numbers, claim=checked.claim.text)
     yes, no = _WORDS[language_of(asked.text)]
-    if toolkit.weigh((*messages, question), (yes, no), "second reading")[yes] >= _AGREED:
-        return checked
-    doubted = Mismatch(MismatchKind.READING, claim.text)
-    return checked._replace(claim=replace(claim, mismatches=(doubted,)))
+    return toolkit.weigh((*messages, question), (yes, no), "second reading")[yes] >= _AGREED
 
 
 def _nearest(toolkit: Toolkit, asked: Query, found: Retrieval, *, sure: bool) -> Answer:
-    """The quotations that come nearest, without a claim; if `sure`, none that may be beside it."""
-    citations, coverage = toolkit.quotations(asked, found)
-    if sure and coverage < _SURE:
+    """The quotations that come nearest, without a claim; if `sure`, only such as surely answer."""
+    citations, probability, _ = toolkit.quotations(asked, found)
+    if sure and probability < _SURE:
         citations = ()
     return Answer(
         text="\n".join(citation.quote for citation in citations),

@@ -52,7 +52,6 @@ from localrag.prompts import language_of
 from localrag.reading.evidence import Source, element
 from localrag.reading.model import Answer, Status
 from localrag.retrieval import resolve
-from localrag.retrieval.expand import FILLS_IN
 from localrag.retrieval.model import Hit, Query, Retrieval
 from localrag.statutes.citations import find_citations
 from localrag_indexes.fusion import reciprocal_rank_fusion
@@ -155,11 +154,11 @@ def _merged(own: Retrieval, whole: Retrieval) -> list[Hit]:
     ranked = [replace(known[unit], score=score, stage=MERGE) for unit, score in fused.items()]
     filling: dict[str, Hit] = {}
     for hit in ranked:
-        if hit.reason.startswith(FILLS_IN):
-            filling.setdefault(hit.reason, hit)
+        if hit.fills:
+            filling.setdefault(hit.fills, hit)
     placed: dict[str, Hit] = {}
     for hit in ranked:
-        for one in (hit, filling.get(f"{FILLS_IN} {hit.passage.header}", hit)):
+        for one in (hit, filling.get(hit.passage.id, hit)):
             placed.setdefault(one.passage.id, one)
     return list(placed.values())
 

@@ -14,6 +14,7 @@ from localrag.inference.failures import named
 from localrag.methods.choices import labelled
 from localrag.prompts import language_of, prompt
 from localrag.prompts.optimised import OptimisedPrompt
+from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, Source, fitting, sources_of
 from localrag.reading.extractive import Quotations, quotations
@@ -77,8 +78,14 @@ class Toolkit:
         trace: every stage and every call of a model so far.
     """
 
-    def __init__(self, resources: Resources, watch: Watch = UNWATCHED) -> None:
-        self.trace = Trace()
+    def __init__(
+        self,
+        resources: Resources,
+        watch: Watch = UNWATCHED,
+        trace: Trace = Trace(),  # noqa: B008
+    ) -> None:
+        """Go on after the stages and calls of `trace`."""
+        self.trace = trace
         self._resources = resources
         self._watch = watch
 
@@ -153,6 +160,12 @@ class Toolkit:
         """What of the passages found comes nearest to the question, word for word."""
         with self._resources.reading:
             return quotations(self._resources.retriever, asked, retrieval)
+
+    def answers(self, asked: Query, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
+        """How probably sentences answer the question; see `localrag.reading.answerability`."""
+        places = [(sentence.passage, sentence.piece) for sentence in cited]
+        with self._resources.reading:
+            return answers(self._resources.retriever, asked, retrieval, places)
 
     def sentences(
         self,

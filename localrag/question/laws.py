@@ -117,10 +117,10 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
 
 
 def without_names(text: str, laws: Iterable[LawNamed]) -> str:
-    """The question without the names of laws: what is asked of them."""
-    for law in sorted(laws, key=lambda law: -law.start):
-        text = f"{text[: law.start]} {text[law.end :]}"
-    return text.strip()
+    """The question with blanks in the place of the names of laws: what is asked of them."""
+    for law in laws:
+        text = f"{text[: law.start]}{' ' * (law.end - law.start)}{text[law.end :]}"
+    return text
 
 
 def clause_of(text: str, laws: Sequence[LawNamed], own: Collection[LawNamed]) -> str:

@@ -1,9 +1,12 @@
 """The extractive reader: an answer made of verbatim quotations, with no model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from localrag.corpus.model import ARTICLES
+from localrag.corpus.model import Passage
+from localrag.reading.answerability import Answerability, weights_for
+from localrag.reading.linked import with_linked
 from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
@@ -15,11 +18,6 @@ from localrag.retrieval.query import asked_of, full_text
 QUOTES = 3
 """Quotations of an answer, what they stand under not counted."""
 
-# Below this share of the question nothing is said to support an answer. Chosen so that of the right
-# JSQuAD answers about one in a hundred is lost.
-_SUPPORTED = 0.39
-# A question that names its law has said by that what it is about.
-_SUPPORTED_IN_ITS_LAW = 0.1
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
 # A further quotation must come this near to the best one's coverage.
@@ -27,12 +25,12 @@ _WORTH_QUOTING = 0.6
 
 
 class _Candidate(NamedTuple):
-    """A piece with what supports it, the rank of its hit, and the least that it must cover."""
+    """A piece with what supports it, and the passage found that it is part of, with its rank."""
 
     piece: Piece
     support: Support
+    passage: Passage
     rank: int
-    floor: float
 
 
 class Quotations(NamedTuple):
@@ -41,11 +39,14 @@ class Quotations(NamedTuple):
     Attributes:
         citations: in the order of their support, each after what it stands under; none where
             nothing comes near enough.
-        coverage: the share of the question that the best one covers, 0 to 1.
+        probability: that the best one answers the question, 0 to 1.
+        signs: what the probability was made of (`localrag.reading.answerability`); none where
+            nothing was found.
     """
 
     citations: tuple[Citation, ...]
-    coverage: float
+    probability: float
+    signs: Mapping[str, float]
 
 
 def quotations(
@@ -62,15 +63,30 @@ def quotations(
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
-    chosen = _choose(candidates, retrieval, quotes)
+    if not candidates:
+        return Quotations((), 0.0, {})
+    ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
+    answerability = Answerability(query, retrieval, retriever.inverse_document_frequency)
+    signs = answerability.signs(*_compared(ranked))
+    weights = weights_for(signs)
+    probability = weights.probability(signs)
+    chosen = _choose(ranked, retrieval, quotes) if probability >= weights.quoted_from else []
+    chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
-    best = max((candidate.support.coverage for candidate in candidates), default=0.0)
-    return Quotations(citations, best)
+    return Quotations(citations, probability, signs)
+
+
+def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, float]:
+    """The best piece with its passage and coverage, and the best coverage of other passages."""
+    best = ranked[0]
+    others = (one.support.coverage for one in ranked if one.passage.id != best.passage.id)
+    return best.piece, best.passage, best.support.coverage, max(others, default=0.0)
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    asked = full_text(asked_of(query, retrieval.laws))
-    scorer = SupportScorer(asked, retriever.inverse_document_frequency)
+    asked = asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws)
+    wordings = retrieval.trace.wordings
+    scorer = SupportScorer(full_text(asked), retriever.inverse_document_frequency, wordings)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
@@ -78,12 +94,10 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
             continue
         pieces = pieces_of(retriever.store, hit.passage)
         supports = scorer.score(pieces, hit.passage.header, hit.score / best)
-        in_its_law = bool(retrieval.laws) and hit.passage.layer == ARTICLES
-        floor = _SUPPORTED_IN_ITS_LAW if in_its_law else _SUPPORTED
         for piece, support in zip(pieces, supports, strict=True):
             named = _is_named(piece, retrieval)
             support = _raised(support) if named else support
-            candidates.append(_Candidate(piece, support, hit.rank, floor))
+            candidates.append(_Candidate(piece, support, hit.passage, hit.rank))
     return candidates
 
 
@@ -101,19 +115,18 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _choose(candidates: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> list[Piece]:
-    """The best pieces that are worth quoting; none where nothing supports an answer.
+def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> list[Piece]:
+    """The best pieces that are worth quoting, and what each of several laws named says best.
 
-    Where the question names several laws, what each of them says best goes first.
+    Args:
+        ranked: best first, at least one.
+        retrieval: tells the laws; what they say goes before all else.
+        quotes: how many pieces at most, what they stand under not counted.
     """
-    ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
     leaders = _leaders(ranked, retrieval)
-    carried = [one for one in ranked if one in leaders or one.support.coverage >= one.floor]
-    if not carried:
-        return []
-    least = _WORTH_QUOTING * carried[0].support.coverage
+    least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
-    for one in sorted(carried, key=lambda one: one not in leaders):
+    for one in sorted(ranked, key=lambda one: one not in leaders):
         if one in leaders or one.support.coverage >= least:
             chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.

@@ -138,6 +138,8 @@ class Answer:
         derivation: the triples it follows from; None where the way to answer gives none.
         absent: laws that the question names and the corpus lacks, as written; with one of them
             nothing is supported.
+        read_as: the question that it answers, where that leant on those before it and was made
+            whole; empty where it is as it was asked.
     """
 
     text: str
@@ -149,6 +151,7 @@ class Answer:
     doubt: str = ""
     derivation: Derivation | None = None
     absent: tuple[str, ...] = ()
+    read_as: str = ""
 
 
 class Unanswered(ModelUnusable):

@@ -3,9 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
-from localrag.reading.expectation import Expectation
+from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS
+from localrag.question.everyday import Wording
+from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
 from localrag_indexes.analysis.normalize import normalize
@@ -16,9 +20,19 @@ _FROM_HEADER = 0.9
 _FROM_CONTEXT = 0.65
 _FROM_ANTECEDENT = 0.8
 _COMMON_IN_PASSAGE = 0.7
+# What the law says instead of an everyday word is not quite what was asked.
+_IN_LAW = 0.9
 _COVERAGE = 2.0
 _EXPECTED = 0.3
 _RETRIEVAL = 1.0
+
+# What a question has in hiragana alone is the way it is put (してもいいか, どうなるか).
+# Statutes say such things otherwise, so it speaks neither for nor against a provision.
+_HIRAGANA = re.compile("[ぁ-ゖ]+")
+# An English question has words that the vocabulary lacks, and a Japanese statute has none of them.
+_LATIN = re.compile("[a-z]+")
+_LATIN_IN_LAW = 0.25
+_OF_STATUTES = (ARTICLES, PARAGRAPHS, ITEMS)
 
 # A sentence that opens with one of these speaks of what the sentence before it said.
 _DEMONSTRATIVE = re.compile(
@@ -45,13 +59,28 @@ class Support:
 class SupportScorer:
     """Scores pieces for one question."""
 
-    def __init__(self, question: str, inverse_document_frequency: Callable[[str], float]) -> None:
-        self._expectation = Expectation.of(question)
+    def __init__(
+        self,
+        question: str,
+        inverse_document_frequency: Callable[[str], float],
+        wordings: Sequence[Wording] = (),
+    ) -> None:
+        """Read the question.
+
+        Args:
+            question: with its options, if it has some.
+            inverse_document_frequency: how much a term says in the corpus.
+            wordings: everyday words of the question; who says one of their phrases says the word.
+        """
+        plain = question
+        for wording in wordings:
+            blank = " " * (wording.end - wording.start)
+            plain = f"{plain[: wording.start]}{blank}{plain[wording.end :]}"
+        self._expectation = Expectation.of(plain)
         asked = self._expectation.rest
-        self._weights = {
-            term: inverse_document_frequency(term) for term in set(analyzer().terms(asked))
-        }
-        self._bigrams = dict.fromkeys(_bigrams(asked), 1.0)
+        self._terms = _Wanted.of(asked, wordings, analyzer().terms, inverse_document_frequency)
+        self._bigrams = _Wanted.of(asked, wordings, _bigrams, lambda _: 1.0)
+        self._in_law = self._terms.in_law(), self._bigrams.in_law()
 
     def score(self, pieces: Sequence[Piece], header: str, relative_score: float) -> list[Support]:
         """Score the pieces of one passage.
@@ -61,8 +90,10 @@ class SupportScorer:
             header: where the passage stands; its words count as read before every piece.
             relative_score: the passage's retrieval score relative to the best passage's, 0 to 1.
         """
-        by_terms = _shares(self._weights, pieces, header, analyzer().terms)
-        by_characters = _shares(self._bigrams, pieces, header, _bigrams)
+        in_law = any(piece.passage.layer in _OF_STATUTES for piece in pieces)
+        wanted, bigrams = self._in_law if in_law else (self._terms, self._bigrams)
+        by_terms = _shares(wanted, pieces, header, analyzer().terms)
+        by_characters = _shares(bigrams, pieces, header, _bigrams)
         supports = []
         for piece, terms, characters in zip(pieces, by_terms, by_characters, strict=True):
             coverage = (terms + characters) / 2
@@ -75,8 +106,54 @@ class SupportScorer:
         return supports
 
 
+class _Way(NamedTuple):
+    """One way to say a word of the question: its features by weight, and how far it counts."""
+
+    weights: Mapping[str, float]
+    counts: float
+
+
+class _Wanted(NamedTuple):
+    """The features of a question by weight, and what can be said in several ways.
+
+    Attributes:
+        weights: of what stands in the question as statutes have it.
+        words: of every everyday word the weight, and the ways to say it.
+    """
+
+    weights: Mapping[str, float]
+    words: Sequence[tuple[float, Sequence[_Way]]]
+
+    @classmethod
+    def of(
+        cls,
+        asked: str,
+        wordings: Sequence[Wording],
+        features: Callable[[str], Iterable[str]],
+        weight: Callable[[str], float],
+    ) -> "_Wanted":
+        def weights(text: str) -> Mapping[str, float]:
+            return {feature: weight(feature) for feature in features(text)}
+
+        words = []
+        for wording in wordings:
+            said = weights(wording.said)
+            ways = [_Way(said, 1.0), *(_Way(weights(one), _IN_LAW) for one in wording.phrases)]
+            words.append((sum(said.values()), ways))
+        return cls(weights(asked), words)
+
+    def in_law(self) -> "_Wanted":
+        """The same with less weight on what no statute says so, if anything else is asked for."""
+        weights = {
+            one: weight * (_LATIN_IN_LAW if _LATIN.fullmatch(one) else 1.0)
+            for one, weight in self.weights.items()
+            if not _HIRAGANA.fullmatch(one)
+        }
+        return _Wanted(weights if weights or self.words else self.weights, self.words)
+
+
 def _shares(
-    weights: Mapping[str, float],
+    wanted: _Wanted,
     pieces: Sequence[Piece],
     header: str,
     features: Callable[[str], Iterable[str]],
@@ -84,8 +161,8 @@ def _shares(
     """Share of the question's features, by weight, that each piece or its context holds."""
     texts = dict.fromkeys(text for piece in pieces for text in (piece.text, *piece.before))
     of = {text: set(features(text)) for text in texts}
-    within = _weights_within(weights, [of[piece.text] for piece in pieces])
-    total = sum(within.values()) or 1.0
+    within = _weights_within(wanted.weights, [of[piece.text] for piece in pieces])
+    total = sum(within.values()) + sum(weight for weight, _ in wanted.words) or 1.0
     heading = set(features(header))
     shares = []
     for piece in pieces:
@@ -93,12 +170,21 @@ def _shares(
         last: set[str] = set()
         if piece.before and (piece.above or _DEMONSTRATIVE.match(piece.text)):
             last = of[piece.before[-1]]
-        held = (
-            weight * _counts(feature, of[piece.text], last, before, heading)
-            for feature, weight in within.items()
-        )
-        shares.append(sum(held) / total)
+        counts = partial(_counts, own=of[piece.text], last=last, before=before, heading=heading)
+        held = _held(within, counts)
+        for weight, ways in wanted.words:
+            said = (
+                way.counts * _held(way.weights, counts) / sum(way.weights.values())
+                for way in ways
+                if way.weights
+            )
+            held += weight * max(said, default=0.0)
+        shares.append(held / total)
     return shares
+
+
+def _held(weights: Mapping[str, float], counts: Callable[[str], float]) -> float:
+    return sum(weight * counts(feature) for feature, weight in weights.items())
 
 
 def _counts(

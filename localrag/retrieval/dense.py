@@ -8,7 +8,7 @@ from localrag.config import Config
 from localrag.corpus.lookups import Lookups
 from localrag.errors import IndexUnusable, UsageError
 from localrag.inference.failures import named
-from localrag.inference.opening import embedder_id, open_embedder
+from localrag.inference.opening import OFF, embedder_id, embedder_name, open_embedder
 from localrag.retrieval.admission import between, where
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import full_text
@@ -92,18 +92,21 @@ def open_dense(
             missing though the settings insist on them.
         ModelUnusable: no such model is installed.
     """
-    switch, model = config.retrieval.dense, config.embedding.model
+    switch, model = config.retrieval.dense, embedder_name(workspace, config)
     folder = current(place.vectors)
     if switch == "off":
         return None, "search by meaning is switched off (retrieval.dense)" if folder else ""
+    if config.embedding.model == OFF and switch == "auto":
+        return None, "search by meaning is switched off (embedding.model)" if folder else ""
     if not model:
         if switch == "on":
             raise UsageError(
-                "Search by meaning is switched on, but no model is set for it.",
+                "Search by meaning is switched on, but there is no model for it.",
                 "Set embedding.model; see what there is: localrag models list",
             )
         return None, (
-            "the corpus has vectors, but embedding.model names no model: searched by words only"
+            "the corpus has vectors, but there is no embedder for it, or several and none set "
+            "(embedding.model): searched by words only"
             if folder
             else ""
         )
@@ -127,6 +130,12 @@ def open_dense(
             f"Search by meaning needs the package {error.package}.", error.cure
         ) from error
     except IndexVersionError as error:
+        if not config.embedding.model and switch != "on":
+            # Nobody has asked for this model by name: a search that worked goes on working.
+            return None, (
+                f"the vectors of the corpus are of another {error.what} than {model} has: searched "
+                f"by words only; make them anew with localrag index --corpus {place.name}"
+            )
         raise IndexUnusable(
             f"The vectors of corpus {place.name!r} were made with another {error.what} "
             f"({error.found}; the settings name {error.expected}).",

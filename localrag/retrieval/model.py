@@ -1,13 +1,19 @@
 """The values of retrieval: filters, hits, and the record every stage leaves."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from localrag.corpus.model import Passage
+from localrag.question.everyday import Wording
 
 if TYPE_CHECKING:
     from localrag.question.laws import LawNamed
     from localrag.statutes.resolver import Target
+
+
+FOLLOW_UP = "follow-up"
+"""The stage that makes a question whole which leans on earlier ones; it records that as `query`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +44,14 @@ class Query:
         text: the question, or the search words.
         options: the options of a multiple-choice question; part of the query.
         filters: which passages may be found.
+        history: the questions asked before it in its conversation, oldest first, as asked or as
+            they were read; it may lean on them.
     """
 
     text: str
     options: tuple[str, ...] = ()
     filters: Filters = field(default_factory=Filters)
+    history: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,8 @@ class Hit:
             "delegated by 金融商品取引法 第二十七条の十三 第一項"); empty for plain scores.
         beside: whether it stands in a law other than those that the question names; such a hit
             comes after all others, and answers nothing.
+        fills: id of the passage that leaves to this one what it says; empty where none does.
+        punishes: id of the passage whose breach this one punishes, where a penalty was asked for.
     """
 
     passage: Passage
@@ -62,6 +73,8 @@ class Hit:
     stage: str
     reason: str = ""
     beside: bool = False
+    fills: str = ""
+    punishes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,7 @@ class StageRecord:
         events: anything it left out or switched off.
         subject: what it searched for, where a method searches several times ("option a").
         query: the text searched for, where a method put it together; empty for the question.
+        wordings: everyday words of the question, with what was searched for besides.
     """
 
     stage: str
@@ -83,6 +97,7 @@ class StageRecord:
     events: tuple[str, ...] = ()
     subject: str = ""
     query: str = ""
+    wordings: tuple[Wording, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +134,41 @@ class Trace:
         """All events of all stages, in order."""
         return tuple(event for stage in self.stages for event in stage.events)
 
+    @property
+    def wordings(self) -> tuple[Wording, ...]:
+        """The everyday words of all questions of the stages, each once."""
+        every = (wording for stage in self.stages for wording in stage.wordings)
+        return tuple({wording.said: wording for wording in every}.values())
+
+
+class LinkKind(StrEnum):
+    """How a provision answers a question that another one's words lead to.
+
+    FILLS: it fills in what the other leaves to an order.
+    PUNISHES: it says the penalty of a breach of the other.
+    """
+
+    FILLS = "fills"
+    PUNISHES = "punishes"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A provision that answers for another one.
+
+    Attributes:
+        unit: id of the passage that answers.
+        other: id of the passage that the words of the question lead to.
+        position: where the one cites the other, in the text of its document, in characters.
+        comes_first: whether the question asks for just this; else it stands beside the other.
+    """
+
+    kind: LinkKind
+    unit: str
+    other: str
+    position: int
+    comes_first: bool
+
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
@@ -128,6 +178,8 @@ class Retrieval:
         named: the provisions that the question itself names, or whose term it asks the meaning of.
         missing: provisions the question names that the corpus does not hold, as written.
         laws: the laws that the question names, in its order; none in a corpus without statutes.
+        links: hits that answer for other hits, the best first.
+        doing: what a question for a penalty says is done; empty for every other question.
     """
 
     hits: tuple[Hit, ...]
@@ -135,6 +187,8 @@ class Retrieval:
     named: "tuple[Target, ...]" = ()
     missing: tuple[str, ...] = ()
     laws: "tuple[LawNamed, ...]" = ()
+    links: tuple[Link, ...] = ()
+    doing: str = ""
 
     @property
     def absent(self) -> tuple[str, ...]:

@@ -10,11 +10,26 @@ from localrag.config import Config, RetrievalConfig
 from localrag.corpus.model import ARTICLES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
-from localrag.retrieval import dense, expand, fuse, lexical, prior, query, rerank, resolve, subject
+from localrag.question.asked import penalty_asked
+from localrag.question.everyday import Wording, wordings
+from localrag.retrieval import (
+    dense,
+    expand,
+    fuse,
+    lexical,
+    penal,
+    prior,
+    query,
+    rerank,
+    resolve,
+    subject,
+)
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Seed
-from localrag.retrieval.model import Hit, Query, Retrieval
+from localrag.retrieval.fill import Filler
+from localrag.retrieval.model import Hit, Link, LinkKind, Query, Retrieval
+from localrag.retrieval.query import analyzer
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
@@ -33,6 +48,11 @@ _NO_VECTORS = "no vectors or no model for them: BM25 stands in for search by mea
 _NO_RERANKER = "no model for reranking: the hits keep the order in which they were found"
 # What a neighbour gains even where its own words do not match.
 _UNMATCHED = 0.4
+# Characters of the longest question that is taken for one a person types.
+_TYPED = 200
+# What comes first by its link has a little more than the best, what stands beside a little less.
+_FIRST, _BEHIND = 1.01, 0.999
+_RELATIONS = {LinkKind.FILLS: expand.FILLS_IN, LinkKind.PUNISHES: penal.PUNISHES}
 
 
 class Retriever:
@@ -72,7 +92,7 @@ class Retriever:
             if not config.retrieval.lexical and meaning is None:
                 raise UsageError(
                     "Search by words is switched off (retrieval.lexical), and there is none by "
-                    f"meaning{f': {without}' if without else ', for embedding.model is not set'}.",
+                    f"meaning{f': {without}' if without else ', for no embedder is in use'}.",
                     "Switch one of them on.",
                 )
             opened.pop_all()
@@ -145,7 +165,8 @@ class Retriever:
         reasons = {unit: Reason("named:", words) for unit, words in resolved.words.items()}
         trail.record(resolve.STAGE, named, reasons, [*scope.events, *resolved.events])
 
-        found = self._found(asked, scope, settings, trail)
+        sought = self._sought(asked, scope) if laws_apply else _Sought(asked)
+        found = self._found(sought, scope, settings, trail)
         trail.record(fuse.STAGE, add(found, named), reasons)
 
         if self._models.rerank is not None and settings.rerank != "off":
@@ -163,9 +184,25 @@ class Retriever:
             for unit, neighbour in reached.items()
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
-        hits = trail.record(expand.STAGE, scope.first(add(fused, gained)), reasons)
-        asked_for, missing = tuple(resolved.asked_for), tuple(resolved.missing)
-        return Retrieval(hits, trail.trace, asked_for, missing, scope.laws)
+        total = add(fused, gained)
+        links: list[Link] = []
+        if sought.is_of_law:
+            links = self._linked(sought, seeds, fused, total, asked, admission)
+        reasons |= {
+            link.unit: Reason(_RELATIONS[link.kind], link.other)
+            for link in links
+            if link.unit != link.other
+        }
+        hits = trail.record(expand.STAGE, scope.first(total), reasons)
+        return Retrieval(
+            hits,
+            trail.trace,
+            tuple(resolved.asked_for),
+            tuple(resolved.missing),
+            scope.laws,
+            tuple(links),
+            sought.doing,
+        )
 
     def rank(self, asked: Query, k: int, *, words: bool, meaning: bool) -> Retrieval:
         """Search by words, by meaning, or by both fused by rank, and nothing else.
@@ -255,14 +292,54 @@ class Retriever:
             hits = trail.record(lexical.STAGE, by_words)
         return by_words, by_meaning, hits
 
+    def _sought(self, asked: Query, scope: Scope) -> "_Sought":
+        """What a question seeks in laws; the question itself where the corpus has none.
+
+        Options are put in the words of the law, and so is a question that is longer than a person
+        types: they are searched for as they stand.
+        """
+        if not self.names.rows or asked.options or len(asked.text) > _TYPED:
+            return _Sought(asked)
+        penalty = penalty_asked(asked.text)
+        doing = penalty.doing if penalty else ""
+        words = doing or asked.text
+        names = [(law.start, law.end) for law in scope.laws]
+        return _Sought(replace(asked, text=words), wordings(words, names), doing, is_of_law=True)
+
+    def _linked(
+        self,
+        sought: "_Sought",
+        seeds: Sequence[Seed],
+        found: Scores,
+        total: dict[str, float],
+        asked: Query,
+        admission: Admission,
+    ) -> list[Link]:
+        """What punishes or fills in what was found, with the place it gains in the total."""
+        found = relative_to_best(found)
+        if not sought.doing:
+            filler = Filler(self.store, self.names, admission, asked.text, found)
+            links = filler.links(seeds)
+            _place(total, links)
+            return links
+        doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"
+        terms = frozenset(analyzer().terms(doing))
+        penalties = penal.penalties(self.store, found, terms, admission)
+        best = max(total.values(), default=0.0)
+        for penalty in penalties:
+            unit = penalty.link.unit
+            total[unit] = max(total.get(unit, 0.0), best + penalty.strength)
+        return [penalty.link for penalty in penalties]
+
     def _found(
-        self, asked: Query, scope: Scope, settings: RetrievalConfig, trail: Trail
+        self, sought: "_Sought", scope: Scope, settings: RetrievalConfig, trail: Trail
     ) -> dict[str, float]:
         """Search by words and by meaning, as far as switched on; scores relative to the best."""
+        asked, everyday = sought.query, sought.everyday
         words: dict[str, float] = {}
         if settings.lexical:
-            words = _searched(scope, asked, self._by_words)
-            trail.record(lexical.STAGE, words)
+            words = _searched(scope, asked, partial(self._by_words, everyday=everyday))
+            trail.record(lexical.STAGE, words, wordings=everyday)
         else:
             events = ["search by words is switched off (retrieval.lexical)"]
             trail.record(lexical.STAGE, words, events=events)
@@ -274,9 +351,9 @@ class Retriever:
             trail.record(dense.STAGE, meaning, events=[self._models.without_dense])
         return fuse.fuse(words, meaning, settings)
 
-    def _by_words(self, asked: Query) -> dict[str, float]:
-        matches = lexical.lexical(self.store, self._index, asked)
-        return prior.weigh(matches, asked, self.names)
+    def _by_words(self, asked: Query, everyday: Sequence[Wording]) -> dict[str, float]:
+        matches = lexical.lexical(self.store, self._index, asked, everyday)
+        return prior.weigh(matches, asked, self.names, everyday)
 
     @cached_property
     def names(self) -> LawNames:
@@ -290,6 +367,22 @@ class Retriever:
     @cached_property
     def _resolver(self) -> Resolver:
         return Resolver(self.names, StoredProvisions(self.store, self.names))
+
+
+class _Sought(NamedTuple):
+    """What is searched for.
+
+    Attributes:
+        query: the question; without the words for the penalty where it asks for one.
+        everyday: its everyday words, which statutes say otherwise.
+        doing: the text of such a query; empty where the question asks for no penalty.
+        is_of_law: whether it was read as a question that laws answer.
+    """
+
+    query: Query
+    everyday: tuple[Wording, ...] = ()
+    doing: str = ""
+    is_of_law: bool = False
 
 
 class SearchModels(NamedTuple):
@@ -340,3 +433,11 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
         strength = _EXPANDED_SHARE * fused[unit]
         seeds.append(Seed(law_id, Locator.parse(path), strength, named=False))
     return seeds
+
+
+def _place(total: dict[str, float], links: Sequence[Link]) -> None:
+    """Put what fills in another provision first, or right behind it: as the link says."""
+    for link in links:
+        first = max(total.values(), default=1.0)
+        place = first * _FIRST if link.comes_first else total.get(link.other, first) * _BEHIND
+        total[link.unit] = max(total.get(link.unit, 0.0), place)

@@ -1,12 +1,13 @@
 """What speaks for a unit besides the words of its text: weights on what the words found."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
 from localrag.corpus.model import Locator
-from localrag.retrieval.lexical import Found
+from localrag.question.everyday import Wording
+from localrag.retrieval.lexical import Found, in_law
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import analyzer, full_text
 from localrag.statutes.names import LawNames
@@ -22,7 +23,9 @@ _CAPTION = re.compile(r"（([^（）]+)）$")
 _TITLES_READ = 40
 
 
-def weigh(found: Mapping[str, Found], query: Query, names: LawNames) -> dict[str, float]:
+def weigh(
+    found: Mapping[str, Found], query: Query, names: LawNames, wordings: Sequence[Wording] = ()
+) -> dict[str, float]:
     """The scores, more for what has a title out of the question, less for supplementary provisions.
 
     Where the question speaks of these, nothing is less.
@@ -34,7 +37,7 @@ def weigh(found: Mapping[str, Found], query: Query, names: LawNames) -> dict[str
         if not asks_for_supplement and Locator.parse(path).division.startswith("suppl"):
             score *= _SUPPLEMENTARY
         weighed[unit] = score
-    asked = set(analyzer().terms(query.text))
+    asked = set(analyzer().terms(f"{query.text}\n{in_law(wordings)}"))
     for unit in islice(sorted(weighed, key=lambda unit: -weighed[unit]), _TITLES_READ):
         is_statute = unit.partition("#")[0] in names.rows
         title = _title_terms(found[unit].header, is_statute)

@@ -56,7 +56,7 @@ def asked_of(query: Query, laws: Sequence[LawNamed]) -> Query:
     if not laws:
         return query
     rest = without_names(query.text, laws)
-    return replace(query, text=_PURPOSE if _NOTHING_ELSE.fullmatch(rest) else rest)
+    return replace(query, text=_PURPOSE if _NOTHING_ELSE.fullmatch(rest.strip()) else rest)
 
 
 def inverse_document_frequency(count: int, frequency: int) -> float:

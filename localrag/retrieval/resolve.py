@@ -88,7 +88,7 @@ def resolve(
         if not (resolution.candidates or _articles(resolution)):
             resolved.missing.append(resolution.text)
     resolved.asked_for += resolved.targets
-    for target, term in _defining(store, asked_of(query, scope.laws).text, scope):
+    for target, term in _defining(store, asked_of(query, scope.laws).text.strip(), scope):
         if admission.admits(target.law_id):
             resolved.targets.setdefault(target, IN_QUESTION)
             resolved.named.setdefault(target, f"defines {term}")

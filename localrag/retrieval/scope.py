@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from localrag.corpus.lookups import Lookups
+from localrag.question.asked import order_asked
 from localrag.question.laws import LawNamed, clause_of, laws_named
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import asked_of
@@ -149,10 +150,14 @@ def scope_of(query: Query, names: LawNames, store: Lookups, orders: OrdersUnder)
         for law in laws_named(query.text, names, orders)
     )
     in_options = (law for option in query.options for law in laws_named(option, names, orders))
+    left_to_another = order_asked(query.text) is not None
     circles: list[dict[str, float]] = []
     for law in (*laws, *in_options) if laws else ():
         circle = dict.fromkeys(law.law_ids, 1.0)
-        for law_id in filter(names.is_act, law.law_ids):
+        for law_id in law.law_ids:
+            # An order named means that order only, unless what it leaves to another is asked for.
+            if not (names.is_act(law_id) or left_to_another):
+                continue
             circle |= dict.fromkeys(orders(law_id), _UNDER_THE_ACT) | circle
         if circle and circle not in circles:
             circles.append(circle)

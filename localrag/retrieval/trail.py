@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Passage
+from localrag.question.everyday import Wording
+from localrag.retrieval.expand import FILLS_IN
 from localrag.retrieval.model import Hit, StageRecord, Trace
+from localrag.retrieval.penal import PUNISHES
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.units import Scores
 
@@ -58,6 +61,7 @@ class Trail:
         scores: Scores,
         reasons: Mapping[str, Reason] = MappingProxyType({}),
         events: Sequence[str] = (),
+        wordings: tuple[Wording, ...] = (),
     ) -> tuple[Hit, ...]:
         """End a stage: its best units become its hits."""
         hits: list[Hit] = []
@@ -69,16 +73,34 @@ class Trail:
             passage = self._passage(unit)
             if passage is not None:
                 rank = len(hits) + 1
-                reason = self._words(reasons[unit]) if unit in reasons else ""
-                beside = self._scope.is_beside(passage.document_id)
-                hits.append(Hit(passage, scores[unit], rank, stage, reason, beside))
+                hits.append(self._hit(passage, scores[unit], rank, stage, reasons.get(unit)))
             if len(hits) == self._k:
                 break
         now = perf_counter()
-        self._stages.append(StageRecord(stage, tuple(hits), now - self._since, tuple(events)))
+        record = StageRecord(
+            stage, tuple(hits), now - self._since, tuple(events), wordings=wordings
+        )
+        self._stages.append(record)
         self._tell(self._stages[-1])
         self._since = perf_counter()
         return tuple(hits)
+
+    def _hit(
+        self, passage: Passage, score: float, rank: int, stage: str, reason: Reason | None
+    ) -> Hit:
+        beside = self._scope.is_beside(passage.document_id)
+        if reason is None:
+            return Hit(passage, score, rank, stage, beside=beside)
+        return Hit(
+            passage,
+            score,
+            rank,
+            stage,
+            self._words(reason),
+            beside,
+            fills=reason.other if reason.relation == FILLS_IN else "",
+            punishes=reason.other if reason.relation == PUNISHES else "",
+        )
 
     def _words(self, reason: Reason) -> str:
         other = self._passage(reason.other)

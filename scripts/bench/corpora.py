@@ -12,30 +12,51 @@ from localrag.evaluation.datasets.excerpts import as_documents
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.model import Question
 from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.ingest.index import index_as_set
 from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
+from localrag_models.store import ModelStore
+from localrag_models.store.models import name_for
 
 WORKERS = 2
 LAWS = "laws"
 
 
-def open_corpus(work: Path, name: str, paths: Sequence[Path]) -> Retriever:
+def open_corpus(work: Path, name: str, paths: Sequence[Path], embedder: str = "") -> Retriever:
     """Add the files to a corpus of a workspace in `work`, index it where needed, and open it.
 
     What is not entered is told (the second state of a law is refused); a failed index ends the
     run, for figures without references would mislead.
+
+    Args:
+        work: holds the workspace, in ``home``.
+        name: of the corpus.
+        paths: files and folders.
+        embedder: a model installed there, or the file or folder of one, by which meaning is
+            searched, too; "" for words only.
     """
     workspace = Workspace(work / "home")
     workspace.init()
+    model = _installed(workspace, embedder)
+    config = load(workspace, {"embedding.model": model, "ingest.workers": WORKERS})
     added = add(workspace, name, paths, workers=WORKERS)
     if added.failed:
         print(f"{len(added.failed)} documents not entered; the first: {added.failed[0]}")
-    indexed = index(workspace, name, workers=WORKERS)
+    indexed = index_as_set(workspace, name, config)
     if indexed.failed:
         first = indexed.failed[0]
         sys.exit(f"{len(indexed.failed)} failed; the first: {first}\nDelete {work}, run it again.")
-    return Retriever.open(workspace, name, load(workspace))
+    return Retriever.open(workspace, name, config)
+
+
+def _installed(workspace: Workspace, embedder: str) -> str:
+    """The name of a model in the workspace; one that is named by its path is installed."""
+    path = Path(embedder)
+    store = ModelStore(workspace.models)
+    if not embedder or not path.exists():
+        return embedder
+    name = name_for(path.stem if path.is_file() else path.name)
+    return name if name in store.names() else store.add(path, kind="embedder").name
 
 
 def open_laws(data: Path, work: Path) -> Retriever:

@@ -2,10 +2,11 @@
 
 Per group and half: how often a right provision is quoted first or second by the reader without a
 model (its article; and the paragraph or item too, where the question has one), how often its
-article is among the first ten hits; of the questions that name a law, how often the answer is said
-to be supported and quotes another law, which is neither named, nor under an act named, nor right;
+article is among the first ten hits; of the questions that name a law, how often another law
+is quoted, which is neither named, nor under an act named, nor right;
 and how often a law that the corpus lacks is told, and nothing supported in its stead. A quotation
-and what it stands under count as one. A question that follows others is asked alone.
+and what it stands under count as one. A question that follows others is read
+after them, without a model.
 
 ``--show`` prints the questions of the half that may be looked at, never of the other.
 """
@@ -23,6 +24,7 @@ from options import REPOSITORY, parser
 from rates import latency, rate
 
 from localrag.corpus.model import Locator
+from localrag.question.follow_up import rewritten
 from localrag.reading.extractive import Quotations, quotations
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
@@ -60,8 +62,11 @@ def main() -> None:
             for line in file.read_text(encoding="utf-8").splitlines():
                 asked = json.loads(line)
                 started = time.perf_counter()
-                retrieval = retriever.search(Query(asked["question"]), HITS)
-                quoted = quotations(retriever, Query(asked["question"]), retrieval)
+                history = asked.get("history", ())
+                read = rewritten(asked["question"], history, retriever.names)
+                query = Query(read.text)
+                retrieval = retriever.search(query, HITS)
+                quoted = quotations(retriever, query, retrieval)
                 seconds = time.perf_counter() - started
                 outcome = judged(asked, quoted, retrieval, orders, seconds)
                 outcomes[asked["group"], asked["half"]].append(outcome)

@@ -4,12 +4,17 @@ import base64
 import io
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from transformers import XLMRobertaTokenizer
+    import numpy as np
+    from numpy.typing import NDArray
+    from transformers import XLMRobertaModel, XLMRobertaTokenizer
 
 _TEXTS = (
     "個人情報取扱事業者は、利用目的をできる限り特定しなければならない。",
@@ -91,21 +96,31 @@ def write_encoder(folder: Path) -> TinyEncoder:
 
 
 def write_embedder(folder: Path, shape: Shape = Shape()) -> None:
-    """Write an embedder in the sentence-transformers format, with the prompts of E5."""
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    """Write an embedder with random weights in the sentence-transformers format."""
     import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
     from transformers import XLMRobertaModel
 
     tokenizer = _tokenizer(shape.tokens)
     torch.manual_seed(0)
-    encoder = XLMRobertaModel(_config(tokenizer, shape), add_pooling_layer=False)
+    save_embedder(
+        folder, XLMRobertaModel(_config(tokenizer, shape), add_pooling_layer=False), tokenizer
+    )
+
+
+def save_embedder(
+    folder: Path, encoder: "XLMRobertaModel", tokenizer: "XLMRobertaTokenizer"
+) -> None:
+    """Write an embedder in the sentence-transformers format: mean pooling, the prompts of E5."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+
     encoder.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     transformer = Transformer(str(folder), max_seq_length=_POSITIONS)
+    width = encoder.config.hidden_size
     SentenceTransformer(
-        modules=[transformer, Pooling(shape.width, pooling_mode="mean"), Normalize()],
+        modules=[transformer, Pooling(width, pooling_mode="mean"), Normalize()],
         prompts={"query": "query: ", "document": "passage: "},
         device="cpu",
     ).save(str(folder))
@@ -118,6 +133,7 @@ def write_gguf(
     pooling: str,
     charsmap: bool = True,
     weights: Literal["F32", "F16", "Q8_0"] = "F32",
+    blocks: "Mapping[str, NDArray[np.uint8]]" = MappingProxyType({}),
 ) -> None:
     """Write the XLM-R model in `folder` as GGUF.
 
@@ -127,6 +143,8 @@ def write_gguf(
         pooling: name of a `gguf.PoolingType`; RANK for a reranker.
         charsmap: whether the file says how the tokenizer normalises text; old files do not.
         weights: how the matrices of the layers and the vectors of the tokens are stored.
+        blocks: matrices to store instead, by their name in the folder: rows of Q4_0 as GGML has
+            them, shape (rows, bytes).
     """
     import gguf
     from safetensors.numpy import load_file
@@ -148,7 +166,10 @@ def write_gguf(
         writer.add_classifier_output_labels(list(config.id2label.values()))
     _add_vocabulary(writer, XLMRobertaTokenizer.from_pretrained(folder), charsmap=charsmap)
     for name, tensor in load_file(folder / "model.safetensors").items():
-        if mapped := _gguf_name(name.removeprefix("roberta.")):
+        mapped = _gguf_name(name.removeprefix("roberta."))
+        if mapped and name in blocks:
+            writer.add_tensor(mapped, blocks[name], raw_dtype=gguf.GGMLQuantizationType.Q4_0)
+        elif mapped:
             # XLM-R numbers positions from pad_token_id + 1 on, llama.cpp from 0.
             skipped = config.pad_token_id + 1 if mapped == "position_embd.weight" else 0
             kind = gguf.GGMLQuantizationType[weights if _is_large(mapped) else "F32"]
@@ -165,9 +186,31 @@ def _tokenizer(tokens: int) -> "XLMRobertaTokenizer":
 
     Made-up tokens that no text holds bring it to at least so many `tokens`.
     """
+    trained = _trained()
+    pieces = [(piece.piece, piece.score) for piece in trained.pieces[3:]]
+    special = [(name, 0.0) for name in ("<s>", "<pad>", "</s>", "<unk>")]
+    missing = tokens - len(special) - len(pieces) - 1
+    pieces += [(f"\u2581\ue000{number}", -20.0) for number in range(missing)]
+    return xlmr_tokenizer([*special, *pieces, ("<mask>", 0.0)])
+
+
+def xlmr_tokenizer(pieces: Sequence[tuple[str, float]]) -> "XLMRobertaTokenizer":
+    """The tokenizer of XLM-R with the vocabulary `pieces`: each with its score, in its order."""
+    from transformers import XLMRobertaTokenizer
+
+    return XLMRobertaTokenizer(
+        vocab=list(pieces),
+        # What every vocabulary with the rule ``nmt_nfkc`` carries, XLM-R's among them.
+        _spm_precompiled_charsmap=_trained().normalizer_spec.precompiled_charsmap,
+        model_max_length=_POSITIONS,
+    )
+
+
+@cache
+def _trained() -> Any:
+    """A SentencePiece model of a few sentences, with the normalisation of XLM-R."""
     from sentencepiece import SentencePieceTrainer
     from sentencepiece.sentencepiece_model_pb2 import ModelProto
-    from transformers import XLMRobertaTokenizer
 
     written = io.BytesIO()
     SentencePieceTrainer.train(
@@ -180,16 +223,7 @@ def _tokenizer(tokens: int) -> "XLMRobertaTokenizer":
         num_threads=1,
         minloglevel=2,
     )
-    trained = ModelProto.FromString(written.getvalue())
-    pieces = [(piece.piece, piece.score) for piece in trained.pieces[3:]]
-    special = [(name, 0.0) for name in ("<s>", "<pad>", "</s>", "<unk>")]
-    missing = tokens - len(special) - len(pieces) - 1
-    pieces += [(f"\u2581\ue000{number}", -20.0) for number in range(missing)]
-    return XLMRobertaTokenizer(
-        vocab=[*special, *pieces, ("<mask>", 0.0)],
-        _spm_precompiled_charsmap=trained.normalizer_spec.precompiled_charsmap,
-        model_max_length=_POSITIONS,
-    )
+    return ModelProto.FromString(written.getvalue())
 
 
 def _config(tokenizer: "XLMRobertaTokenizer", shape: Shape, **more: Any) -> Any:

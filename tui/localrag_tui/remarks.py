@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from localrag.question.everyday import Wording
 from localrag_tui.i18n import N_, _
 from localrag_tui.shown import one_line
 
@@ -34,9 +35,17 @@ _KNOWN = (
     N_("the question cannot be turned: the model sees that it asks for what deviates"),
     N_("there was no source to show: the model was not asked about it"),
     N_("the context of {model} holds {n} sentences only: the others that may answer were left out"),
+    N_("the model's reading of the question named other laws or numbers: read without it"),
+    N_("the model wrote no question that could be read: the question was read without it"),
     # Conversations of earlier versions.
     N_("an earlier localrag made these claims and did not check them: ask again"),
 )
+
+
+def looked_up(wording: Wording) -> str:
+    """What statutes say instead of an everyday word, which was looked up as well."""
+    said, phrases = one_line(wording.said), ", ".join(wording.phrases)
+    return _("looked up as well: {said} → {phrases}").format(said=said, phrases=phrases)
 
 
 def remark(text: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from localrag.retrieval.model import FOLLOW_UP
 from localrag_tui.i18n import N_, _
 from localrag_tui.shown import one_line
 
@@ -57,6 +58,7 @@ MISMATCHES = {
 """What is wrong with a claim, by `localrag.reading.checking.MismatchKind`."""
 
 _STAGES = {
+    FOLLOW_UP: N_("question read"),
     "resolve": N_("citations"),
     "lexical": N_("words"),
     "dense": N_("meaning"),

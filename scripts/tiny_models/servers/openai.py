@@ -15,6 +15,7 @@ from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
 from localrag_models.chat import ChatModel, ChatRequest, Finish
+from localrag_models.embedding import Embedder
 from localrag_models.errors import ModelError
 from tiny_models.servers.http import Answer, Double, Json
 from tiny_models.servers.streams import Piece, first_letters, messages_of, stream
@@ -39,6 +40,8 @@ class OpenAIDouble(Double):
         binds: the only spelling of a schema that it obeys; it ignores the others.
         context: tokens it says it has.
         probabilities: whether it gives those of tokens; else it ignores that they are asked for.
+        embedder: answers what is to be embedded; one with prefixes is told ``input_type``, one
+            without embeds what it gets.
     """
 
     def __init__(
@@ -49,7 +52,9 @@ class OpenAIDouble(Double):
         binds: Spelling = "json_schema",
         context: int = 4096,
         probabilities: bool = True,
+        embedder: Embedder | None = None,
     ) -> None:
+        self._embedder = embedder
         self._chat = chat
         self._probabilities = probabilities
         self._dialect = dialect
@@ -64,6 +69,8 @@ class OpenAIDouble(Double):
             return Answer.json({"data": [{"id": "tiny", "object": "model", **more}]})
         if path == "/v1/chat/completions" and self._chat:
             return self._complete(self._chat, body)
+        if path == "/v1/embeddings" and self._embedder:
+            return self._embed(self._embedder, body)
         told = self._tell(path, body)
         return Answer.error("Not Found", 404) if told is None else Answer.json(told)
 
@@ -110,6 +117,18 @@ class OpenAIDouble(Double):
             return Answer.error(error.cause, 500)
         return Answer.json({"choices": [{"message": {"content": reply.text}}]})
 
+    def _embed(self, embedder: Embedder, body: Json) -> Answer:
+        if self._dialect == "strict" and "input_type" in body:
+            return Answer.error("Unrecognized request argument supplied: input_type", 400)
+        texts = body["input"]
+        if any(len(embedder.windows(text)) > 1 for text in texts):
+            return Answer.error("input is too large to process. increase the batch size", 500)
+        query = body.get("input_type") == "query"
+        vectors = embedder.embed_queries(texts) if query else embedder.embed_passages(texts)
+        listed = [{"index": n, "embedding": row} for n, row in enumerate(vectors.tolist())]
+        # Whoever does not look at the index has them the wrong way round.
+        return Answer.json({"data": listed[::-1], "usage": {"prompt_tokens": 0}})
+
     def _likely(self, chat: ChatModel, body: Json) -> Iterator[bytes]:
         """What the first token may be; with an empty text, as if it were part of a character."""
         if self._probabilities and body.get("logprobs"):
@@ -118,21 +137,30 @@ class OpenAIDouble(Double):
 
 
 @contextmanager
-def llama_cpp_server(model: Path, *, context: int = 4096) -> Iterator[str]:
+def llama_cpp_server(
+    model: Path, *, name: str = "tiny", context: int = 4096, embeds: bool = False
+) -> Iterator[str]:
     """The server of llama-cpp-python in a process of its own; gives the address of its API.
 
-    The model is called ``tiny``.
+    Args:
+        model: the GGUF file.
+        name: what the model is called.
+        context: tokens of it.
+        embeds: whether it embeds, in one batch of as many tokens.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [
         *(sys.executable, "-m", "llama_cpp.server", "--model", str(model)),
-        *("--model_alias", "tiny", "--host", "127.0.0.1", "--port", str(port)),
+        *("--model_alias", name, "--host", "127.0.0.1", "--port", str(port)),
         *("--n_ctx", str(context), "--n_threads", "1", "--n_threads_batch", "1"),
         # Otherwise a request kills the one that is running.
         *("--interrupt_requests", "false", "--verbose", "false"),
     ]
+    if embeds:
+        batch = ("--n_batch", str(context), "--n_ubatch", str(context))
+        command += ["--embedding", "true", *batch]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     server = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment

@@ -95,9 +95,13 @@ def test_add_an_embedder(cli: Cli, workspace: Path, tiny_encoder: TinyEncoder) -
     folder = str(tiny_encoder.sentence_transformers)
     added = cli("models", "add", folder, "--name", "e5")
     assert "prefixes: 'query: ' and 'passage: '" in added.out
-    assert "[embedding]" in added.out
+    assert "localrag index" in added.out
+    assert 'embedding.model = "off"' in added.out
     other = cli("models", "add", folder, "--name", "own", "--query-prefix", "検索: ", "--json").json
     assert other["prefixes"] == {"query": "検索: ", "passage": ""}
+    third = cli("models", "add", folder, "--name", "third")
+    assert "[embedding]" in third.out
+    assert 'model = "third"' in third.out
 
 
 def test_damage_is_told(cli: Cli, workspace: Path, tiny_chat: Path) -> None:

@@ -199,6 +199,19 @@ def test_search(cli: Cli, sample: Path) -> None:
     assert passages[0]["id"] in text
 
 
+def test_search_tells_what_it_looked_up_instead_of_everyday_words(cli: Cli, sample: Path) -> None:
+    outcome = cli("search", "渡し守のクビ")
+    assert outcome.code == 0
+    assert outcome.err == "looked up as well: クビ → 解雇\n"
+    lexical = next(
+        stage
+        for stage in cli("search", "渡し守のクビ", "--json").json["trace"]
+        if stage["stage"] == "lexical"
+    )
+    assert lexical["wordings"] == [{"said": "クビ", "phrases": ["解雇"]}]
+    assert cli("ask", "渡し守のクビ").err == outcome.err
+
+
 @pytest.mark.parametrize(
     ("options", "allowed"),
     [

@@ -166,7 +166,10 @@ def test_several_laws_are_read_in_their_order_each_with_its_span() -> None:
 
 def test_the_question_without_its_laws_is_what_is_asked_of_them() -> None:
     question = "薬機法で誇大広告は禁止されているか"
-    assert without_names(question, laws_named(question, NAMES)) == "で誇大広告は禁止されているか"
+    assert (
+        without_names(question, laws_named(question, NAMES)).strip()
+        == "で誇大広告は禁止されているか"
+    )
     assert without_names("広告は禁止か", ()) == "広告は禁止か"
 
 

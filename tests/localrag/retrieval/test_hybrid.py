@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tiny_models.hashing import HashingEmbedder
+from tiny_models.servers import OpenAIDouble
 
 from localrag.config import RetrievalConfig, load
 from localrag.corpus.store import CorpusStore
@@ -19,6 +20,8 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 from localrag_indexes.generations import current
 from localrag_indexes.vectors import VectorIndex
+from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+from localrag_models.embedding import Prefixes
 from localrag_models.store import ModelStore
 
 if TYPE_CHECKING:
@@ -159,13 +162,51 @@ def test_a_model_that_is_gone_is_named_with_its_cure(
     assert cli("search", QUESTION, "--no-dense").code == 0
 
 
-def test_vectors_without_a_model_in_the_settings_are_mentioned(
+def test_the_one_embedder_installed_takes_part_unnamed(
     hybrid: Workspace, cli: Callable[..., Any]
 ) -> None:
+    outcome = cli("--set", "embedding.model=", "search", QUESTION, "--json")
+    assert stage(outcome.json, "dense")["hits"]
+    assert outcome.err == ""
+
+
+def test_off_switches_off_whatever_is_installed(hybrid: Workspace, cli: Callable[..., Any]) -> None:
+    outcome = cli("--set", "embedding.model=off", "search", QUESTION, "--json")
+    assert stage(outcome.json, "dense")["hits"] == []
+    assert "switched off (embedding.model)" in str(stage(outcome.json, "dense")["events"])
+    assert cli("--set", "embedding.model=off", "index").out.endswith("the index is up to date\n")
+    assert cli("--set", "embedding.model=off", "search", "--dense", QUESTION).code == 2
+
+
+def test_of_two_embedders_none_is_chosen_and_it_is_said(
+    hybrid: Workspace, cli: Callable[..., Any], tiny_encoder: "TinyEncoder"
+) -> None:
+    ModelStore(hybrid.models).add(tiny_encoder.gguf, name="other")
     outcome = cli("--set", "embedding.model=", "search", QUESTION)
     assert outcome.code == 0
     assert "searched by words only" in outcome.err
-    assert cli("--set", "embedding.model=", "search", QUESTION, "--dense").code == 2
+    assert cli("search", QUESTION).err == ""
+
+
+def test_vectors_of_another_model_do_not_stop_a_search_that_named_none(
+    hybrid: Workspace, cli: Callable[..., Any], tiny_encoder: "TinyEncoder"
+) -> None:
+    store = ModelStore(hybrid.models)
+    store.remove("e5")
+    store.add(tiny_encoder.sentence_transformers, name="other")
+    outcome = cli("--set", "embedding.model=", "search", QUESTION)
+    assert outcome.code == 0
+    assert "searched by words only; make them anew with localrag index" in outcome.err
+    assert cli("--set", "embedding.model=", "search", "--dense", QUESTION).code == 5
+
+
+def test_an_embedder_whose_runtime_is_missing_is_not_chosen(
+    hybrid: Workspace, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("localrag.inference.opening.find_spec", lambda _: None)
+    outcome = cli("--set", "embedding.model=", "search", QUESTION)
+    assert outcome.code == 0
+    assert "searched by words only" in outcome.err
 
 
 def test_a_model_of_another_kind_is_refused(hybrid: Workspace, cli: Callable[..., Any]) -> None:
@@ -287,6 +328,23 @@ def test_a_model_that_cannot_embed_is_refused_by_its_whole_name(
     outcome = cli("--set", f"embedding.model={model}", "search", QUESTION)
     assert outcome.code == 8
     assert repr(model) in outcome.err
+
+
+def test_a_server_of_openais_protocol_embeds_for_the_index_and_the_search(
+    sample: Path, cli: Callable[..., Any], tiny_encoder: "TinyEncoder", loopback: None
+) -> None:
+    with (
+        LlamaCppEmbedder(tiny_encoder.gguf, prefixes=Prefixes(), threads=1) as inside,
+        OpenAIDouble(embedder=inside, context=512) as server,
+    ):
+        settings = {"embedding.model": "openai:tiny", "embedding.server": server.address}
+        options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+        assert cli(*options, "index").code == 0
+        assert stage(cli(*options, "search", QUESTION, "--json").json, "dense")["hits"]
+        assert "embedding.server" not in cli(*options, "doctor").out
+        unknown = cli("--set", "embedding.model=openai:x", *options[2:], "doctor")
+    assert unknown.code != 0
+    assert "Set embedding.model to openai:tiny." in unknown.out + unknown.err
 
 
 def test_an_embedder_of_another_dimension_is_refused(hybrid: Workspace) -> None:

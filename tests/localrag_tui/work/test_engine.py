@@ -11,10 +11,10 @@ from localrag.config import load
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
+from localrag_models.store import ModelStore
 from localrag_tui.work.answering import Opened, Opening, Read, StageEnded
 from localrag_tui.work.engine import ProcessEngine
 from localrag_tui.work.process import Process, ProcessDied, WorkFailed
-from localrag_models.store import ModelStore
 
 from . import deeds
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from tiny_models.encoder import TinyEncoder
-from tiny_models.servers import OllamaDouble
+from tiny_models.servers import OllamaDouble, llama_cpp_server
 
 from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
 from localrag_models.backends.ollama import OllamaEmbedder
+from localrag_models.backends.openai import OpenAIEmbedder
 from localrag_models.backends.sentence_transformers.embedder import SentenceTransformersEmbedder
 from localrag_models.embedding import Embedder, Prefixes, WindowedEmbedder
 
@@ -50,15 +51,27 @@ def ollama(tiny_encoder: TinyEncoder, allow_loopback: Callable[[], None]) -> Ite
         yield partial(OllamaEmbedder, "tiny-e5", server=server.address)
 
 
+@pytest.fixture(scope="session")
+def openai_llama_cpp(
+    tiny_encoder: TinyEncoder, allow_loopback: Callable[[], None]
+) -> Iterator[Open]:
+    """Opens the GGUF behind the real server of llama-cpp-python."""
+    allow_loopback()
+    name = "tiny-e5"
+    with llama_cpp_server(tiny_encoder.gguf, name=name, context=512, embeds=True) as address:
+        yield partial(OpenAIEmbedder, name, server=address)
+
+
 @pytest.fixture(autouse=True)
 def reachable_server(request: pytest.FixtureRequest) -> None:
     """Lets the tests of a server reach it."""
     parameters = getattr(request.node, "callspec", None)
-    if parameters and parameters.params.get("open_embedder") == "ollama":
+    if parameters and parameters.params.get("open_embedder") in SERVERS:
         request.getfixturevalue("loopback")
 
 
-BACK_ENDS = ["llama_cpp", "sentence_transformers", "ollama"]
+SERVERS = ["ollama", "openai_llama_cpp"]
+BACK_ENDS = ["llama_cpp", "sentence_transformers", *SERVERS]
 
 
 @pytest.fixture(scope="session", params=BACK_ENDS)

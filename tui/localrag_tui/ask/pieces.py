@@ -13,7 +13,7 @@ from localrag.retrieval.model import Query
 from localrag_tui.ask import wording
 from localrag_tui.ask.progress import Progress
 from localrag_tui.i18n import _
-from localrag_tui.remarks import remark
+from localrag_tui.remarks import looked_up, remark
 from localrag_tui.shown import content
 from localrag_tui.wording import STATUSES, duration, mismatch, moved, provenance, size
 from localrag_tui.work.answering import Opening, Read
@@ -46,17 +46,20 @@ class Piece(NamedTuple):
 
 def pieces(turn: Turn) -> list[Piece]:
     """All that is shown of a turn."""
-    return [*_question(turn.query), *_outcome(turn)]
+    read_as = turn.read_as if turn.read_as != turn.query.text else ""
+    return [*_question(turn.query, read_as), *_outcome(turn)]
 
 
 def question(query: Query) -> list[Piece]:
     """What is shown of a question that is being answered."""
-    return list(_question(query))
+    return list(_question(query, ""))
 
 
 def live(progress: Progress) -> Content:
     """An answer that is being made: the stages that have ended, and the unchecked claims."""
     lines = []
+    if progress.read_as:
+        lines.append(_read_as(progress.read_as))
     if progress.stages:
         stages = wording.SEPARATOR.join(map(wording.found, progress.stages))
         lines.append(content(stages, _QUIET))
@@ -94,11 +97,17 @@ def _reading(read: Read) -> str:
     )
 
 
-def _question(query: Query) -> Iterator[Piece]:
+def _question(query: Query, read_as: str) -> Iterator[Piece]:
     yield Piece(content(cut(query.text), "bold"), "question")
+    if read_as:
+        yield Piece(_read_as(read_as), "reading")
     for label, option in zip(LABELS, query.options, strict=False):
         text = Content.assemble((f"{label}  ", f"bold {_QUIET}"), content(cut(option)))
         yield Piece(text, "option")
+
+
+def _read_as(read_as: str) -> Content:
+    return content(_("read as: {question}").format(question=cut(read_as)), f"italic {_QUIET}")
 
 
 def _outcome(turn: Turn) -> Iterator[Piece]:
@@ -151,6 +160,8 @@ def _answer(answer: Answer) -> Iterator[Piece]:
         # Without claims, the quotations are the answer.
         if not citation.verified or not (answer.claims or answer.derivation):
             yield _quotation(number, citation)
+    for everyday in answer.trace.wordings:
+        yield Piece(content(looked_up(everyday), _QUIET), "note")
     for event in dict.fromkeys(answer.trace.events):
         yield Piece(content(_("note: {event}").format(event=remark(event)), _QUIET), "note")
 

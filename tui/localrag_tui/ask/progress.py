@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from time import monotonic
 
-from localrag.retrieval.model import StageRecord
+from localrag.retrieval.model import FOLLOW_UP, StageRecord
 from localrag_tui.ask import wording
 from localrag_tui.i18n import _
 from localrag_tui.wording import duration
@@ -15,6 +15,7 @@ class Progress:
     """What was told of an answer until now.
 
     Attributes:
+        read_as: the question made whole, where it leans on those before it; else "".
         stages: of the retrieval, as they ended.
         claims: as far as they are written; nothing in them is checked.
         tokens: about so many are written.
@@ -23,6 +24,7 @@ class Progress:
         changed: whether something was told that nobody has looked at.
     """
 
+    read_as: str = ""
     stages: list[StageRecord] = field(default_factory=list)
     claims: tuple[str, ...] = ()
     tokens: int = 0
@@ -41,6 +43,8 @@ class Progress:
                 self.opening = None
             case Read():
                 self.read = event
+            case StageEnded(record) if record.stage == FOLLOW_UP:
+                self.read_as = record.query
             case StageEnded(record):
                 self.stages.append(record)
             case Drafted(claims, tokens):

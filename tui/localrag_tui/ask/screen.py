@@ -1,6 +1,7 @@
 """The Ask screen: the conversation, where the next question is typed, and the evidence."""
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _PACE = 0.05
 # Seconds between two drafts of it that are written down.
 _DRAFT_PACE = 1.0
+# Questions before one in the conversation that it may lean on.
+_EARLIER = 3
 
 
 class AskScreen(WorkbenchScreen):
@@ -139,8 +142,9 @@ class AskScreen(WorkbenchScreen):
     # Asking
 
     def on_composer_asked(self, event: Composer.Asked) -> None:
-        """Ask what was typed."""
-        self._ask(event.query)
+        """Ask what was typed; it may lean on the questions before it."""
+        before = self._transcript.turns[-_EARLIER:]
+        self._ask(replace(event.query, history=tuple(turn.read_as for turn in before)))
 
     def on_example_asked(self, event: "Example.Asked") -> None:
         """Ask what is offered where nothing was asked yet."""
@@ -183,7 +187,7 @@ class AskScreen(WorkbenchScreen):
         return await Asking.begin(bench, self._record, query, config, self._end)
 
     async def _show_asked(self, asking: "Asking") -> None:
-        self.query_one(Composer).sent(asking.turn.query)
+        self.query_one(Composer).sent(replace(asking.turn.query, history=()))
         self.remove_class("-empty", "-over")
         await self._transcript.begin(asking.turn, asking.progress)
         self._entitle(await self._record.title())

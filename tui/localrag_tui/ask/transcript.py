@@ -118,6 +118,11 @@ class Transcript(VerticalScroll):
         self.screen.screen_layout_refresh_signal.subscribe(self, self._after_layout, immediate=True)
 
     @property
+    def turns(self) -> list[Turn]:
+        """The whole conversation, what stands above included, oldest first."""
+        return [*self._above, *(view.turn for view in self._views())]
+
+    @property
     def turn(self) -> Turn | None:
         """The turn where the reader is; the last one where they are nowhere."""
         if self.here is not None and self.here.is_attached:

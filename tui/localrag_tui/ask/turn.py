@@ -59,6 +59,7 @@ class TurnView(Vertical):
         height: auto;
         padding: 0 1 1 1;
         .question { border-left: outer $primary; padding: 0 1; margin: 0 0 0 0; }
+        .reading { border-left: outer $primary; padding: 0 1; }
         .option { border-left: outer $primary; padding: 0 1 0 3; }
         .state, .live { margin: 1 0 0 0; padding: 0 1; }
         .cure, .draft, .result, .claim, .quotation, .computed, .note { padding: 0 1; }

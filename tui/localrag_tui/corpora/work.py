@@ -22,7 +22,7 @@ _STAGES = {
     "links": (N_("finding references"), "documents"),
     "terms": (N_("indexing"), "passages"),
     "windows": (N_("splitting"), "passages"),
-    "vectors": (N_("embedding"), "passages"),
+    "vectors": (N_("embedding"), "windows"),
     "graph": (N_("joining"), "vectors"),
 }
 """For each stage of `localrag.ingest.events.Progress`: what is done, and what is counted."""

@@ -14,7 +14,12 @@ _SOON = 1.0
 """Seconds after which a rate says something."""
 BYTES = "bytes"
 """The unit that is shown in megabytes."""
-UNITS = {"documents": N_("documents"), "passages": N_("passages"), "vectors": N_("vectors")}
+UNITS = {
+    "documents": N_("documents"),
+    "passages": N_("passages"),
+    "windows": N_("windows"),
+    "vectors": N_("vectors"),
+}
 """Of what is counted else."""
 
 

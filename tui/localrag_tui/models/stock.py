@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
+from localrag.inference.opening import models_in_use
 from localrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def take_stock(workspace: Workspace, config: Config) -> list[ModelRow]:
     from localrag_models.store import ModelStore
 
     store = ModelStore(workspace.models)
-    used = _used(config)
+    used = models_in_use(workspace, config)
     rows = [_installed(model, used) for model in store.installed()]
     rows += _damaged(store)
     unfinished = store.unfinished()
@@ -77,16 +78,6 @@ def take_stock(workspace: Workspace, config: Config) -> list[ModelRow]:
             rows.append(ModelRow(name, State.UNFINISHED, fetched=fetched))
     rows += [_available(entry, used, unfinished.get(name, 0)) for name, entry in known.items()]
     return rows
-
-
-def _used(config: Config) -> dict[str, str]:
-    """The setting that names a model, by the model."""
-    named = {
-        config.reranking.model: "reranking.model",
-        config.embedding.model: "embedding.model",
-        config.chat.model: "chat.model",
-    }
-    return {model: setting for model, setting in named.items() if model}
 
 
 def _installed(model: "InstalledModel", used: dict[str, str]) -> ModelRow:

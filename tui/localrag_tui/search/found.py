@@ -15,6 +15,7 @@ from localrag.errors import LocalragError
 from localrag.retrieval.model import Hit, Query, Retrieval, Trace
 from localrag_tui.i18n import ngettext
 from localrag_tui.library import Library
+from localrag_tui.remarks import looked_up
 from localrag_tui.search import words
 from localrag_tui.search.explaining import explain
 from localrag_tui.search.guidance import Guidance
@@ -213,7 +214,8 @@ class FoundView(Vertical):
         if moved:
             note = Content(journey(found.trace.stages, moved.passage.id))
         else:
-            note = words.events((*filter(None, [self._notice]), *found.trace.events))
+            besides = map(looked_up, found.trace.wordings)
+            note = words.events((*filter(None, [self._notice]), *besides, *found.trace.events))
         figures = ""
         if found.hits:
             milliseconds = sum(stage.seconds for stage in found.trace.stages) * 1000

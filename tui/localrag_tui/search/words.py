@@ -15,6 +15,7 @@ _RELATIONS = {
     "applies mutatis mutandis": N_("applies mutatis mutandis"),
     "applied mutatis mutandis by": N_("applied mutatis mutandis by"),
     "defines": N_("defines"),
+    "punishes a breach of": N_("punishes a breach of"),
     "named:": N_("named in the search:"),
 }
 _LAYERS = {

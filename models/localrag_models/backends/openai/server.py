@@ -1,5 +1,6 @@
 """A server that speaks OpenAI's protocol, and what the different ones tell beyond it."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
@@ -12,10 +13,22 @@ from localrag_models.errors import (
     ServerRefused,
     ServerTimeout,
     ServerUnreachable,
+    WrongKind,
 )
 
 THINKING_OFF: Json = {"chat_template_kwargs": {"enable_thinking": False}}
 """Tells the template of a model that can think not to; llama-server and vLLM pass it on."""
+
+NO_EMBEDDER = (
+    "Start it with an embedding model: llama-server --embeddings, or llama_cpp.server "
+    "--embedding true."
+)
+_NO_EMBEDDER = re.compile(r"embedding=True|not support embeddings", re.I)
+_COUNTERS = (
+    ("/tokenize", "content"),  # llama-server
+    ("/tokenize", "prompt"),  # vLLM
+    ("/extras/tokenize/count", "input"),  # llama_cpp.server
+)
 
 Counter = Callable[[list[Json]], int | None]
 """Tokens of the prompt that a server would make of messages; None where it does not say."""
@@ -28,21 +41,25 @@ class OpenAIServer(Server):
         address: of its API, ``http://HOST:PORT/v1``; without a path, ``/v1`` is added.
         timeout: seconds without a byte after which it counts as stuck.
         api_key: sent as bearer token, unless empty.
+        section: of the settings that name server and model.
     """
 
-    def __init__(self, address: str, *, timeout: float, api_key: str = "") -> None:
+    def __init__(
+        self, address: str, *, timeout: float, api_key: str = "", section: str = "chat"
+    ) -> None:
         address = checked(address)
         if not urlsplit(address).path:
             address += "/v1"
         super().__init__(
             address,
             name="Model server",
-            cure="Start the server, or change chat.server.",
+            cure=f"Start the server, or change {section}.server.",
             probabilities="Use a server that gives them (logprobs): llama-server, vLLM, or "
             "llama_cpp.server with logits_all.",
             timeout=timeout,
             api_key=api_key,
         )
+        self._section = section
         self._root = address.removesuffix("/v1")
 
     def refusal(self, status: int, message: str) -> ModelError:
@@ -55,7 +72,11 @@ class OpenAIServer(Server):
         if status == 404 and "model" in message.lower():
             return ModelMissing(
                 f"The model server at {self.address} answered: {message}",
-                "Set chat.model to openai:NAME with a name the server knows.",
+                f"Set {self._section}.model to openai:NAME with a name the server knows.",
+            )
+        if _NO_EMBEDDER.search(message):
+            return WrongKind(
+                f"The model server at {self.address} does not embed: {message}", NO_EMBEDDER
             )
         return super().refusal(status, message)
 
@@ -75,7 +96,7 @@ class OpenAIServer(Server):
             names = ", ".join(str(card.get("id")) for card in cards[:20])
             raise ModelMissing(
                 f"The model server at {self.address} has no model {model!r}; it has: {names}.",
-                f"Set chat.model to openai:{cards[0].get('id')}.",
+                f"Set {self._section}.model to openai:{cards[0].get('id')}.",
             )
         settings = self._asked(f"{self._root}/props").get("default_generation_settings")
         lm_studio = self._asked(f"{self._root}/api/v0/models/{model}")
@@ -97,6 +118,20 @@ class OpenAIServer(Server):
             if counter(model, sample) is not None:
                 return partial(counter, model)
         return None
+
+    def text_counter_of(self, model: str) -> Callable[[str], int | None] | None:
+        """What counts the tokens of a text as it is embedded; None where the server cannot."""
+        for path, name in _COUNTERS:
+            counter = partial(self._text_count, path, name, model)
+            if counter("a") is not None:
+                return counter
+        return None
+
+    def _text_count(self, path: str, name: str, model: str, text: str) -> int | None:
+        body = {"model": model, name: text, "add_special": True}
+        told = self._asked(f"{self._root}{path}", body)
+        listed = told.get("tokens")
+        return len(listed) if isinstance(listed, list) else tokens(told.get("count"))
 
     def _llama_server_count(self, model: str, messages: list[Json]) -> int | None:
         body = {"model": model, "messages": messages, **THINKING_OFF}
@@ -122,7 +157,7 @@ class OpenAIServer(Server):
     def _asked(self, path: str, body: Json | None = None) -> Json:
         """What the server answers, nothing where it does not know the question."""
         try:
-            return self.get(path) if body is None else self.post(path, body)
+            return self.get(path) if body is None else self.post(path, body, last=True)
         except (ServerUnreachable, ServerTimeout):
             raise
         except ModelError:

@@ -12,7 +12,7 @@ from localrag_models.normalisation import nmt_nfkc
 from localrag_models.windows import LONGEST_WINDOW
 
 # On a processor more fits no cache and is slower; an accelerator has to be kept busy.
-_TOKENS_ON_PROCESSOR = 2_048
+_TOKENS_ON_PROCESSOR = 512
 _TOKENS_ON_ACCELERATOR = 32_768
 
 

@@ -33,12 +33,13 @@ from localrag_models.errors import (
 
 Json = dict[str, Any]
 
+_NOT_IMPLEMENTED = 501
 _CONNECT_SECONDS = 5.0
 _LONGEST_LINE = 8 * 2**20
 _LONGEST_MESSAGE = 400
 _TOO_LONG = re.compile(
     r"exceed\w* .{0,40}context|context (?:size|length|window).{0,40}exceed|maximum context length"
-    r"|greater than the context|context.{0,20}overflow",
+    r"|greater than the context|context.{0,20}overflow|too large to process|must have less than",
     re.I | re.S,
 )
 _NO_PROBABILITIES = re.compile(r"log_?probs", re.I)
@@ -49,6 +50,13 @@ _QUERY = re.compile(r"([?#]).+", re.S)
 
 class BadRequest(ServerRefused):
     """The server answered 400 or 422: it serves the caller, but not with what was asked for."""
+
+
+class Unserved(ServerRefused):
+    """The server answered 404 or 501: it has nothing there."""
+
+
+_KINDS = {400: BadRequest, 422: BadRequest, 404: Unserved, 501: Unserved}
 
 
 class Server:
@@ -101,11 +109,21 @@ class Server:
         Raises:
             ModelError: by the status; `ServerBroke` for an answer that is no JSON object.
         """
-        return self._plain("GET", path, None)
+        return self._plain("GET", path, None, {})
 
-    def post(self, path: str, body: Json) -> Json:
-        """Answer of a POST request; raises as `get` does, and `BadRequest`."""
-        return self._plain("POST", path, body)
+    def post(self, path: str, body: Json, *, last: bool = False) -> Json:
+        """Answer of a POST request.
+
+        Args:
+            path: as in `get`.
+            body: what is sent.
+            last: whether the connection is closed after it. A server that does not know the path
+                may leave the body unread, and take it for the beginning of the next request.
+
+        Raises:
+            BadRequest, Unserved, ModelError: as `get` says.
+        """
+        return self._plain("POST", path, body, {"Connection": "close"} if last else {})
 
     def lines(
         self, path: str, body: Json, cancelled: Callable[[], bool]
@@ -130,7 +148,7 @@ class Server:
             return self.no_probabilities(message)
         if 300 <= status < 400:
             return ServerRefused(told, "Redirects are not followed: name the final address.")
-        if status in (408, 429) or status >= 500:
+        if status in (408, 429) or (status >= 500 and status != _NOT_IMPLEMENTED):
             return ServerBusy(told, "Try again a little later; the log of the server says more.")
         return ServerRefused(told, "See which model and settings the server accepts.")
 
@@ -167,16 +185,17 @@ class Server:
         """Close the connections."""
         self._client.close()
 
-    def _plain(self, method: str, path: str, body: Json | None) -> Json:
+    def _plain(self, method: str, path: str, body: Json | None, headers: Mapping[str, str]) -> Json:
         with self._failures():
             content = None if body is None else _encoded(body)
-            response = self._client.request(method, self._url(path), content=content)
+            url = self._url(path)
+            response = self._client.request(method, url, content=content, headers=headers)
             try:
                 self._demand_ok(response)
             except ServerRefused as error:
-                if response.status_code not in (400, 422):
+                if (kind := _KINDS.get(response.status_code)) is None:
                     raise
-                raise BadRequest(error.cause, error.cure) from error
+                raise kind(error.cause, error.cure) from error
             return self.parsed(response.content)
 
     def _demand_ok(self, response: httpx.Response) -> None:

@@ -1,0 +1,85 @@
+"""What a question asks of the law, where statutes answer in fixed wording.
+
+The penalty of a doing stands apart from its prohibition, and what an act leaves to an order stands
+in the order: a question that asks for one of them is answered elsewhere than where its words are.
+"""
+
+import re
+from dataclasses import dataclass
+
+_PENALTY = re.compile(
+    r"罰則|刑罰|法定刑|処罰|罰金|科料|過料|罰せられ|罰は|(?:どんな|どういう|どのような|何の|なんの)(?:罪|罰)"
+    r"|(?:懲役|禁錮|拘禁刑)(?:は|何年|[?？]|$)|(?:何年|どのくらい|どれくらい)の(?:刑|懲役|拘禁刑)"
+    r"|刑事罰|ペナルティ|罰(?=[\s　]*$|[はがをに])|刑の重さ|刑期|量刑|刑は|捕まる"
+    r"|(?:犯罪|罪)に(?:なる|問われ)"
+    r"|\bpenalt(?:y|ies)\b(?! clause)|\bpunish(?:able|ed|ment|ments)?\b|\bsanctions?\b"
+    r"|\bcriminal(?:ly)? (?:liability|liable)\b|\bfine[ds]?\b|\bsentenced?\b",
+    re.IGNORECASE,
+)
+# Words of such a question that say nothing of what is done.
+_EMPTY = re.compile(
+    r"に(?:違反|反)(?:した|する|すると|したら)?|した(?:場合|とき|ら|者)|(?:場合|とき)(?:は|の)?"
+    r"|を教えて(?:ください)?|どうなる|どう|について|(?:何|なん)ですか|ですか|(?:いくら|どの(?:くらい|程度))"
+    r"|\b(?:what|is|are|the|for|of|how|maximum|criminal)\b",
+    re.IGNORECASE,
+)
+# A longer text tells a case or quotes a provision, and names a penalty among much else.
+_LONGEST = 80
+
+_INSTRUMENT = r"政令|[一-鿿]{0,6}(?:府令|省令)|[一-鿿]{2,12}委員会規則|人事院規則|最高裁判所規則"
+_LEFT = re.compile(
+    rf"(?P<instrument>{_INSTRUMENT})(?:(?:で|に|において|により|によって)(?:定め|規定|指定|委任)"
+    r"(?:る|する|られた|られる|られている|され|された|されている|した|している|てい)?|の(?:定め|指定)る?)"
+)
+_WHERE = re.compile(r"(?:どこ|何|なに|どの(?:法令|政令|省令|規則))(?:で|に)(?:決ま|決め|定め|規定)")
+_ENDS = re.compile(r"とは|って|(?:は|が)(?:何|なに|なん|どの|どん|どれ|いくら|いつ)|[?？。]|$")
+
+
+@dataclass(frozen=True, slots=True)
+class PenaltyAsked:
+    """A question for the penalty of a doing.
+
+    Attributes:
+        doing: what is done, or the provision that is broken: the question with blanks in the place
+            of the words for the penalty, so that spans of the one are spans of the other.
+    """
+
+    doing: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderAsked:
+    """A question for what a provision leaves to an order.
+
+    Attributes:
+        instrument: the kind of order as the question names it: 政令, 内閣府令; empty where it asks
+            only where a thing is laid down.
+        point: the words for what is left to it: 有価証券; empty where there are none behind.
+    """
+
+    instrument: str
+    point: str
+
+
+def penalty_asked(question: str) -> PenaltyAsked | None:
+    """Read a question for a penalty; None for any other."""
+    if len(question) > _LONGEST or not _PENALTY.search(question):
+        return None
+    doing = _EMPTY.sub(_blank, _PENALTY.sub(_blank, question))
+    return PenaltyAsked(doing) if any(map(str.isalnum, doing)) else None
+
+
+def order_asked(question: str) -> OrderAsked | None:
+    """Read a question for what is left to an order; None for any other."""
+    if len(question) > _LONGEST:
+        return None
+    left = _LEFT.search(question)
+    if left is None:
+        return OrderAsked("", "") if _WHERE.search(question) else None
+    rest = question[left.end() :]
+    end = _ENDS.search(rest)
+    return OrderAsked(left["instrument"], rest[: end.start() if end else None])
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])

@@ -1,0 +1,166 @@
+"""What kind of thing a question asks for, and whether a text offers one."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+
+from localrag.question.names import names_in
+
+
+class Kind(StrEnum):
+    """The kinds of answer that a question can ask for."""
+
+    WHEN = "when"
+    HOW_MANY = "how many"
+    WHO = "who"
+    WHERE = "where"
+    CALLED = "what it is called"
+    WHY = "why"
+    YES_OR_NO = "yes or no"
+    WHICH_LAW = "which law"
+    OTHER = "other"
+
+
+# How the answer is to be put, and not what it is about.
+_MANNER = re.compile(
+    r"西暦|フルネーム|(?:アルファベット|日本語|英語|漢字|カタカナ|ひらがな)(?:[0-9０-９一二三四五六]+文?字)?で"
+    r"|[0-9０-９一二三四五六]+文?字で|(?:別|他|ほか)の(?:言い方|呼び方)で"
+    r"|(?:この)?文章(?:において|の中で|中で)"
+    r"|(?:答え|こたえ|述べ|教え|挙げ|あげ)(?:よ(?!う)|なさい|てください|て下さい)"
+)
+
+_NUMBER = r"(?:\d|[〇一二三四五六七八九十百千万億兆])"
+_COUNTER = (
+    r"年代|年度|世紀|年間|年|[かカヶヵ]月|月|週間|日間|日|時間|時|分|秒|歳|才|人|名|回|度|位|番目|番|"
+    r"本|個|つ|匹|頭|枚|台|軒|校|種類|種|万|億|円|ドル|メートル|キロ|パーセント|%|割|倍|点|"
+    r"[箇かカヶヵ]所|[箇かカヶヵ]国|都市|線|駅|階|両|勝|敗|組|チーム|曲|作|巻|話|条|項|号"
+)
+_COUNTED = re.compile(rf"(?:何|なん)({_COUNTER})")
+# Counted, these give a point in time, unless it is asked how long something lasts.
+_CALENDAR = frozenset(("年", "年代", "年度", "世紀", "月", "日", "時"))
+_LASTS = re.compile(r"期間|任期|刑期|時効|年数|日数|以内|までに|寿命")
+_PLACES_OF_A_LAW = frozenset(("条", "項", "号"))
+
+_CLUES = tuple(
+    (kind, re.compile(clue), re.compile(sign))
+    for kind, clue, sign in (
+        (
+            Kind.WHEN,
+            r"いつ|\bwhen\b|\b(?:what|which) (?:year|date|month|day|century)\b",
+            rf"{_NUMBER}\s*(?:年|月|日|世紀)|時代|\b1\d\d\d\b|\b20\d\d\b",
+        ),
+        (
+            Kind.HOW_MANY,
+            r"いくつ|いくら|どのくらい|どれくらい|どれほど|どの程度"
+            r"|\bhow (?:many|much|long|old|far|tall|big)\b",
+            rf"{_NUMBER}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand)\b",
+        ),
+        (
+            Kind.CALLED,
+            r"何と[いう言呼称]|なんと[いう言呼]|何ていう|別名|通称|名称|呼び名|略称|愛称",
+            r"という|と呼|と称|と言|とい[うっ]|「|『|別名|通称|略",
+        ),
+        # Within what time: statutes say 三月以内に, 八日を経過した, 三十日前に.
+        (
+            Kind.HOW_MANY,
+            r"期間|期限|時効|\b(?:deadline|time limit|period)\b",
+            rf"{_NUMBER}\s*(?:年|月|日|週間|時間)(?:以内|以上|間|前|を経過|を超え|が経過|に満た)",
+        ),
+        (
+            Kind.WHY,
+            r"なぜ|何故|理由|原因|どうして|\bwhy\b",
+            r"ため|から|ので|により|によって|よって|理由|原因|\bbecause\b|\bdue to\b|\bsince\b",
+        ),
+    )
+)
+
+# What no sign in a text tells: a person and a place look like any other word.
+_WITHOUT_SIGN = tuple(
+    (kind, re.compile(clue))
+    for kind, clue in (
+        (Kind.WHICH_LAW, r"(?:何|なん|どの|どんな|どういう)(?:という)?(?:法律|法令|条文|規定|条)"
+         r"|根拠(?:条文|法令|規定)|\b(?:which|what) (?:act|law|statute|provision|article)\b"),
+        (Kind.WHO, r"誰|だれ|どなた|何者|\bwho(?:m|se)?\b"),
+        (Kind.WHERE, r"どこ|何処|どちら|\bwhere\b"),
+        (Kind.YES_OR_NO, r"(?:です|ます|ません|でしょう|[るいたうくすつむぶ])か[。？?]?\s*$"
+         r"|^(?:is|are|was|were|do|does|did|can|could|may|must|has|have|had|should|will)\b"),
+    )
+)  # fmt: skip
+_ASKS_WHAT = re.compile(
+    r"何|なん|なに|どの|どん|どう|どれ|どち|いか[がに]|いかなる|\b(?:what|which|how)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a question asks for, and what it speaks of.
+
+    Attributes:
+        kind: of answer.
+        names: that the question speaks of, normalised.
+        sign: what texts that offer such a thing show; None where nothing tells them.
+        rest: the question without what no answer repeats: the clue (何年, how many), and how it is
+            to be answered (アルファベット三文字で答えよ).
+    """
+
+    kind: Kind
+    names: tuple[str, ...]
+    sign: re.Pattern[str] | None
+    rest: str
+
+    @classmethod
+    def of(cls, question: str) -> "Expectation":
+        """Read the clue of a question: 何人, いつ, how many, 何という, なぜ."""
+        asked, names = _fold(question), names_in(question)
+        if counted := _COUNTED.search(asked):
+            sign = re.compile(rf"{_NUMBER}\s*{re.escape(counted[1])}")
+            return cls(_counted(asked, counted[1]), names, sign, _without(asked, counted))
+        for kind, clue, sign in _CLUES:
+            if found := clue.search(asked):
+                return cls(kind, names, sign, _without(asked, found))
+        return cls(_kind_without_sign(asked), names, None, _MANNER.sub(" ", question))
+
+    def met_by(self, text: str) -> bool:
+        """Whether the text offers such a thing; False, too, where no sign tells."""
+        return self.sign is not None and self.sign.search(_fold(text)) is not None
+
+
+# What an answer holds that tells a time, or a number.
+_TELLS = {
+    Kind.WHEN: re.compile(
+        rf"{_NUMBER}|時代|世紀|頃|[前後中]$|翌|昨|同年|当時"
+        r"|\b(?:century|today|during|after|before)\b"
+    ),
+    Kind.HOW_MANY: re.compile(
+        rf"{_NUMBER}|[数半全無]|なし|\b(?:no|none|all|half|one|two|three|four|five|six|seven|eight"
+        r"|nine|ten|eleven|twelve|hundred|thousand|million|several|many|few)\b"
+    ),
+}
+
+
+def is_of_kind(answer: str, kind: Kind) -> bool:
+    """Whether an answer can be one of this kind; what no word tells, a person or a place, can."""
+    sign = _TELLS.get(kind)
+    return sign is None or sign.search(_fold(answer)) is not None
+
+
+def _counted(asked: str, counter: str) -> Kind:
+    if counter in _PLACES_OF_A_LAW:
+        return Kind.WHICH_LAW
+    return Kind.WHEN if counter in _CALENDAR and not _LASTS.search(asked) else Kind.HOW_MANY
+
+
+def _kind_without_sign(asked: str) -> Kind:
+    for kind, clue in _WITHOUT_SIGN:
+        if clue.search(asked) and not (kind is Kind.YES_OR_NO and _ASKS_WHAT.search(asked)):
+            return kind
+    return Kind.OTHER
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def _without(text: str, match: re.Match[str]) -> str:
+    return _MANNER.sub(" ", f"{text[: match.start()]} {text[match.end() :]}")

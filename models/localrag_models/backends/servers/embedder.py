@@ -1,0 +1,131 @@
+"""What every embedder behind a server does alike; a back end adds how its server is asked."""
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from localrag_models.backends.servers.estimate import lower_bound, upper_bound
+from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
+from localrag_models.errors import ContextExceeded
+from localrag_models.retrying import Retry, retrying
+from localrag_models.windows import split
+
+if TYPE_CHECKING:
+    from localrag_models.embedding import Vectors
+
+LARGEST_INPUT = 2048
+"""Servers read an input in one batch: beyond so many tokens some cut it, some crash."""
+
+_NOMIC = Prefixes("search_query: ", "search_document: ")
+_IS_E5 = re.compile(r"(?<![^\W_])e5(?![^\W_])", re.IGNORECASE)
+_SPECIAL_TOKENS = 2
+_WINDOWS_AT_ONCE = 32
+
+
+class ServerEmbedder(WindowedEmbedder):
+    """An embedder behind a server; fulfils `localrag_models.embedding.Embedder`.
+
+    Tokens are estimated, so windows fill three quarters of what the server takes at once. What it
+    finds too long all the same is split in two; it never cuts.
+
+    Args:
+        id: names model and weights.
+        dimension: length of a vector.
+        max_tokens: of one window, prefix included.
+        prefixes: what is put before queries and passages.
+        on_retry: told of each failure that is followed by another attempt.
+    """
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 - the name of the contract
+        dimension: int,
+        max_tokens: int,
+        prefixes: Prefixes,
+        on_retry: Callable[[Retry], None],
+    ) -> None:
+        super().__init__(id, dimension, max_tokens, prefixes)
+        self._on_retry = on_retry
+
+    @abstractmethod
+    def _ask(self, windows: Sequence[str]) -> "Vectors":
+        """The vectors, of any length, that the server gives for windows of one kind, in order.
+
+        Raises:
+            ContextExceeded: the server finds one of them too long, or has cut it.
+            ModelError: it fails, or what it gives is no vector for each.
+        """
+
+    def _counts(self, texts: Sequence[str]) -> Sequence[int]:
+        return [upper_bound(text) + _SPECIAL_TOKENS for text in texts]
+
+    def _encode(self, windows: Sequence[str], _: Sequence[int]) -> "Vectors":
+        import numpy as np
+
+        rows = [
+            self._encode_some(windows[start : start + _WINDOWS_AT_ONCE])
+            for start in range(0, len(windows), _WINDOWS_AT_ONCE)
+        ]
+        return np.concatenate(rows) if rows else np.empty((0, self.dimension), np.float32)
+
+    def _encode_some(self, windows: Sequence[str]) -> "Vectors":
+        import numpy as np
+
+        try:
+            return retrying(
+                lambda: self._ask(windows), allowed=lambda: True, on_retry=self._on_retry
+            )
+        except ContextExceeded:
+            if len(windows) > 1:
+                return np.concatenate([self._encode_some([window]) for window in windows])
+            return self._encode_in_parts(windows[0])
+
+    def _encode_in_parts(self, window: str) -> "Vectors":
+        """The mean of both halves of a window that was estimated too low."""
+        import numpy as np
+
+        both = (self.prefixes.query, self.prefixes.passage)
+        prefix = next((each for each in both if each and window.startswith(each)), "")
+        text = window.removeprefix(prefix)
+        parts = split(text, len, max(len(text) // 2, 1))
+        if len(parts) == 1:
+            raise ContextExceeded(
+                f"{self.id} takes no input as short as {window!r}.",
+                "Use another embedder.",
+                needed=len(window),
+                available=0,
+            )
+        vectors = self._unit(np.concatenate([self._encode_some([prefix + part]) for part in parts]))
+        weights = np.asarray([len(part) for part in parts], np.float32)
+        return np.average(vectors, axis=0, weights=weights)[np.newaxis].astype(np.float32)
+
+
+def demand_whole(windows: Sequence[str], read: int, model: str, cure: str) -> None:
+    """Go on only where a server may have read all of its input.
+
+    Args:
+        windows: what it was sent.
+        read: tokens that it says it read; 0 where it does not say.
+        model: its name, for the message.
+        cure: what to do about a server that cuts.
+
+    Raises:
+        ContextExceeded: it has read fewer tokens than the windows have at the very least.
+    """
+    least = sum(map(lower_bound, windows))
+    if 0 < read < least:
+        raise ContextExceeded(
+            f"{model!r} read {read:,} tokens of a text that has {least:,} at the very least: the "
+            "server cut it.",
+            cure,
+            needed=least,
+            available=read,
+        )
+
+
+def trained_with(model: str) -> Prefixes:
+    """The prefixes of the family that a name tells: E5 or nomic-embed-text; none for others."""
+    if "nomic-embed-text" in model:
+        return _NOMIC
+    return E5 if _IS_E5.search(model) else Prefixes()

@@ -1,0 +1,70 @@
+"""JSQuAD's questions, those that judge and others, and a search that a paragraph is kept from."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from localrag.corpus.model import Passage
+from localrag.retrieval.model import Hit, Retrieval, Trace
+
+JUDGES = 200
+"""Questions that judge, those whose ids hash lowest: nothing is fitted or chosen on them."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of the data set.
+
+    Attributes:
+        page: title of the page that its paragraph is of.
+        context: the paragraph.
+        answers: each of them is right.
+    """
+
+    id: str
+    page: str
+    text: str
+    context: str
+    answers: frozenset[str]
+
+
+def questions(squad: Path) -> Iterator[Asked]:
+    """The questions of a file, in the order of the SHA-256 of their ids."""
+    found = [
+        Asked(
+            entry["id"],
+            page["title"],
+            entry["question"],
+            paragraph["context"],
+            frozenset(answer["text"] for answer in entry["answers"]),
+        )
+        for page in json.loads(squad.read_text(encoding="utf-8"))["data"]
+        for paragraph in page["paragraphs"]
+        for entry in paragraph["qas"]
+    ]
+    yield from sorted(found, key=lambda asked: hashlib.sha256(asked.id.encode()).hexdigest())
+
+
+def is_paragraph(text: str, context: str) -> bool:
+    """Whether a passage is the paragraph of the data, which repeats the page title before it."""
+    return text.strip() in (context.strip(), context.partition("[SEP]")[2].strip())
+
+
+def kept_from(found: Retrieval, withheld: Callable[[Passage], bool], k: int) -> Retrieval:
+    """What would have been found without some passages: those of the same page still are.
+
+    Args:
+        found: more than `k` hits, where passages are to be made up for.
+        withheld: whether a passage is kept from the search.
+        k: hits to give back.
+    """
+
+    def rest(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        left = [hit for hit in hits if not withheld(hit.passage)][:k]
+        return tuple(replace(hit, rank=rank) for rank, hit in enumerate(left, 1))
+
+    stages = tuple(replace(stage, hits=rest(stage.hits)) for stage in found.trace.stages)
+    trace = Trace(stages, found.trace.calls)
+    return replace(found, hits=rest(found.hits), trace=trace)

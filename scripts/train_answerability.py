@@ -1,0 +1,257 @@
+"""Fits the weights of ``localrag.reading.answerability``; writes them with their provenance.
+
+A logistic regression with a ridge penalty, and no weight below zero but that of the kind of
+document: every sign is oriented so that more of it speaks for an answer. What it learns from:
+
+- JSQuAD: the paragraph is there, or withheld while the others of its page remain;
+- HotpotQA and MuSiQue: the supporting paragraphs are there, or all withheld;
+- four-choice law questions, and those that lawyers type, of the half that may be looked at: a gold
+  article is among the hits; whether other articles answer as well, nobody has judged, so that none
+  is withheld;
+- questions asked of a corpus that has nothing on them: JSQuAD's of the laws, law ones of JSQuAD.
+
+Cross-validation never parts the questions of one page or one law. The JSQuAD questions that judge
+(``scripts/bench/squad.py``) and the lawyers' questions that are only counted take no part. With
+``--embedder`` the weights for corpora with vectors are fitted, too, on JSQuAD; without, they stay.
+"""
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tomli_w
+from bench.corpora import law_questions, open_corpus
+from bench.multihop import normal, supporting_paragraphs
+from bench.options import REPOSITORY, parser
+from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
+from scipy.optimize import minimize
+from train_statute_lexical import folds
+
+from localrag.corpus.model import Passage
+from localrag.reading.answerability import BY_WORDS, NEARNESS, STATUTE, WITH_VECTORS
+from localrag.reading.extractive import quotations
+from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.pipeline import Retriever
+
+WEIGHTS = REPOSITORY / "localrag" / "reading" / "answerability.toml"
+LAWYERS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
+HITS = 10
+JSQUAD, OFF_TOPIC = 800, 150
+"""Questions of JSQuAD that are asked of their own corpus, and of the laws."""
+FOLDS = 10
+PENALTY = 1.0
+LOST = 0.035
+"""Share of the answered questions that fall below the threshold, in cross-validation."""
+SINGLE_HOP = ("jsquad", "laws")
+"""Sources whose questions one passage answers: the threshold is chosen on them."""
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Example:
+    """The best quotation for a question.
+
+    Attributes:
+        source: where the question is from.
+        group: questions of one page or law; never parted into training and test.
+        answered: whether what answers it was found.
+        signs: of the quotation.
+    """
+
+    source: str
+    group: str
+    answered: bool
+    signs: Mapping[str, float]
+
+
+def main() -> None:
+    """Fit, print what became of every source, and write the file."""
+    options = parser(__doc__, work=True)
+    options.add_argument("--embedder", metavar="PATH", help="fit the weights with vectors, too")
+    arguments = options.parse_args()
+    data, work = arguments.data, arguments.work.resolve()
+    before = tomllib.loads(WEIGHTS.read_text(encoding="utf-8")) if WEIGHTS.exists() else {}
+    file: dict[str, Any] = {
+        "by_words": fitted(list(observed(data, work)), BY_WORDS, "words"),
+        "with_vectors": before.get("with_vectors", {}),
+    }
+    if arguments.embedder:
+        found = jsquad(data, work, arguments.embedder)
+        near = [example for example in found if NEARNESS in example.signs]
+        file["with_vectors"] = fitted(near, WITH_VECTORS, Path(arguments.embedder).name)
+    WEIGHTS.write_text(tomli_w.dumps(file), encoding="utf-8")
+
+
+def fitted(examples: Sequence[Example], names: Sequence[str], searched: str) -> dict[str, Any]:
+    """The weights of some signs, with their provenance, as the file has them; printed as well."""
+    held_out = cross_validated(examples, names)
+    answered = np.array([example.answered for example in examples])
+    single = np.array([example.source in SINGLE_HOP for example in examples])
+    quoted_from = round(float(np.quantile(held_out[answered & single], LOST)), DIGITS)
+    base, weights = fit(examples, names)
+    sources = {}
+    for source in sorted({example.source for example in examples}):
+        for told, right in (("there", True), ("withheld", False)):
+            of = np.array([one.source == source and one.answered == right for one in examples])
+            if of.any():
+                refused = float((held_out[of] < quoted_from).mean())
+                sources[f"{source}, {told}"] = f"{refused:.3f} of {of.sum()}"
+    provenance = {
+        "script": "scripts/train_answerability.py",
+        "searched": searched,
+        "validation": f"{FOLDS} folds by page or law",
+        "penalty": PENALTY,
+        "log_loss": round(log_loss(held_out, answered), DIGITS),
+        "refused": sources,
+        "date": date.today().isoformat(),
+    }
+    print(tomli_w.dumps(provenance))
+    return {
+        "base": base,
+        "quoted_from": quoted_from,
+        "signs": dict(zip(names, weights, strict=True)),
+        "provenance": provenance,
+    }
+
+
+def fit(examples: Sequence[Example], names: Sequence[str]) -> tuple[float, list[float]]:
+    """Base and weights; the penalty applies to the signs at equal spread."""
+    values = np.array([[example.signs[name] for name in names] for example in examples])
+    answered = np.array([1.0 if example.answered else -1.0 for example in examples])
+    spread = values.std(0)
+    spread[spread == 0] = 1
+    scaled = np.hstack([np.ones((len(values), 1)), values / spread])
+    free = np.array([0.0, *(1.0 for _ in names)])
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        margins = answered * (scaled @ weights)
+        value = np.logaddexp(0, -margins).sum() + PENALTY * (free * weights**2).sum()
+        slope = -(answered / (1 + np.exp(margins))) @ scaled
+        return float(value), slope + 2 * PENALTY * free * weights
+
+    bounds = [(None, None), *((None if name == STATUTE else 0, None) for name in names)]
+    found = minimize(loss, np.zeros(len(bounds)), jac=True, method="L-BFGS-B", bounds=bounds)
+    weights = found.x[1:] / spread
+    return round(float(found.x[0]), DIGITS), weights.round(DIGITS).tolist()
+
+
+def cross_validated(examples: Sequence[Example], names: Sequence[str]) -> np.ndarray:
+    """The probability of every example, by weights fitted without its page or law."""
+    found = np.zeros(len(examples))
+    for held_out in folds([example.group for example in examples], FOLDS, 0):
+        base, weights = fit([one for i, one in enumerate(examples) if i not in held_out], names)
+        for i in held_out:
+            signs = [examples[i].signs[name] for name in names]
+            found[i] = 1 / (1 + np.exp(-base - np.dot(signs, weights)))
+    return found
+
+
+def log_loss(probable: np.ndarray, answered: np.ndarray) -> float:
+    """The mean negative logarithm of the probability given to what was so."""
+    return float(-np.log(np.where(answered, probable, 1 - probable)).mean())
+
+
+def observed(data: Path, work: Path) -> Iterator[Example]:
+    """All examples, searched by words."""
+    yield from jsquad(data, work, "")
+    yield from multihop(data, work)
+    yield from statutes(data, work)
+
+
+def jsquad(data: Path, work: Path, embedder: str) -> Iterator[Example]:
+    """The paragraph there and withheld, and the lawyers' questions asked of JSQuAD."""
+    squad = data / "jsquad" / "valid-v1.3.json"
+    with open_corpus(work, "jsquad-alone", [squad], embedder) as retriever:
+        for asked in list(questions(squad))[JUDGES : JUDGES + JSQUAD]:
+            found = retriever.search(Query(asked.text), HITS + 1)
+            yield from both(retriever, "jsquad", asked.page, Query(asked.text), found, of(asked))
+        for group, query, _ in law_cases(data):
+            found = retriever.search(query, HITS)
+            yield from example(retriever, "laws in jsquad", group, query, found, answered=False)
+
+
+def multihop(data: Path, work: Path) -> Iterator[Example]:
+    """The supporting paragraphs there and withheld."""
+    for name in ("hotpotqa", "musique"):
+        folder = data / "multihop"
+        with open_corpus(work, name, [folder / f"{name}_corpus.json"]) as retriever:
+            for text, gold in supporting_paragraphs(folder / f"{name}.json"):
+                found = retriever.search(Query(text), HITS + len(gold))
+                yield from both(
+                    retriever, name, text, Query(text), found,
+                    lambda passage, gold=gold: normal(passage.text) in gold,
+                )  # fmt: skip
+
+
+def statutes(data: Path, work: Path) -> Iterator[Example]:
+    """Law questions whose gold is found, and JSQuAD's questions asked of the laws."""
+    with open_corpus(work, "statutes", [data / "egov" / "xml"]) as retriever:
+        for group, query, gold in law_cases(data):
+            found = retriever.search(query, HITS)
+            if any(hit.passage.id.partition(".")[0] in gold for hit in found.hits):
+                yield from example(retriever, "laws", group, query, found, answered=True)
+        for asked in list(questions(data / "jsquad" / "valid-v1.3.json"))[-OFF_TOPIC:]:
+            query = Query(asked.text)
+            found = retriever.search(query, HITS)
+            yield from example(
+                retriever, "jsquad in laws", asked.page, query, found, answered=False
+            )
+
+
+def law_cases(data: Path) -> Iterator[tuple[str, Query, frozenset[str]]]:
+    """Law questions with their law, and their gold articles as ids of passages."""
+    for question in law_questions(data / "lawqa" / "train.jsonl"):
+        gold = frozenset(f"{one.document}#{one.article}" for one in question.gold)
+        yield question.gold[0].document, question.query, gold
+    for file in sorted(LAWYERS.glob("*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            asked = json.loads(line)
+            if asked["half"] == "seen" and asked["gold"]:
+                gold = frozenset(f"{one['law_id']}#{one['article']}" for one in asked["gold"])
+                yield asked["gold"][0]["law_id"], Query(asked["question"]), gold
+
+
+def both(
+    retriever: Retriever,
+    source: str,
+    group: str,
+    query: Query,
+    found: Retrieval,
+    is_gold: Callable[[Passage], bool],
+) -> Iterator[Example]:
+    """The example with what answers there, if it is found, and the one without it."""
+    there = kept_from(found, lambda _: False, HITS)
+    if any(is_gold(hit.passage) for hit in there.hits):
+        yield from example(retriever, source, group, query, there, answered=True)
+    yield from example(
+        retriever, source, group, query, kept_from(found, is_gold, HITS), answered=False
+    )
+
+
+def example(
+    retriever: Retriever,
+    source: str,
+    group: str,
+    query: Query,
+    found: Retrieval,
+    *,
+    answered: bool,
+) -> Iterator[Example]:
+    """The example of one search; none where nothing is found at all."""
+    signs = quotations(retriever, query, found).signs
+    if signs:
+        yield Example(source, group, answered, signs)
+
+
+def of(asked: Asked) -> Callable[[Passage], bool]:
+    """Whether a passage is the paragraph of a question."""
+    return lambda passage: is_paragraph(passage.text, asked.context)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""`ask --after`: a question that leans on those before it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+
+BEFORE = "渡し舟を運航してはならない水位の基準は何か。"
+
+
+def test_it_is_read_as_a_whole_question(cli: Cli, sample: Path) -> None:
+    outcome = cli("ask", "--after", BEFORE, "もっと詳しく", "--json")
+    assert outcome.code == 0
+    assert outcome.json["query"]["text"] == "もっと詳しく"
+    assert outcome.json["read_as"] == BEFORE
+    assert outcome.json["trace"][0]["stage"] == "follow-up"
+    assert outcome.json["trace"][0]["query"] == BEFORE
+    alone = cli("ask", BEFORE, "--json")
+    assert outcome.json["citations"] == alone.json["citations"] != []
+    assert alone.json["read_as"] is None
+
+
+def test_how_it_was_read_is_printed_first(cli: Cli, sample: Path) -> None:
+    outcome = cli("ask", "--after", "灯台の高さは", "--after", BEFORE, "例外は", "--explain")
+    printed = outcome.out.split("quoted")[0].split("not found")[0]
+    assert "read as: 渡し舟を運航してはならない水位について、例外は" in " ".join(printed.split())
+
+
+def test_a_question_of_its_own_stays_as_it_is(cli: Cli, sample: Path) -> None:
+    outcome = cli("ask", "--after", "灯台の高さは", BEFORE, "--json")
+    assert outcome.json["read_as"] is None
+    assert outcome.json["citations"] == cli("ask", BEFORE, "--json").json["citations"]
+
+
+@pytest.mark.parametrize(
+    "before", ["", "？", "あ" * 100_000, "\x1b]0;title\x07\x1b[2J", "[red]</x>" * 100, "-" * 50]
+)
+def test_whatever_stood_before_is_only_text(before: str, cli: Cli, sample: Path) -> None:
+    outcome = cli("ask", f"--after={before}", "その罰則は")
+    assert outcome.code in (0, 3)
+    assert "\x1b]0" not in outcome.out
+    assert "\x07" not in outcome.out
+
+
+def test_what_is_not_utf8_is_refused(cli: Cli, sample: Path) -> None:
+    outcome = cli("ask", "--after", "\udce3\udc81", "その罰則は")
+    assert outcome.code == 2
+    assert "UTF-8" in outcome.err

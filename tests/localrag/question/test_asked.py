@@ -1,0 +1,69 @@
+import pytest
+
+from localrag.question.asked import order_asked, penalty_asked
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "インサイダー取引の罰則",
+        "無免許で医業をしたらどんな罪になるか",
+        "立ち小便 罰",
+        "営業秘密を盗んだ場合の刑事罰は",
+        "渡船法第三条に違反するとどうなるか。罰金はいくらか",
+        "What is the penalty for insider trading?",
+        "Is smuggling punishable?",
+    ],
+)
+def test_a_penalty_is_asked_for_in_many_words(question: str) -> None:
+    asked = penalty_asked(question)
+    assert asked is not None
+    # Spans of the one are spans of the other.
+    assert len(asked.doing) == len(question)
+    assert "罰" not in asked.doing
+    assert "penalty" not in asked.doing
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "渡し守の資格は何か",
+        "penalty clause in a contract",
+        "刑事訴訟法の目的",
+        "罰則",
+        "罰則は、" + "次に掲げる場合の区分に応じて定める。" * 10,
+        "",
+    ],
+)
+def test_other_questions_ask_for_none(question: str) -> None:
+    assert penalty_asked(question) is None
+
+
+def test_what_is_done_is_the_rest_of_the_question() -> None:
+    asked = penalty_asked("スピード違反の罰則を教えてください")
+    assert asked is not None
+    assert asked.doing.split() == ["スピード違反の"]
+
+
+@pytest.mark.parametrize(
+    ("question", "instrument", "point"),
+    [
+        ("金商法第27条の2第1項の政令で定める有価証券とは何か", "政令", "有価証券"),
+        ("渡船法の政令で定める額はいくらか", "政令", "額"),
+        ("同項の内閣府令で定める書類は？", "内閣府令", "書類"),
+        ("国土交通省令に規定する様式", "国土交通省令", "様式"),
+        ("個人情報保護委員会規則で定めるもの", "個人情報保護委員会規則", "もの"),
+        ("名に使える漢字の範囲はどこで決まっているか", "", ""),
+    ],
+)
+def test_what_is_left_to_an_order_is_read(question: str, instrument: str, point: str) -> None:
+    asked = order_asked(question)
+    assert asked is not None
+    assert (asked.instrument, asked.point.removesuffix("は")) == (instrument, point)
+
+
+@pytest.mark.parametrize(
+    "question", ["政令とは何か", "渡し守の資格は何か", "", "政令で定める" * 40]
+)
+def test_other_questions_ask_for_no_order(question: str) -> None:
+    assert order_asked(question) is None

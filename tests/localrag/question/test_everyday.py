@@ -1,0 +1,92 @@
+import tomllib
+from collections import Counter
+from importlib.resources import files
+
+import pytest
+
+from localrag.question.everyday import wordings
+from localrag_indexes.analysis import Analyzer
+
+SECTIONS = ("words", "plain")
+
+
+def entries() -> list[dict[str, list[str]]]:
+    text = files("localrag.question").joinpath("vocabulary.toml").read_text("utf-8")
+    return [entry for section in SECTIONS for entry in tomllib.loads(text)[section]]
+
+
+def said(question: str) -> list[str]:
+    return [wording.said for wording in wordings(question)]
+
+
+def test_every_entry_of_the_vocabulary_says_something_in_the_law() -> None:
+    for entry in entries():
+        assert entry.keys() == {"said", "law"}
+        assert entry["said"]
+        for phrase in entry["law"]:
+            assert Analyzer().terms(phrase), entry
+
+
+def test_no_word_of_the_vocabulary_stands_in_two_entries() -> None:
+    analyzer = Analyzer()
+    forms: Counter[str] = Counter()
+    for entry in entries():
+        # English words are one in all their inflections.
+        forms.update(
+            {" ".join(analyzer.terms(word)) if word.isascii() else word for word in entry["said"]}
+        )
+    assert [word for word, count in forms.items() if count > 1 or not word] == []
+
+
+def test_every_word_of_the_vocabulary_is_found_in_a_question() -> None:
+    for entry in entries():
+        for word in entry["said"]:
+            phrases = [wording.phrases for wording in wordings(word)]
+            assert tuple(entry["law"]) in phrases, word
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("インサイダー取引の罰則", ["インサイダー取引"]),
+        ("誇大広告 禁止", ["誇大広告"]),
+        ("誇大 広告は", ["誇大 広告"]),
+        ("クーリング・オフの期間", ["クーリング・オフ"]),
+        ("ﾊﾟﾜﾊﾗとは", ["ﾊﾟﾜﾊﾗ"]),
+        ("残業代と残業の上限", ["残業代", "残業の上限"]),
+        ("Is insider trading punished?", ["insider trading"]),
+        ("third parties and personal data", ["third parties", "personal data"]),
+        ("渡し守の服装", []),
+        ("", []),
+    ],
+)
+def test_everyday_words_are_found_as_people_write_them(question: str, words: list[str]) -> None:
+    assert said(question) == words
+
+
+@pytest.mark.parametrize("question", ["デパートの開店", "自動車の登録", "国家の財政", "教室の妻子"])
+def test_a_part_of_a_longer_word_is_no_word(question: str) -> None:
+    assert not {"パート", "車", "家", "妻"} & set(said(question))
+
+
+def test_spans_are_those_of_the_question_as_it_was_written() -> None:
+    question = "ｲﾝｻｲﾀﾞｰ取引と ㍻の残業代"
+    for wording in wordings(question):
+        assert question[wording.start : wording.end] == wording.said
+    assert said(question) == ["ｲﾝｻｲﾀﾞｰ取引", "残業代"]
+
+
+def test_the_longest_word_at_a_place_is_meant() -> None:
+    (breach,) = wordings("personal data breach")
+    assert any("漏えい" in phrase for phrase in breach.phrases)
+
+
+def test_a_name_holds_no_everyday_word() -> None:
+    question = "公務員法の残業"
+    assert said(question) == ["公務員", "残業"]
+    assert [wording.said for wording in wordings(question, [(0, 4)])] == ["残業"]
+
+
+def test_a_plain_word_is_told_from_a_word_of_the_law() -> None:
+    by_word = {wording.said: wording.is_plain for wording in wordings("敷金を返してほしい")}
+    assert by_word == {"敷金": False, "返して": True}

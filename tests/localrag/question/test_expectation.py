@@ -1,0 +1,78 @@
+import pytest
+
+from localrag.question.expectation import Expectation, Kind
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("霧見塔が完成したのは何年か。", Kind.WHEN),
+        ("渡しの運航期間はいつか。", Kind.WHEN),
+        ("When did the observatory open?", Kind.WHEN),
+        ("In which century was it built?", Kind.WHEN),
+        ("取締役の任期は何年か", Kind.HOW_MANY),
+        ("届出の期間は何日か", Kind.HOW_MANY),
+        ("渡し守は何人か", Kind.HOW_MANY),
+        ("How many lenses did it have?", Kind.HOW_MANY),
+        ("この海霧を何と呼ぶか。", Kind.CALLED),
+        ("登録が取り消されたのはなぜか", Kind.WHY),
+        ("塔を建てたのは誰か", Kind.WHO),
+        ("Who built the tower?", Kind.WHO),
+        ("観測所はどこにあるか", Kind.WHERE),
+        ("薬機法で誇大広告は禁止されているか", Kind.YES_OR_NO),
+        ("登録は必要ですか？", Kind.YES_OR_NO),
+        ("Is a licence needed?", Kind.YES_OR_NO),
+        ("その罰則は何条か", Kind.WHICH_LAW),
+        ("提出先の根拠条文を教えてください", Kind.WHICH_LAW),
+        ("Which act regulates ferries?", Kind.WHICH_LAW),
+        ("どの業者ですか", Kind.OTHER),
+        ("誇大広告 禁止", Kind.OTHER),
+        ("", Kind.OTHER),
+    ],
+)
+def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: Kind) -> None:
+    assert Expectation.of(question).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("question", "offers", "lacks"),
+    [
+        ("霧見塔が完成したのは何年か。", "塔は一八七四年に完成した。", "塔は石で造られた。"),
+        ("渡し守は何人か", "渡し守は３人いる。", "渡し守は3年働く。"),
+        ("How many lenses did it have?", "It had two lenses.", "It had lenses."),
+        ("登録が取り消されたのはなぜか", "違反により取り消された。", "登録は去年だった。"),
+    ],
+)
+def test_a_text_offers_what_is_asked_for(question: str, offers: str, lacks: str) -> None:
+    expectation = Expectation.of(question)
+    assert expectation.met_by(offers)
+    assert not expectation.met_by(lacks)
+
+
+def test_no_sign_tells_a_person_or_a_place() -> None:
+    expectation = Expectation.of("塔を建てたのは誰か")
+    assert expectation.sign is None
+    assert not expectation.met_by("山田が建てた。")
+
+
+def test_what_no_answer_repeats_is_left_out() -> None:
+    assert "何年" not in Expectation.of("霧見塔が完成したのは何年か。").rest
+    assert "how many" not in Expectation.of("How many lenses did it have?").rest
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("機関の略称をアルファベット3文字で答えよ。", "機関の"),
+        ("港が開かれたのは西暦何年か。", "港が開かれたのは"),
+        ("塔の設計者を教えてください", "塔の設計者を"),
+    ],
+)
+def test_how_to_answer_is_not_what_is_asked_about(question: str, rest: str) -> None:
+    words = Expectation.of(question).rest
+    assert rest in words
+    assert not any(word in words for word in ("アルファベット", "西暦", "答えよ", "教え"))
+
+
+def test_who_is_told_something_is_part_of_the_question() -> None:
+    assert "教えよう" in Expectation.of("師が弟子に教えようとした技は何か").rest

@@ -1,0 +1,120 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from localrag.config import load
+from localrag.ingest.add import add
+from localrag.ingest.index import index
+from localrag.reading.answerability import Answerability, answers
+from localrag.reading.extractive import quotations
+from localrag.reading.pieces import sentences_of
+from localrag.retrieval.model import Query, Retrieval, StageRecord, Trace
+from localrag.retrieval.pipeline import Retriever
+from localrag.sample import QUESTION
+from localrag.workspace import Workspace
+
+TOWER = (
+    "霧見塔は丘の上に立つ塔である。霧見塔が完成したのは1874年である。霧見塔の石は島から運ばれた。"
+)
+ISLAND = "灯ヶ島は湾の中にある島である。島には石切り場があった。"
+
+
+@pytest.fixture
+def towers(home: Path) -> Retriever:
+    workspace = Workspace.locate(home)
+    workspace.init()
+    for name, text in (("霧見塔.txt", TOWER), ("灯ヶ島.txt", ISLAND)):
+        (home / name).write_text(text, encoding="utf-8")
+        add(workspace, "main", [home / name])
+    index(workspace, "main")
+    return Retriever.open(workspace, "main", load(workspace))
+
+
+def probability(retriever: Retriever, question: str) -> float:
+    query = Query(question)
+    return quotations(retriever, query, retriever.search(query)).probability
+
+
+@pytest.mark.parametrize(
+    ("answered", "beside_it"),
+    [
+        ("霧見塔が完成したのは何年か。", "霧見塔の初代の番人は誰か。"),
+        ("霧見塔の石はどこから運ばれたか。", "霧見塔の入場料はいくらか。"),
+        ("石切り場があった島はどこか。", "石切り場を経営した会社の名は何というか。"),
+    ],
+)
+def test_what_answers_is_likelier_than_what_is_on_the_same_subject(
+    towers: Retriever, answered: str, beside_it: str
+) -> None:
+    with towers:
+        assert probability(towers, answered) > 0.5 > probability(towers, beside_it)
+
+
+def test_nothing_is_quoted_where_no_text_answers(towers: Retriever) -> None:
+    with towers:
+        for question in ("量子計算機の誤り率はいくらか。", "What is the capital of Serbia?"):
+            query = Query(question)
+            found = quotations(towers, query, towers.search(query))
+            assert found.citations == ()
+            assert found.probability < 0.1
+
+
+def test_signs_and_probability_are_shares(retriever: Retriever) -> None:
+    for question in (QUESTION, "When did the observatory open?", "渡し守とは何か。", "あああ"):
+        query = Query(question)
+        found = quotations(retriever, query, retriever.search(query))
+        assert 0 <= found.probability <= 1
+        assert all(-1 <= value <= 1 for value in found.signs.values())
+
+
+def test_nothing_found_is_no_answer(retriever: Retriever) -> None:
+    query = Query("渡し守とは何か。")
+    nothing = Retrieval((), Trace())
+    assert quotations(retriever, query, nothing).probability == 0
+    assert answers(retriever, query, nothing, ()) == 0
+
+
+def test_of_the_sentences_cited_the_likeliest_counts(towers: Retriever) -> None:
+    query = Query("霧見塔が完成したのは何年か。")
+    with towers:
+        found = towers.search(query)
+        hit = found.hits[0]
+        wrong, right, _ = (
+            (hit.passage, piece) for piece in sentences_of(towers.store, hit.passage)
+        )
+        alone = answers(towers, query, found, [right])
+        assert alone == answers(towers, query, found, [wrong, right])
+        assert alone > answers(towers, query, found, [wrong])
+
+
+def test_a_passage_near_in_meaning_is_likelier_to_answer(towers: Retriever) -> None:
+    query = Query("霧見塔が完成したのは何年か。")
+    with towers:
+        found = towers.search(query)
+        best = quotations(towers, query, found)
+        likely = []
+        for cosine in (0.75, 0.95):
+            hits = tuple(
+                replace(hit, score=cosine if hit.rank == 1 else 0.8, stage="dense")
+                for hit in found.hits
+            )
+            stages = (*found.trace.stages, StageRecord("dense", hits, 0.0))
+            near = replace(found, trace=Trace(stages))
+            likely.append(quotations(towers, query, near).probability)
+        assert likely[0] < likely[1]
+        assert best.signs.keys() < quotations(towers, query, near).signs.keys()
+
+
+def test_the_law_that_is_named_speaks_for_its_provisions(retriever: Retriever) -> None:
+    query = Query("渡し舟の安全及び活用に関する法律で登録は必要か")
+    found = retriever.search(query)
+    passage = found.hits[0].passage
+    piece = sentences_of(retriever.store, passage)[0]
+    named, unnamed = (
+        Answerability(query, one, retriever.inverse_document_frequency).signs(
+            piece, passage, 0.5, 0.4
+        )
+        for one in (found, replace(found, laws=()))
+    )
+    assert (named["law"], unnamed["law"]) == (1, 0)

@@ -1,0 +1,220 @@
+"""What the law connects with what was found: the penalty of a breach, what an order fills in."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from localrag.config import load
+from localrag.ingest.add import add
+from localrag.ingest.index import index
+from localrag.reading.extractive import Quotations, quotations
+from localrag.retrieval.model import Filters, LinkKind, Query
+from localrag.retrieval.pipeline import Retriever
+from localrag.workspace import Workspace
+
+ACT, ORDER, ORDINANCE, OTHER = (
+    "599AC0000000021",
+    "599CO0000000022",
+    "599M60000800023",
+    "599AC0000000024",
+)
+
+LAWS = {
+    (ACT, "灯台船法", "令和九十九年法律第二十一号"): {
+        "1": ("目的", ["この法律は、灯台船の安全を図ることを目的とする。"]),
+        "2": (
+            "飲酒操船の禁止",
+            [
+                "何人も、酒気を帯びて灯台船を操船してはならない。",
+                "何人も、前項の規定に違反することとなるおそれがある者に対し、酒類を提供してはならない。",
+            ],
+        ),
+        "3": (
+            "保証金",
+            [
+                "灯台船の所有者は、保証金を供託しなければならない。",
+                "前項の保証金の額は、灯台船の大きさを考慮して、政令で定める額とする。",
+                "第一項の保証金は、政令で定める有価証券をもつて、これに充てることができる。",
+            ],
+        ),
+        "4": ("表示", ["灯台船の所有者は、虚偽の表示をしてはならない。"]),
+        "5": (
+            "措置命令",
+            ["国土交通大臣は、前条の規定に違反した者に対し、表示の除去を命ずることができる。"],
+        ),
+        "6": ("灯火", ["灯台船の灯火は、常時明るいものでなければならない。"]),
+        "10": (
+            "",
+            [
+                "次の各号のいずれかに該当する者は、三年以下の拘禁刑に処する。\n"
+                "一　第二条第一項の規定に違反して灯台船を操船した者\n"
+                "二　第三条第一項の規定に違反した者"
+            ],
+        ),
+        "11": ("", ["第五条の規定による命令に違反した者は、百万円以下の罰金に処する。"]),
+        "12": ("", ["第二条第二項の規定に違反した者は、五十万円以下の罰金に処する。"]),
+    },
+    (ORDER, "灯台船法施行令", "令和九十九年政令第二十二号"): {
+        "1": (
+            "保証金の額",
+            ["法第三条第二項に規定する政令で定める額は、一隻につき七百万円とする。"],
+        ),
+        "2": (
+            "保証金に充てることができる有価証券",
+            [
+                "法第三条第三項に規定する政令で定める有価証券は、国債証券その他国土交通省令で定める"
+                "債券とする。"
+            ],
+        ),
+    },
+    (ORDINANCE, "灯台船法施行規則", "令和九十九年国土交通省令第二十三号"): {
+        "1": ("債券", ["令第二条に規定する国土交通省令で定める債券は、港債券とする。"]),
+        "2": ("明るさ", ["法第六条の灯火の明るさは、百燭以上とする。"]),
+    },
+    (OTHER, "気球法", "令和九十九年法律第二十四号"): {
+        "1": ("窃取", ["他人の気球を窃取した者は、五年以下の拘禁刑に処する。"]),
+        "2": ("時間外労働", ["気球の係留者は、労働者の労働時間を延長してはならない。"]),
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def laws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    home = tmp_path_factory.mktemp("laws")
+    workspace = Workspace.locate(home)
+    workspace.init()
+    lines = []
+    for (law_id, title, number), articles in LAWS.items():
+        written = [
+            {
+                "num": article,
+                "caption": f"（{caption}）" if caption else "",
+                "title": f"第{_KANJI[int(article)]}条",
+                "paragraphs": [
+                    {"num": str(place), "text": text} for place, text in enumerate(texts, 1)
+                ],
+            }
+            for article, (caption, texts) in articles.items()
+        ]
+        law = {"law_id": law_id, "date": "", "title": title, "law_num": number}
+        lines.append(json.dumps({**law, "articles": written}, ensure_ascii=False))
+    (home / "laws.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    add(workspace, "main", [home / "laws.jsonl"])
+    index(workspace, "main")
+    with Retriever.open(workspace, "main", load(workspace)) as retriever:
+        yield retriever
+
+
+_KANJI = ["", *"一二三四五六七八九", "十", "十一", "十二"]
+
+
+def quoted_from(retriever: Retriever, query: Query) -> Quotations:
+    """What is quoted for a question."""
+    return quotations(retriever, query, retriever.search(query))
+
+
+def test_a_penalty_is_found_by_the_provision_whose_breach_it_punishes(laws: Retriever) -> None:
+    retrieval = laws.search(Query("灯台船の飲酒運転の罰則"))
+    first = retrieval.hits[0]
+    assert (first.passage.id, first.punishes) == (f"{ACT}#10", f"{ACT}#2")
+    assert first.reason.startswith("punishes a breach of 灯台船法 第二条")
+    link = retrieval.links[0]
+    assert (link.kind, link.unit, link.other) == (LinkKind.PUNISHES, f"{ACT}#10", f"{ACT}#2")
+    assert laws.store.text(ACT, link.position).startswith("第二条第一項")
+
+
+def test_the_penalty_is_quoted_before_the_prohibition(laws: Retriever) -> None:
+    reply = quoted_from(laws, Query("灯台船法第二条に違反した場合の罰則は"))
+    assert "三年以下の拘禁刑" in reply.citations[0].quote
+    assert all(citation.verified for citation in reply.citations)
+
+
+def test_a_breach_of_an_order_is_punished_in_the_second_place(laws: Retriever) -> None:
+    retrieval = laws.search(Query("灯台船の虚偽の表示の罰則"))
+    assert (retrieval.hits[0].passage.id, retrieval.hits[0].punishes) == (f"{ACT}#11", f"{ACT}#4")
+
+
+def test_a_provision_that_punishes_by_itself_comes_first(laws: Retriever) -> None:
+    retrieval = laws.search(Query("気球を盗んだらどんな罪になるか"))
+    assert retrieval.hits[0].passage.id == f"{OTHER}#1"
+    assert retrieval.hits[0].punishes == ""
+
+
+def test_who_asks_for_no_penalty_gets_none_first(laws: Retriever) -> None:
+    retrieval = laws.search(Query("灯台船の飲酒運転は禁止か"))
+    assert retrieval.links == ()
+    assert retrieval.hits[0].passage.id == f"{ACT}#2"
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("灯台船法第3条第2項の政令で定める額はいくらか", f"{ORDER}#1"),
+        ("灯台船法第3条第3項の政令で定める有価証券とは何か", f"{ORDER}#2"),
+        ("灯台船法第3条の政令で定める有価証券", f"{ORDER}#2"),
+        ("灯台船法施行令第2条の国土交通省令で定める債券とは", f"{ORDINANCE}#1"),
+    ],
+)
+def test_who_asks_for_what_is_left_to_an_order_gets_it_first(
+    laws: Retriever, question: str, first: str
+) -> None:
+    hit = laws.search(Query(question)).hits[0]
+    assert hit.passage.id == first
+    assert hit.fills
+    citation = quoted_from(laws, Query(question)).citations[0]
+    assert citation.passage_id.startswith(first)
+    assert citation.verified
+
+
+def test_a_point_left_to_an_order_is_quoted_beside_the_act(laws: Retriever) -> None:
+    question = Query("灯台船の保証金の額")
+    (link,) = laws.search(question).links
+    assert (link.unit, link.other, link.comes_first) == (f"{ORDER}#1", f"{ACT}#3", False)
+    quoted = [citation.passage_id for citation in quoted_from(laws, question).citations]
+    assert quoted[0].startswith(f"{ACT}#3")
+    assert quoted[1].startswith(f"{ORDER}#1")
+
+
+def test_what_an_order_leaves_again_follows_it(laws: Retriever) -> None:
+    links = laws.search(Query("灯台船法第3条第3項の政令で定める有価証券その他の債券とは")).links
+    assert [(link.unit, link.other) for link in links] == [
+        (f"{ORDER}#2", f"{ACT}#3"),
+        (f"{ORDINANCE}#1", f"{ORDER}#2"),
+    ]
+
+
+def test_filters_hold_for_what_is_linked(laws: Retriever) -> None:
+    acts = Filters(law_types=("Act",))
+    for question in ("灯台船法第3条第2項の政令で定める額はいくらか", "灯台船の飲酒運転の罰則"):
+        retrieval = laws.search(Query(question, filters=acts))
+        assert {hit.passage.document_id for hit in retrieval.hits} <= {ACT, OTHER}
+    others = Filters(documents=(OTHER,))
+    assert laws.search(Query("灯台船の飲酒運転の罰則", filters=others)).links == ()
+
+
+def test_everyday_words_find_what_the_law_says_and_are_told(laws: Retriever) -> None:
+    retrieval = laws.search(Query("残業はできるか"))
+    assert retrieval.hits[0].passage.id == f"{OTHER}#2"
+    assert [wording.said for wording in retrieval.trace.wordings] == ["残業"]
+    reply = quoted_from(laws, Query("overtime work"))
+    assert reply.citations[0].passage_id.startswith(f"{OTHER}#2")
+
+
+def test_options_are_searched_for_as_they_stand(laws: Retriever) -> None:
+    retrieval = laws.search(Query("残業の罰則はどれか", ("労働時間", "休日")))
+    assert retrieval.trace.wordings == ()
+    assert retrieval.links == ()
+
+
+def test_words_of_the_law_are_looked_up_only_where_there_are_laws(home: Path) -> None:
+    workspace = Workspace.locate(home)
+    workspace.init()
+    (home / "page.txt").write_text("残業の多い灯台守。罰金の話。", encoding="utf-8")
+    add(workspace, "main", [home / "page.txt"])
+    index(workspace, "main")
+    with Retriever.open(workspace, "main", load(workspace)) as retriever:
+        retrieval = retriever.search(Query("残業の罰金"))
+    assert retrieval.hits
+    assert (retrieval.trace.wordings, retrieval.links, retrieval.doing) == ((), (), "")
