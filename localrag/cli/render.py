@@ -113,7 +113,7 @@ def print_trace(trace: Trace) -> None:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print what is lacking, the verdict, what it rests on, and what was rejected."""
+    """Print the laws that are lacking, the verdict, what it rests on, and what was rejected."""
     if answer.read_as:
         say(("read as: ", "dim"), *cut(answer.read_as, most=_QUOTED))
     accepted = sum(citation.verified for citation in answer.citations)

@@ -34,9 +34,9 @@ _KNOWN = (
     N_("the filters were not applied: triples of the whole corpus were looked up"),
     N_("the question cannot be turned: the model sees that it asks for what deviates"),
     N_("there was no source to show: the model was not asked about it"),
-    N_("the context of {model} holds {n} sentences only: the others that may answer were left out"),
     N_("the model's reading of the question named other laws or numbers: read without it"),
     N_("the model wrote no question that could be read: the question was read without it"),
+    N_("the context of {model} holds {n} sentences only: the others that may answer were left out"),
     # Conversations of earlier versions.
     N_("an earlier localrag made these claims and did not check them: ask again"),
 )
