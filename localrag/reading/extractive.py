@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from localrag.corpus.model import Passage
+from localrag.corpus.model import PASSAGES, Passage
 from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.linked import with_linked
 from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
+from localrag.reading.topic import Topic
 from localrag.reading.verifier import verify
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
@@ -25,10 +26,14 @@ _WORTH_QUOTING = 0.6
 
 
 class _Candidate(NamedTuple):
-    """A piece with what supports it, and the passage found that it is part of, with its rank."""
+    """A piece with what supports it, and the passage found that it is part of, with its rank.
+
+    Its fit is what speaks for or against a provision beside its words (`localrag.reading.topic`).
+    """
 
     piece: Piece
     support: Support
+    fit: float
     passage: Passage
     rank: int
 
@@ -70,6 +75,7 @@ def quotations(
     signs = answerability.signs(*_compared(ranked))
     weights = weights_for(signs)
     probability = weights.probability(signs)
+    ranked.sort(key=lambda candidate: -(candidate.support.score + candidate.fit))
     chosen = _choose(ranked, retrieval, quotes) if probability >= weights.quoted_from else []
     chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
@@ -87,6 +93,7 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
     asked = asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws)
     wordings = retrieval.trace.wordings
     scorer = SupportScorer(full_text(asked), retriever.inverse_document_frequency, wordings)
+    topic = Topic(full_text(asked), wordings, retriever.inverse_document_frequency)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
@@ -97,7 +104,8 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
         for piece, support in zip(pieces, supports, strict=True):
             named = _is_named(piece, retrieval)
             support = _raised(support) if named else support
-            candidates.append(_Candidate(piece, support, hit.passage, hit.rank))
+            fit = topic.fit(piece, hit.passage.header)
+            candidates.append(_Candidate(piece, support, fit, hit.passage, hit.rank))
     return candidates
 
 
@@ -126,7 +134,7 @@ def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> 
     leaders = _leaders(ranked, retrieval)
     least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
-    for one in sorted(ranked, key=lambda one: one not in leaders):
+    for one in sorted(_spread(ranked), key=lambda one: one not in leaders):
         if one in leaders or one.support.coverage >= least:
             chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.
@@ -134,6 +142,20 @@ def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> 
         if sum(id(piece) not in under for piece in chosen) == quotes:
             break
     return chosen
+
+
+def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
+    """The same with the best piece of another provision second, where provisions were found.
+
+    Where the first is of a provision that only resembles the one asked for, its other paragraphs
+    are of no more use.
+    """
+    first, *rest = ranked
+    if first.piece.passage.layer == PASSAGES:
+        return list(ranked)
+    rest = sorted(rest, key=lambda one: one != next(
+        (one for one in rest if one.passage.id != first.passage.id), None))
+    return [first, *rest]
 
 
 def _leaders(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
