@@ -91,7 +91,7 @@ class Topic:
             fit += _STATES * (self._sign.search(_PLACE.sub(" ", piece.text)) is not None)
         if not self._applies and _APPLIES.search(piece.text):
             fit -= _ELSEWHERE
-        if not self._penal and _PENAL.search(piece.text):
+        if not self._penal and any(map(_PENAL.search, (piece.text, *piece.before))):
             fit -= _ELSEWHERE
         if not self._supplement and piece.passage.locator.division.startswith("suppl"):
             fit -= _ELSEWHERE
