@@ -70,9 +70,11 @@ class ChatConfig(_Section):
 
 
 class MethodConfig(_Section):
-    """The published method that answers, in the place of the default reader."""
+    """What answers."""
 
-    name: str = Field("", description="method (`localrag methods`); empty: none")
+    name: str = Field(
+        "", description="`localrag methods`; empty: generative with chat.model, else extractive"
+    )
     query_prompt: str = Field("", description="optimised prompt that writes queries; empty: none")
     stages: Stages = Field(
         "1-2-3", description="what staged asks in turn: 1 triples, 2 documents, 3 the model alone"

@@ -1,4 +1,4 @@
-"""``localrag ask``: an answer that rests on verbatim, checked quotations."""
+"""``localrag ask``: claims that code has checked against what they cite, or quotations."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -69,14 +69,18 @@ def ask(
     """Answer a question from the corpus, with verbatim, checked quotations.
 
     Without a model the answer is quoted: the sentences and provisions that come nearest, word for
-    word; whether they answer the question is for you to judge. With one (chat.model) the model
-    writes claims, each with the numbers of the sentences it rests on. Code puts in their words and
-    checks every figure, date, name, provision and negation of a claim against them: the answer is
-    supported only where all of them stand there, and what does not is named. Where a claim is not
-    carried, nothing comes near, or the question names a law that is not in the corpus, it says so
-    and leaves with exit code 3. A question that leans on others (その罰則は) is made whole from
-    those given with --after, and how it was read is told. With --method another method answers;
-    some choose between options.
+    word. Whether they answer the question is for you to judge.
+
+    With one (chat.model) the model writes claims, each with the numbers of the sentences it rests
+    on.
+    Code puts in their words, and checks every figure, date, name, provision and negation of a claim
+    against them. The answer is supported only where all of these stand there; what does not is
+    named, and the answer is unsupported.
+
+    Where a claim is not supported, nothing comes near, or the question names a law that the corpus
+    lacks, it says so and leaves with exit code 3. A question that leans on others (その罰則は) is
+    made whole from those given with --after, and how it was read is told. With --method another
+    method answers; some choose between options.
     """
     from localrag.cli.draft import shown_draft
     from localrag.reading.model import Status

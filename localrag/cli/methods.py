@@ -1,4 +1,4 @@
-"""``localrag methods``: the published methods there are."""
+"""``localrag methods``: the ways to answer that there are."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,21 +22,27 @@ def register(app: typer.Typer) -> None:
 
 
 def methods(as_json: Json = False) -> None:
-    """List the published methods that ask, batch and eval can answer with.
+    """List the methods that ask, batch and eval can answer with.
 
     Each with what it does, where it was published, and how often it calls a model for one question
     with four options. A method is chosen with --method NAME, or for good with the setting
-    method.name.
+    method.name; where none is, generative answers if there is a model (chat.model), else
+    extractive.
     """
     from localrag.cli.terminal import emit, say
+    from localrag.methods.answering import WITH_MODEL, WITHOUT_MODEL
     from localrag.methods.catalogue import NAMES, method
 
     found = [method(name) for name in NAMES]
     if as_json:
         emit([_as_json(one) for one in found])
         return
+    defaults = {
+        WITHOUT_MODEL: "; answers where no method and no model is named",
+        WITH_MODEL: "; answers where a model is named and no method",
+    }
     for one in found:
-        say((one.name, "bold"), f"  {_needs(one)}")
+        say((one.name, "bold"), f"  {_needs(one)}{defaults.get(one.name, '')}")
         say(one.about, indent=4)
         if one.source:
             say((one.source, "dim"), indent=4)

@@ -31,6 +31,27 @@ _VERDICTS = {
     Status.NOT_FOUND: ("not found", "bold yellow"),
 }
 
+_MISMATCHES = {
+    "figure": "this figure is not in what it cites",
+    "date": "this date is not in what it cites",
+    "period": "this period is not in what it cites",
+    "share": "this share is not in what it cites",
+    "amount": "this amount is not in what it cites",
+    "provision": "this provision is not in what it cites",
+    "name": "this name is not in what it cites",
+    "negation": "its negation is not that of what it cites",
+    "exception": "its exception is not that of what it cites",
+    "bound": "its bound is not that of what it cites",
+    "modality": "its may or must is not that of what it cites",
+    "words": "what it cites speaks of other things",
+    "subject": "it does not speak of what was asked about",
+    "answer": "it is not the kind of answer that was asked for",
+    "reading": "reading it again, the model does not find it in what it cites",
+}
+"""What is wrong with a claim, by kind of mismatch."""
+
+_MOVED = "code cites these sentences: those of the model do not say it"
+
 _STAGES = {
     Stage.KNOWLEDGE: "triples",
     Stage.DOCUMENTS: "documents",
@@ -92,12 +113,12 @@ def print_trace(trace: Trace) -> None:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print the verdict, how it came about, the quotations with their places, and the rejected."""
+    """Print the laws that are lacking, the verdict, what it rests on, and what was rejected."""
     if answer.read_as:
         say(("read as: ", "dim"), *cut(answer.read_as, most=_QUOTED))
     accepted = sum(citation.verified for citation in answer.citations)
     if answer.absent:
-        say(("not in this corpus: ", "bold red"), ("、".join(answer.absent), "bold"))
+        say(("not in this corpus: ", "bold red"), *cut("、".join(answer.absent), "bold"))
     verdict, style = _VERDICTS[answer.status]
     if answer.label:
         say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
@@ -111,13 +132,12 @@ def print_answer(answer: Answer) -> None:
     for claim in answer.claims:
         say(claim.text, (f" {_marks(answer, claim)}", "bold"))
         if claim.moved:
-            say(("cited by code: the sentences the model cited do not say it", "dim"), indent=2)
+            say((_MOVED, "dim"), indent=2)
         for mismatch in claim.mismatches:
-            say(
-                (f"{mismatch.kind} not in what it cites: ", "yellow"),
-                mismatch.written,
-                indent=2,
-            )
+            problem = (_MISMATCHES[mismatch.kind], "yellow")
+            # Some are of the claim as a whole, which stands above.
+            words = [] if mismatch.written == claim.text else cut(f": {mismatch.written}")
+            say(problem, *words, indent=2)
     for number, citation in enumerate(answer.citations, 1):
         if citation.verified:
             say("")
@@ -217,16 +237,13 @@ def _in_words(answer: Answer, quotations: int) -> str:
     if answer.status is Status.UNSUPPORTED:
         return "an answer was made, but what it cites does not say all of it"
     if answer.status is Status.QUOTED:
-        who = (
-            "the model finds no answer; this comes nearest"
-            if answer.trace.calls
-            else "what comes nearest"
-        )
-        return f"{who}, word for word; whether it answers the question is for you to judge"
+        found = "the model finds no answer; this" if answer.trace.calls else "this"
+        return f"{found} comes nearest, word for word; whether it answers is for you to judge"
     noun = "quotation" if quotations == 1 else "quotations"
     rejected = len(answer.citations) - quotations
     others = f"; {rejected} rejected" if rejected else ""
-    return f"{quotations} {noun}, found word for word in the source{others}"
+    carried = "all that it claims stands in " if answer.claims and not answer.label else ""
+    return f"{carried}{quotations} {noun}, found word for word in the source{others}"
 
 
 def _marks(answer: Answer, claim: Claim) -> str:

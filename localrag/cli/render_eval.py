@@ -221,12 +221,13 @@ def _print_measured(evaluation: Evaluation) -> None:
     names = dict.fromkeys(name for one in found.values() for name in one.figures if name in _MAIN)
     if names:
         table(
-            ["method", *names, "not found", "when answered", "TT", "TT by judge"],
+            ["method", *names, "not found", "quoted", "when answered", "TT", "TT by judge"],
             [
                 (
                     name,
                     *(_value(one.figures.get(figure)) for figure in names),
                     _value(one.not_found),
+                    _value(one.quoted),
                     _value(one.answered),
                     *(
                         _value(one.verdicts.get(by, {}).get(Verdict.TT))

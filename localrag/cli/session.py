@@ -154,7 +154,8 @@ MethodName = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="Answer with a published method: localrag methods; without it, method.name.",
+        help="Answer with this method (localrag methods); without it method.name, else generative "
+        "where a model writes, extractive where none does.",
         show_default=False,
     ),
 ]

@@ -9,7 +9,7 @@ EXIT_CODES = {
     0: "done",
     1: "an error nobody foresaw (a bug)",
     2: "the request is malformed",
-    3: "nothing was found, or an answer is not supported",
+    3: "nothing was found, a claim is not supported, or a law named is not in the corpus",
     4: "a file or a question failed; the rest was done",
     5: "the workspace, a store or an index cannot be used as it is",
     6: "another process is writing; try again later",

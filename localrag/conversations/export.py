@@ -7,7 +7,7 @@ from localrag.conversations.markdown import code, items, line, paragraph, quotat
 from localrag.conversations.model import Conversation, Turn
 from localrag.conversations.wording import WORDINGS, Wording
 from localrag.methods.choices import labelled
-from localrag.reading.model import Answer, Citation, Derivation, Step
+from localrag.reading.model import Answer, Citation, Claim, Derivation, Step
 
 Locate = Callable[[str, Citation], str]
 """Tells where a citation stands, in words, from the name of the corpus and the citation."""
@@ -61,6 +61,8 @@ def _turn(turn: Turn, locate: Locate, words: Wording) -> Iterator[str]:
 
 
 def _answer(corpus: str, answer: Answer, locate: Locate, words: Wording) -> Iterator[str]:
+    if answer.absent:
+        yield f"**{words.absent}** {line('、'.join(answer.absent))}"
     yield f"**{words.statuses[answer.status]}**"
     if answer.doubt:
         yield paragraph(answer.doubt)
@@ -70,10 +72,7 @@ def _answer(corpus: str, answer: Answer, locate: Locate, words: Wording) -> Iter
     elif answer.text and (answer.derivation or not (answer.claims or answer.citations)):
         yield paragraph(answer.text)
     if answer.claims:
-        yield items(
-            f"{line(claim.text)} {_marks(answer, claim.citations, words)}".rstrip()
-            for claim in answer.claims
-        )
+        yield items(_claim(answer, claim, words) for claim in answer.claims)
     if answer.derivation:
         yield f"### {words.derivation}"
         yield from _derivation(answer, answer.derivation, words)
@@ -83,11 +82,25 @@ def _answer(corpus: str, answer: Answer, locate: Locate, words: Wording) -> Iter
             yield _citation(number, citation, locate(corpus, citation), words)
 
 
+def _claim(answer: Answer, claim: Claim, words: Wording) -> str:
+    """A claim, and below it what is wrong with it."""
+    remarks = [words.moved] if claim.moved else []
+    for mismatch in claim.mismatches:
+        # Some are of the claim as a whole, which stands above.
+        written = "" if mismatch.written == claim.text else f": {line(mismatch.written)}"
+        remarks.append(words.mismatches[mismatch.kind] + written)
+    head = f"{line(claim.text)} {_marks(answer, claim.citations, words)}".rstrip()
+    return "\n  - ".join([head, *remarks])
+
+
 def _citation(number: int, citation: Citation, place: str, words: Wording) -> str:
     head = f"{number}. {line(place or citation.label or citation.passage_id)}"
     if not citation.verified:
         problem = words.problems.get(citation.problem, citation.problem)
         head += f" **{words.rejected}**: {line(problem)}"
+    remarks = [words.state.format(date=line(citation.state))] if citation.state else []
+    remarks += [words.beside] if citation.beside else []
+    head = " · ".join([head, *remarks])
     indent = " " * len(f"{number}. ")
     return "\n\n".join(
         (head, quotation(citation.quote, indent), f"{indent}{code(citation.passage_id)}")

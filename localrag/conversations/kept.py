@@ -11,12 +11,13 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from localrag.errors import StoreError
-from localrag.reading.model import Answer
+from localrag.reading.model import Answer, Status
 from localrag.retrieval.model import Query, Trace
 
-_VERSION = 1
+_VERSION = 2
 _DRAFT = TypeAdapter(tuple[str, ...])
 _QUERY = TypeAdapter(Query)
+_UNCHECKED = "an earlier localrag made these claims and did not check them: ask again"
 
 
 class _Version(BaseModel):
@@ -42,9 +43,11 @@ def kept_answer(text: str) -> Answer:
         StoreError: it is damaged, or was written by a newer localrag.
     """
     with _damage("answer"):
-        if _Version.model_validate_json(text).version > _VERSION:
+        version = _Version.model_validate_json(text).version
+        if version > _VERSION:
             raise StoreError("A newer localrag wrote this answer.", "Read it with that one.")
-        return _Kept.model_validate_json(text).answer
+        answer = _Kept.model_validate_json(text).answer
+        return answer if version == _VERSION else _of_first_version(answer)
 
 
 def query_as_kept(query: Query) -> str:
@@ -75,6 +78,15 @@ def kept_draft(text: str) -> tuple[str, ...]:
     """
     with _damage("draft"):
         return _DRAFT.validate_json(text)
+
+
+def _of_first_version(answer: Answer) -> Answer:
+    """Before claims were checked, `supported` said of an answer that its quotations were found."""
+    if answer.status is not Status.SUPPORTED or answer.label or answer.derivation:
+        return answer
+    if answer.claims:
+        return replace(answer, status=Status.UNSUPPORTED, doubt=answer.doubt or _UNCHECKED)
+    return replace(answer, status=Status.QUOTED)
 
 
 @contextmanager

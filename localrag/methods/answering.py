@@ -26,6 +26,9 @@ from localrag.retrieval.query import check
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel
 
+WITHOUT_MODEL, WITH_MODEL = "extractive", "generative"
+"""The methods that answer where none is named: without a chat model, and with one."""
+
 _SEEN = (
     "the query prompt was made with this very question: the answer says little of how others are "
     "answered"
@@ -231,19 +234,21 @@ def open_answers(
     """
     chosen = answering_method(config)
     with MethodResources(workspace, corpus, config) as resources:
+        # A prompt that is lacking is told before anything is loaded.
+        answerer = Answerer(chosen, resources, settings=config.method)
         resources.open(model=chosen.needs_model, on_load=on_load)
-        yield Answerer(chosen, resources, settings=config.method)
+        yield answerer
 
 
 def answering_method(config: Config) -> Method:
     """The method for questions of a user: the one that the settings name, else the default.
 
-    That is `generative` where they name a chat model, else `extractive`.
+    That is `WITH_MODEL` where they name a chat model, else `WITHOUT_MODEL`.
 
     Raises:
         UsageError: there is no such method, or it is for evaluations only.
     """
-    default = "generative" if config.chat.model else "extractive"
+    default = WITH_MODEL if config.chat.model else WITHOUT_MODEL
     chosen = method(config.method.name or default)
     if chosen.reads_context:
         raise UsageError(

@@ -23,6 +23,7 @@ _KNOWN = (
     N_("{citation}: {number} in it belongs to no provision"),
     N_("{citation} can mean {n} provisions"),
     N_("the query cites {citation}, of a law that the corpus lacks"),
+    N_("the corpus has no law called {name}"),
     # The other stages, and the methods.
     N_("search by words is switched off (retrieval.lexical)"),
     N_("no subject of the corpus is named {name}"),
@@ -35,6 +36,9 @@ _KNOWN = (
     N_("there was no source to show: the model was not asked about it"),
     N_("the model's reading of the question named other laws or numbers: read without it"),
     N_("the model wrote no question that could be read: the question was read without it"),
+    N_("the context of {model} holds {n} sentences only: the others that may answer were left out"),
+    # Conversations of earlier versions.
+    N_("an earlier localrag made these claims and did not check them: ask again"),
 )
 
 

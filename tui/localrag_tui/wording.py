@@ -38,6 +38,25 @@ STATUSES = {
 }
 """How far an answer is carried by its citations, by `localrag.reading.model.Status`."""
 
+MISMATCHES = {
+    "figure": N_("this figure is not in what it cites"),
+    "date": N_("this date is not in what it cites"),
+    "period": N_("this period is not in what it cites"),
+    "share": N_("this share is not in what it cites"),
+    "amount": N_("this amount is not in what it cites"),
+    "provision": N_("this provision is not in what it cites"),
+    "name": N_("this name is not in what it cites"),
+    "negation": N_("its negation is not that of what it cites"),
+    "exception": N_("its exception is not that of what it cites"),
+    "bound": N_("its bound is not that of what it cites"),
+    "modality": N_("its may or must is not that of what it cites"),
+    "words": N_("what it cites speaks of other things"),
+    "subject": N_("it does not speak of what was asked about"),
+    "answer": N_("it is not the kind of answer that was asked for"),
+    "reading": N_("reading it again, the model does not find it in what it cites"),
+}
+"""What is wrong with a claim, by `localrag.reading.checking.MismatchKind`."""
+
 _STAGES = {
     FOLLOW_UP: N_("question read"),
     "resolve": N_("citations"),
@@ -54,6 +73,31 @@ _THOUSANDS = 10_000
 def called(name: str, words: Mapping[str, str]) -> str:
     """What something is called in the language of the interface; its own name where none is."""
     return _(words[name]) if name in words else one_line(name)
+
+
+def mismatch(kind: str, written: str, claim: str) -> str:
+    """What is wrong with a claim, and the words of it that are, unless it is the whole claim."""
+    problem = called(kind, MISMATCHES)
+    if written == claim:
+        return problem
+    return _("{problem}: {words}").format(problem=problem, words=written)
+
+
+def moved() -> str:
+    """What is said of a claim for which code cites other sentences than the model did."""
+    return _("code cites these sentences: those of the model do not say it")
+
+
+def provenance(state: str, *, beside: bool) -> str:
+    """What is said of a quotation beside its place; "" for nothing.
+
+    Args:
+        state: the day whose wording of a law it is; "" for other documents.
+        beside: whether it is of another law than those the question names.
+    """
+    parts = [_("as of {date}").format(date=one_line(state))] if state else []
+    parts += [_("of a law that the question does not name")] if beside else []
+    return " · ".join(parts)
 
 
 def stage(name: str) -> str:

@@ -219,7 +219,8 @@ def _figures(answers: Answers) -> dict[str, Estimate]:
         for by, verdicts in found.verdicts.items()
         for verdict, share in verdicts.items()
     }
-    return {**found.figures, "not found": found.not_found, **shares}
+    others = {"not found": found.not_found, "quoted": found.quoted}
+    return {**found.figures, **others, **shares}
 
 
 def _gaps(first: Answers, second: Answers) -> list[float]:

@@ -41,15 +41,19 @@ def measures(entries: Sequence[EntryFigures], made_with: Sequence[str]) -> list[
     ]
     single = [name for name in names if name.rpartition("_")[0] not in triads]
     blocks = [
-        "Answers: their figures, the share of questions that nothing was found for, and the score "
-        "of the questions that were answered.",
+        "Answers: their figures, the share of questions that nothing was found for, the share that "
+        "only quotations were given for, and the score of the others.",
         table(
-            ["entry", "questions", "n", *map(plain, single), "not found", "when answered"],
+            [
+                *("entry", "questions", "n", *map(plain, single)),
+                *("not found", "quoted", "when answered"),
+            ],
             [
                 [
                     *_called(row),
                     *(estimate(row[2].figures.get(name)) for name in single),
                     estimate(row[2].not_found),
+                    estimate(row[2].quoted),
                     estimate(row[2].answered),
                 ]
                 for row in rows

@@ -14,6 +14,7 @@ _Value = Callable[[Result], float | None]
 """What is averaged; None where it is not known."""
 
 _ANSWERED = (Status.SUPPORTED, Status.UNSUPPORTED)
+"""Statuses of answers that say something; quotations that come nearest promise no answer."""
 
 APART = ("type", "answer")
 """The groups of questions that are measured apart, where a dataset has them."""
@@ -40,6 +41,8 @@ class Measured:
         n: questions.
         figures: of the measure of the dataset, by name.
         not_found: share of questions that nothing was found for.
+        quoted: share of questions that only quotations were given for, with no word on whether
+            they answer.
         answered: the score of the others, failures left out; None where there is none.
         verdicts: share of each verdict, by who gave it.
         agreement: share of the answers that both gave a verdict on, on which code and judge agree.
@@ -51,6 +54,7 @@ class Measured:
     n: int
     figures: Mapping[str, Estimate]
     not_found: Estimate
+    quoted: Estimate
     answered: Estimate | None
     verdicts: Mapping[str, Mapping[str, Estimate]]
     agreement: Estimate | None
@@ -81,13 +85,14 @@ def apart(answers: Answers) -> dict[str, dict[str, Measured]]:
 def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
     results = [result for results in asked for result in results]
     names = dict.fromkeys(name for result in results for name in result.measures)
-    not_found = _mean(asked, lambda one: float(one.status == Status.NOT_FOUND))
-    if not names or not_found is None:
+    not_found, quoted = (_mean(asked, _has(each)) for each in (Status.NOT_FOUND, Status.QUOTED))
+    if not names or not_found is None or quoted is None:
         return None
     return Measured(
         n=len(asked),
         figures=_means(asked, {name: _figure(name) for name in names}),
         not_found=not_found,
+        quoted=quoted,
         answered=_mean(asked, lambda one: one.score if one.status in _ANSWERED else None),
         verdicts={
             by: shares
@@ -112,6 +117,10 @@ def _searched(searches: Sequence[Search]) -> dict[Stage, Searched]:
         )
         for stage in dict.fromkeys(search.stage for search in searches)
     }
+
+
+def _has(status: Status) -> _Value:
+    return lambda one: float(one.status == status)
 
 
 def _figure(name: str) -> _Value:

@@ -11,18 +11,14 @@ from tiny_models.servers import Answer, End, OllamaDouble
 
 from localrag_models.store import ModelStore
 
-ORDER = "599CO0000000002"
 QUESTION = "渡し舟を運航してはならない水位の基準は何か。"
-QUOTE = "水位　平常時の水位に一・五メートルを加えた高さ"
+CLAIM = "平常時の水位に1.5メートルを加えた高さである。"
 
 
-def reply(*quotes: str) -> str:
-    """A reply that makes a claim of each quote, from the first passage shown."""
-    claims = [
-        {"citations": [{"source": 1, "quote": quote}], "text": f"主張{number}。"}
-        for number, quote in enumerate(quotes, 1)
-    ]
-    return json.dumps({"status": "answered", "claims": claims}, ensure_ascii=False)
+def reply(*claims: str, sentence: int = 1) -> str:
+    """A reply that makes claims of a sentence, by its number."""
+    made = [{"sentences": [sentence], "text": claim} for claim in claims]
+    return json.dumps({"claims": made}, ensure_ascii=False)
 
 
 @pytest.fixture
@@ -110,26 +106,25 @@ def served(sample: Path, loopback: None) -> Iterator[Callable[..., tuple[str, ..
         double.close()
 
 
-def test_claims_are_printed_with_their_quotations(
+def test_claims_are_printed_with_the_sentences_that_carry_them(
     served: Callable[..., tuple[str, ...]], cli: Callable[..., Any]
 ) -> None:
-    outcome = cli(*served(reply(QUOTE)), "ask", QUESTION)
+    # Of the two orders the model names the number of one; what carries the claim is code's to find.
+    outcome = cli(*served(reply(CLAIM)), "ask", QUESTION)
     assert outcome.code == 0, outcome.err
-    assert "supported: 1 quotation, found word for word in the source" in outcome.out
-    assert "主張1。 [1]" in outcome.out
-    assert "[1] 渡し舟の安全及び活用に関する法律施行令 第四条 第一項 第一号" in outcome.out
-    assert f"    {QUOTE}" in outcome.out
+    assert outcome.out.startswith("supported: all that it claims stands in ")
+    assert f"{CLAIM} [1]" in outcome.out
+    assert "  as of 2118-04-01\n" in outcome.out
+    assert "rejected" not in outcome.out
 
 
-def test_a_rejected_quotation_is_shown_as_such(
+def test_where_the_model_finds_nothing_it_claims_nothing(
     served: Callable[..., tuple[str, ...]], cli: Callable[..., Any]
 ) -> None:
-    outcome = cli(*served(reply(QUOTE, "水位は、二メートルとする。")), "ask", QUESTION)
-    assert outcome.code == 3
-    assert outcome.out.startswith("unsupported: ")
-    assert "主張2。 [2 rejected]" in outcome.out
-    assert "[2] rejected: " in outcome.out
-    assert "does not hold the quote" in outcome.out
+    outcome = cli(*served(reply()), "ask", QUESTION, "--json")
+    assert outcome.json["claims"] == []
+    assert outcome.json["status"] in ("quoted", "not_found")
+    assert outcome.code == (0 if outcome.json["citations"] else 3)
 
 
 def test_a_server_that_dies_is_an_error_with_a_cure(

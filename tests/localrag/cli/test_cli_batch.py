@@ -49,7 +49,7 @@ def many(path: Path, count: int) -> None:
 def test_answers_are_those_of_ask(cli: Cli, sample: Path, table: Path, answers: Path) -> None:
     outcome = cli("batch", str(table), "--out", str(answers))
     assert outcome.code == 4, "a row failed"
-    assert "3 rows; 2 supported, 0 unsupported, 0 not found" in outcome.out
+    assert "3 rows; 0 supported, 2 quoted, 0 unsupported, 0 not found" in outcome.out
     assert "1 row failed: 1 InputError" in outcome.out
     assert "--retry-failed" in outcome.out
     assert "fields that are not read: level" in outcome.err
@@ -66,7 +66,12 @@ def test_answers_are_those_of_ask(cli: Cli, sample: Path, table: Path, answers: 
 
 def test_the_summary_as_json(cli: Cli, sample: Path, table: Path, answers: Path) -> None:
     report = cli("batch", str(table), "--out", str(answers), "--json").json
-    assert report["statuses"] == {"supported": 2, "unsupported": 0, "not_found": 0}
+    assert report["statuses"] == {
+        "supported": 0,
+        "quoted": 2,
+        "unsupported": 0,
+        "not_found": 0,
+    }
     assert report["failed"] == {"InputError": 1}
     assert (report["rows"], report["earlier"], report["asked"]) == (3, 0, 3)
     again = cli("batch", str(table), "--out", str(answers), "--json")
@@ -181,7 +186,7 @@ def test_standard_input(shell: Cli, sample: Path, answers: Path) -> None:
     for _ in range(2):
         outcome = shell("batch", "-", "--out", str(answers), stdin=question)
         assert outcome.code == 0, outcome.err
-    assert [row["status"] for row in read(answers)] == ["supported"]
+    assert [row["status"] for row in read(answers)] == ["quoted"]
 
 
 def start(*arguments: str) -> "subprocess.Popen[str]":

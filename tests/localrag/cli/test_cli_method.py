@@ -1,4 +1,4 @@
-"""`methods`, and `ask` and `batch` with a published method."""
+"""`methods`, and `ask` and `batch` with a method."""
 
 import json
 from collections.abc import Callable
@@ -26,6 +26,8 @@ def test_every_method_is_listed_with_its_calls(cli: Callable[..., Any]) -> None:
     assert statutes == [(n, n) for n in (1, 1, 1, 2, 11, 11, 4, 0)]
     assert calls["staged"] == (3, 17)
     assert "staged  3 to 17 calls of a model" in listed.out
+    assert "extractive  no model; answers where no method and no model is named" in listed.out
+    assert "generative  1 call of a model; answers where a model is named" in listed.out
 
 
 def test_a_method_answers_with_an_option(sample: Path, cli: Callable[..., Any]) -> None:

@@ -277,8 +277,9 @@ def test_ask_quotes_the_act_and_the_order(cli: Cli, sample: Path) -> None:
     outcome = cli("ask", sample_corpus.QUESTION, "--json")
     assert outcome.code == 0
     answer = outcome.json
-    assert answer["status"] == "supported"
-    assert all(citation["verified"] for citation in answer["citations"])
+    assert answer["status"] == "quoted"
+    assert answer["absent"] == []
+    assert all(citation["verified"] and not citation["beside"] for citation in answer["citations"])
     places = {citation["passage_id"] for citation in answer["citations"]}
     assert any(place.startswith(f"{ACT}#8") for place in places)
     assert any(place.startswith(f"{ORDER}#4") for place in places)
@@ -288,9 +289,22 @@ def test_ask_quotes_the_act_and_the_order(cli: Cli, sample: Path) -> None:
 
 def test_ask_prints_numbered_quotations(cli: Cli, sample: Path) -> None:
     out = cli("ask", "-", stdin=sample_corpus.QUESTION).out
-    assert out.startswith("supported: ")
+    assert out.startswith("quoted: this comes nearest, word for word; whether it answers")
     assert "[1] " in out
     assert "第八条" in out
+    assert out.count("  as of 2118-04-01\n") == out.count("#"), "the state of each law quoted"
+
+
+def test_a_law_that_the_corpus_lacks_is_told_before_anything_else(cli: Cli, sample: Path) -> None:
+    asked = "会社法における渡し守の資格は何か。"
+    outcome = cli("ask", asked)
+    assert outcome.code == 3
+    first, second = outcome.out.splitlines()[:2]
+    assert first == "not in this corpus: 会社法"
+    assert not second.startswith("supported")
+    answer = cli("ask", asked, "--json").json
+    assert answer["absent"] == ["会社法"]
+    assert all(citation["beside"] for citation in answer["citations"])
 
 
 def test_ask_in_english(cli: Cli, sample: Path) -> None:
@@ -440,5 +454,5 @@ def test_hostile_documents_do_not_reach_the_terminal(cli: Cli, tmp_path: Path) -
 def test_the_same_in_a_process_of_its_own(shell: Cli, sample: Path) -> None:
     outcome = shell("ask", "-", "--json", stdin=sample_corpus.QUESTION)
     assert outcome.code == 0
-    assert json.loads(outcome.out)["status"] == "supported"
+    assert json.loads(outcome.out)["status"] == "quoted"
     assert outcome.err == ""

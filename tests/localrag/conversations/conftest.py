@@ -8,6 +8,7 @@ import pytest
 
 from localrag.conversations.store import Conversations
 from localrag.corpus.model import Locator, Passage, Triple
+from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.model import Answer, Citation, Claim, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Hit, ModelCall, StageRecord, Trace
 from localrag.workspace import Workspace
@@ -40,7 +41,9 @@ def answer() -> Callable[..., Answer]:
         values: dict[str, Any] = {
             "text": "二メートル",
             "citations": (
-                Citation("F1#8.1", "渡し守は", 10, 14, "渡し舟法 第八条", verified=True),
+                Citation(
+                    *("F1#8.1", "渡し守は", 10, 14, "渡し舟法 第八条", "2118-04-01"), verified=True
+                ),
                 Citation("F1#9", "ない文", problem="the passage does not hold the quote"),
             ),
             "status": Status.UNSUPPORTED,
@@ -48,7 +51,15 @@ def answer() -> Callable[..., Answer]:
                 (StageRecord("lexical", (hit,), 0.1, ("left out",), "option a", "水位"),),
                 (ModelCall("tiny", 12, None, 3, 0.5, "verdict a", "not JSON"),),
             ),
-            "claims": (Claim("水位が二メートルを超えるとき。", (1, 2)),),
+            "claims": (
+                Claim(
+                    "水位が二メートルを超えるとき。",
+                    (1, 2),
+                    (Mismatch(MismatchKind.FIGURE, "二メートル"),),
+                    moved=True,
+                ),
+            ),
+            "absent": ("会社法",),
             "label": "b",
             "doubt": "one claim rests on nothing",
             "derivation": Derivation(

@@ -16,7 +16,7 @@ from localrag.conversations.model import TurnState
 from localrag.conversations.schema import CONVERSATIONS
 from localrag.conversations.store import Conversations
 from localrag.errors import BusyError, StorageError, StoreError
-from localrag.reading.model import Answer
+from localrag.reading.model import Answer, Status
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 
@@ -109,7 +109,7 @@ def test_a_file_that_is_locked_for_long(
 @pytest.mark.parametrize(
     ("body", "cause"),
     [
-        ('{"version": 2, "answer": "of another kind"}', "A newer localrag wrote this answer"),
+        ('{"version": 3, "answer": "of another kind"}', "A newer localrag wrote this answer"),
         ('{"version": 1, "answer": {"text": "x"}}', "This answer is damaged"),
         ("", "This answer is damaged"),
         ("\x00\x00", "This answer is damaged"),
@@ -134,6 +134,20 @@ def test_an_answer_that_cannot_be_read_hides_no_other(
 def test_fields_of_later_days_are_passed_over(answer: MakeAnswer) -> None:
     written = kept.answer_as_kept(answer()).replace('"label"', '"mood":"calm","label"')
     assert kept.kept_answer(written).label == "b"
+
+
+def test_what_was_supported_before_claims_were_checked_no_longer_is(answer: MakeAnswer) -> None:
+    def read(**parts: object) -> Answer:
+        supported = answer(**{"status": Status.SUPPORTED, "label": "", "derivation": None} | parts)
+        now = kept.answer_as_kept(supported)
+        assert kept.kept_answer(now).status is Status.SUPPORTED
+        return kept.kept_answer(now.replace('"version":2', '"version":1'))
+
+    assert read(claims=()).status is Status.QUOTED
+    unchecked = read(doubt="")
+    assert unchecked.status is Status.UNSUPPORTED
+    assert "did not check them" in unchecked.doubt
+    assert read(label="b").status is Status.SUPPORTED, "an option was chosen as it is today"
 
 
 def test_a_question_that_cannot_be_read_is_told(conversations: Conversations) -> None:

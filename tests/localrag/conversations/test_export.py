@@ -8,7 +8,9 @@ import pytest
 from localrag.conversations.export import markdown
 from localrag.conversations.exporting import FileExistsAlready, export, file_name
 from localrag.conversations.store import Conversations
+from localrag.conversations.wording import WORDINGS
 from localrag.errors import NotFoundError, StorageError, UsageError
+from localrag.reading.checking import MismatchKind
 from localrag.reading.model import Answer, Citation, Claim, Status
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
@@ -39,25 +41,46 @@ def test_everything_an_answer_says_is_written(
         "# 渡し舟のこと\n",
         "## Question 1\n> 定員は？\\\n> また水位は？\n- a: 十人\n- b: \\*十二人\\*\n",
         "laws · statute-options · qwen3-8b · 20",
-        " · 4.2 s\n**Unsupported: ",
+        " · 4.2 s\n**Not in this corpus:** 会社法\n**Unsupported: ",
         "one claim rests on nothing\n**b** 二メートル\n",
-        "- 水位が二メートルを超えるとき。 [1][2 rejected]\n",
+        "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code cites these sentences: ",
+        "  - this figure is not in what it cites: 二メートル\n",
         "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
         "- 10 \\< 12\n### Citations\n",
-        "1. 渡し舟法 第八条\n   > 渡し守は\n   `F1#8.1`\n",
+        "1. 渡し舟法 第八条 · as of 2118-04-01\n   > 渡し守は\n   `F1#8.1`\n",
         "2. F1#9 **rejected**: the passage does not hold the quote\n   > ない文\n",
     ):
         assert part in text, text
     japanese = written(conversations, talk, "ja")
     for part in (
         "## 質問 1\n",
-        " · 4.2 秒\n**裏付けなし：",
-        "[1][2 却下]",
+        " · 4.2 秒\n**このコーパスにない法令：** 会社法\n**裏付けなし：",
+        "[1][2 却下]\n",
+        "  - この数が引用した文にありません: 二メートル\n",
+        "1. 渡し舟法 第八条 · 2118-04-01 時点\n",
         "2. 船長は – 該当なし\n",
         "2. F1#9 **却下**: 出典に引用文がありません\n",
         "### 引用\n",
     ):
         assert part in japanese, japanese
+
+
+def test_a_quotation_of_another_law_says_so(conversations: Conversations) -> None:
+    talk = conversations.new().id
+    turn = conversations.begin(talk, Query("会社法の資格は？"), "main", "", "")
+    beside = Citation("F1#8.1", "渡し守は", 10, 14, "渡し舟法", "2118-04-01", True, verified=True)
+    answer = Answer("渡し守は", (beside,), Status.QUOTED, Trace(), absent=("会社法",))
+    conversations.finish(turn.id, answer, 1)
+    assert "1. 渡し舟法 · as of 2118-04-01 · of a law that the question does not name\n" in written(
+        conversations, talk
+    )
+    assert "1. 渡し舟法 · 2118-04-01 時点 · 質問にない法令\n" in written(conversations, talk, "ja")
+
+
+def test_every_status_and_every_mismatch_has_words() -> None:
+    for words in WORDINGS.values():
+        assert words.statuses.keys() == set(Status)
+        assert words.mismatches.keys() >= set(MismatchKind)
 
 
 def test_what_has_no_answer_says_why(conversations: Conversations, answer: MakeAnswer) -> None:

@@ -1,6 +1,7 @@
 """Answers for the scripted engine, on the sample corpus, and how a question is asked."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from textual.pilot import Pilot
 from localrag.conversations.store import Conversations
 from localrag.corpus.model import PARAGRAPHS, Locator, Triple
 from localrag.corpus.store import CorpusStore
+from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.model import Answer, Citation, Claim, Derivation, Stage, Status, Step
 from localrag.reading.verifier import verify
 from localrag.retrieval.model import Hit, ModelCall, StageRecord, Trace
@@ -29,6 +31,7 @@ class Answers(NamedTuple):
     not_found: Answer
     derived: Answer
     chosen: Answer
+    beside: Answer
     stages: tuple[StageRecord, ...]
 
 
@@ -54,6 +57,7 @@ def answers(bench_home: Path) -> Answers:
         Claim("基準を超えるときは運航できない。", (1,)),
         Claim("水位は一・五メートル増。", (2,)),
     )
+    too_high = Mismatch(MismatchKind.FIGURE, "二百メートル")
     return Answers(
         Answer("x", (quoted, level), Status.SUPPORTED, trace, claims),
         Answer(
@@ -61,7 +65,10 @@ def answers(bench_home: Path) -> Answers:
             (quoted, made_up),
             Status.UNSUPPORTED,
             trace,
-            (claims[0], Claim("水位は二百メートル。", (2,))),
+            (
+                replace(claims[0], moved=True),
+                Claim("水位は二百メートル。", (2,), (too_high,)),
+            ),
         ),
         Answer("", (), Status.NOT_FOUND, trace),
         Answer(
@@ -86,6 +93,13 @@ def answers(bench_home: Path) -> Answers:
             ),
         ),
         Answer("乗せてよい", (quoted,), Status.SUPPORTED, trace, (claims[0],), label="b"),
+        Answer(
+            quoted.quote,
+            (replace(quoted, beside=True),),
+            Status.QUOTED,
+            Trace(stages),
+            absent=("会社法",),
+        ),
         stages,
     )
 

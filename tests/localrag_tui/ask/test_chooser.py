@@ -36,7 +36,7 @@ async def test_choosing_on_and_hostile_names(workbench, until, shown, bench_home
         assert "bad" in shown(app)
         # A model is named now, so the methods that need one can be chosen.
         assert "needs a model" not in shown(app)
-        await pilot.press("down", "down", "space", "escape")
+        await pilot.press(*["down"] * 4, "space", "escape")
         assert app.memory.choices.method == "statute-direct"
 
 

@@ -7,11 +7,14 @@ from textual.events import Paste
 
 from localrag.conversations.model import TurnState
 from localrag.errors import LocalragError
+from localrag.reading.checking import MismatchKind
 from localrag.retrieval.model import Query
+from localrag_tui.ask.pieces import pieces
 from localrag_tui.ask.transcript import Transcript
 from localrag_tui.ask.turn import TurnView
 from localrag_tui.ask.typing_area import QuestionArea
 from localrag_tui.source.pane import SourcePane
+from localrag_tui.wording import MISMATCHES
 from localrag_tui.work.answering import Drafted, Opened, Opening, Read, StageEnded
 from localrag_tui.work.engine import ProcessEngine
 
@@ -20,7 +23,7 @@ async def test_the_real_engine_answers_with_quotations(workbench, until, shown, 
     app = workbench("ja", engine=ProcessEngine())
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
-        await until(pilot, lambda: "裏付けあり" in shown(app))
+        await until(pilot, lambda: "引用のみ  最も近い箇所の原文" in shown(app))
         assert "施行令 第四条 第一項" in shown(app)
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await pilot.press("tab", "2")
@@ -64,7 +67,7 @@ async def test_what_is_told_while_an_answer_is_made(
         writing.set()
         await ask_again_is_refused(app, pilot, until, told)
         end.set()
-        await until(pilot, lambda: "supported  2 quotations" in shown(app))
+        await until(pilot, lambda: "supported  all that it claims" in shown(app))
         await until(pilot, lambda: "1,204 read (812 reused) · 96 written" in shown(app))
         text = shown(app)
     assert "unchecked" not in text
@@ -117,9 +120,12 @@ async def test_rejected_quotations_and_nothing_found(
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
-        assert "unsupported  not all of it rests on quotations" in shown(app)
+        assert "unsupported  what it cites does not say" in shown(app)
         assert "[2] rejected: " in shown(app)
         assert "(the passage does not hold" in shown(app)
+        assert "code cites these sentences: " in shown(app)
+        assert "  this figure is not in what it cites: 二百メートル" in shown(app)
+        assert "  as of 2118-04-01" in shown(app)
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await ask(pilot, "how deep?")
         assert "not found  the model finds no answer in the 2 passages" in shown(app)
@@ -132,6 +138,23 @@ async def test_rejected_quotations_and_nothing_found(
         await until(pilot, lambda: "does not stand in its source" in told(app))
         await pilot.press("9")
         await until(pilot, lambda: "There is no citation 9." in told(app))
+
+
+async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, ask, shown):
+    engine.will(answers.beside)
+    app = workbench()
+    async with app.run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "会社法の基準は？")
+        rows = [row.strip() for row in shown(app).split("\n")]
+        first = next(at for at, row in enumerate(rows) if "not in this corpus  会社法" in row)
+        quoted = next(at for at, row in enumerate(rows) if "quoted  this comes nearest" in row)
+        assert first < quoted
+        text = "".join(piece.content.plain for piece in pieces(app.screen.query_one(TurnView).turn))
+        assert "as of 2118-04-01 · of a law that the question does not name" in text
+
+
+def test_every_mismatch_has_words():
+    assert MISMATCHES.keys() >= set(MismatchKind)
 
 
 async def test_a_claim_is_copied_with_its_legal_citation(workbench, engine, answers, ask, until):
@@ -232,7 +255,7 @@ async def test_a_conversation_is_there_again(workbench, engine, answers, ask, un
         await pilot.pause(0.8)
     again = workbench()
     async with again.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: "supported  2 quotations" in shown(again))
+        await until(pilot, lambda: "supported  all that it claims" in shown(again))
         question = again.screen.query_one(QuestionArea)
         await until(pilot, lambda: question.text == "not sent")
         # Up walks through the questions, down comes back to what was typed.
@@ -262,7 +285,7 @@ async def test_a_turn_that_was_interrupted_is_asked_again(
         await until(pilot, lambda: "interrupted" in shown(app))
         assert "half a claim" in shown(app)
         await pilot.press("tab", "a")
-        await until(pilot, lambda: "supported  2 quotations" in shown(app))
+        await until(pilot, lambda: "supported  all that it claims" in shown(app))
 
 
 async def test_what_cannot_be_written_down_is_answered_all_the_same(
@@ -273,7 +296,7 @@ async def test_what_cannot_be_written_down_is_answered_all_the_same(
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
-        assert "supported  2 quotations" in shown(app)
+        assert "supported  all that it claims" in shown(app)
         await until(pilot, lambda: "conversations.sqlite" in told(app))
 
 
@@ -283,7 +306,7 @@ async def test_a_question_is_offered_to_begin_with(workbench, engine, answers, u
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: "for example (Tab, Enter): 渡し舟を運航" in shown(app))
         await pilot.press("tab", "enter")
-        await until(pilot, lambda: "supported  2 quotations" in shown(app))
+        await until(pilot, lambda: "supported  all that it claims" in shown(app))
         assert engine.asked[0][2].text == "渡し舟を運航してはならない水位の基準は何か。"
 
 

@@ -108,7 +108,12 @@ async def test_the_dialogues(alone: Any, snapshots: Any, until: Any) -> None:
 
 
 async def test_one_row(alone: Any, snapshots: Any) -> None:
-    held = {"label": "渡し舟法 第八条", "quote": "渡し守は、水位が", "verified": True}
+    held = {
+        "label": "渡し舟法 第八条",
+        "quote": "渡し守は、水位が",
+        "state": "2118-04-01",
+        "verified": True,
+    }
     rejected = {"label": "渡し舟法 第九条", "quote": HOSTILE, "problem": "not in its source"}
     answered = {
         "row": 7,
@@ -120,13 +125,36 @@ async def test_one_row(alone: Any, snapshots: Any) -> None:
         "claims": [{"text": "水位が政令で定める基準を超えるとき。", "citations": [1]}],
         "citations": [held, rejected],
     }
+    spoiled = {
+        **answered,
+        "label": None,
+        "status": "unsupported",
+        "claims": [
+            {"text": "水位が基準を超えるとき。", "citations": [1], "moved": True},
+            {
+                "text": "九メートルのとき。",
+                "citations": [1],
+                "mismatches": [{"kind": "figure", "written": f"九メートル{HOSTILE}"}],
+            },
+        ],
+    }
+    beside = {
+        **answered,
+        "label": None,
+        "status": "quoted",
+        "absent": ["会社法"],
+        "claims": [],
+        "answer": "渡し守は、水位が",
+        "citations": [{**held, "beside": True}],
+    }
     broke = {"type": "InputError", "cause": f"It broke: {HOSTILE}", "cure": "Mend it."}
     failed = {"row": 8, "id": "q8", "question": "川幅は。", "error": broke}
 
     async def open_(pilot: Any, row: dict[str, Any]) -> None:
         await pilot.app.push_screen(AnswerDialogue(row, "main"))
 
-    states = {"answered": partial(open_, row=answered), "failed": partial(open_, row=failed)}
+    rows = {"answered": answered, "spoiled": spoiled, "beside": beside, "failed": failed}
+    states = {name: partial(open_, row=row) for name, row in rows.items()}
     await snapshots(alone, states)
 
 

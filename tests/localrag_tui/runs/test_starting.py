@@ -152,6 +152,7 @@ async def test_what_differs_is_told_and_nothing_is_lost(
         )
     assert {json.loads(line)["status"] for line in lines(known.out)} <= {
         "supported",
+        "quoted",
         "unsupported",
         "not_found",
     }

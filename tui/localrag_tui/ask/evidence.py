@@ -16,7 +16,7 @@ from localrag.retrieval.model import StageRecord
 from localrag_tui.ask import wording
 from localrag_tui.i18n import N_, _, ngettext
 from localrag_tui.shown import content, one_line
-from localrag_tui.wording import stage
+from localrag_tui.wording import provenance, stage
 
 # Cells of a quotation in the list; the width of the list cuts it further.
 _SNIPPET = 200
@@ -212,7 +212,8 @@ class Evidence(Vertical):
         for record in stages:
             rows.append((_heading(record), None))
             for hit in record.hits:
-                reason = f"  ({one_line(hit.reason)})" if hit.reason else ""
+                remarks = filter(None, (one_line(hit.reason), provenance("", beside=hit.beside)))
+                reason = "".join(f"  ({remark})" for remark in remarks)
                 text = Content.assemble(
                     (f"{hit.rank:>3} {hit.score:>7.3f}  ", "$foreground-muted"),
                     content(one_line(hit.passage.header)),
@@ -225,10 +226,12 @@ class Evidence(Vertical):
 def _row(number: int, citation: Citation) -> Content:
     rejected = Content() if citation.verified else content(_("rejected: "), "bold $error")
     snippet = one_line(" ".join(citation.quote[:_SNIPPET].split()))
+    told = provenance(citation.state, beside=citation.beside)
     return Content.assemble(
         (f"[{number}] ", "bold $primary" if citation.verified else "strike $error"),
         rejected,
         content(one_line(citation.label or citation.passage_id), "$accent"),
+        content(f"  {told}" if told else "", "$foreground-muted"),
         "\n    ",
         content(snippet, "$foreground-muted"),
     )

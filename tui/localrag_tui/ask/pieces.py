@@ -15,7 +15,7 @@ from localrag_tui.ask.progress import Progress
 from localrag_tui.i18n import _
 from localrag_tui.remarks import looked_up, remark
 from localrag_tui.shown import content
-from localrag_tui.wording import STATUSES, duration, size
+from localrag_tui.wording import STATUSES, duration, mismatch, moved, provenance, size
 from localrag_tui.work.answering import Opening, Read
 
 # Characters of a quotation and of a question that are shown; the source and a copy have all of it.
@@ -142,6 +142,8 @@ def _state(word: str, reason: str, style: str) -> Piece:
 
 
 def _answer(answer: Answer) -> Iterator[Piece]:
+    if answer.absent:
+        yield _state(_("not in this corpus"), cut("、".join(answer.absent)), "bold $error")
     yield _state(_(STATUSES[answer.status]), wording.verdict(answer), _STATUS_STYLES[answer.status])
     if answer.label:
         chosen = Content.assemble(
@@ -168,6 +170,10 @@ def _claim(answer: Answer, claim: Claim) -> Piece:
     text = content(cut(claim.text))
     for number in claim.citations:
         text = text + " " + link(number, answer.citations[number - 1])
+    if claim.moved:
+        text += content(f"\n  {moved()}", _QUIET)
+    for one in claim.mismatches:
+        text += content(f"\n  {mismatch(one.kind, one.written, claim.text)}", "$warning")
     return Piece(text, "claim", claim.citations, step=True)
 
 
@@ -184,6 +190,8 @@ def _quotation(number: int, citation: Citation) -> Piece:
     head += content(citation.label or citation.passage_id, "$accent")
     if reason := wording.rejection(citation):
         head += content(f" ({reason})")
+    if told := provenance(citation.state, beside=citation.beside):
+        head += content(f"  {told}", _QUIET)
     quote = content(cut(citation.quote), "" if citation.verified else _QUIET)
     return Piece(head + "\n" + quote, "quotation", (number,), step=True)
 

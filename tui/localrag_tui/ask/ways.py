@@ -6,10 +6,12 @@ from localrag.workspace import Workspace
 from localrag_tui.i18n import N_
 
 DEFAULT_READER = N_("default reader")
-DEFAULT_ABOUT = N_("quotations that carry an answer; with a model, claims bound to quotations")
+DEFAULT_ABOUT = N_("generative where a model is chosen, extractive where none is")
 
 # What the methods say of themselves, marked for the catalogue of the interface.
 ABOUTS = (
+    N_("no model: the sentences and provisions that come nearest, word for word"),
+    N_("a model writes claims on numbered sentences, and code checks every claim"),
     N_("question and options, no retrieval"),
     N_("the gold context given: the ceiling"),
     N_("fixed-policy query from question and options, dense search, top 5"),

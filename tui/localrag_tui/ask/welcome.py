@@ -85,7 +85,7 @@ def _words(bench: "Workbench", name: str, row: CorpusRow | None) -> Content:
         row.documents,
     ).format(n=row.documents, name=name)
     hints = [
-        _("Every sentence of an answer is bound to a quotation that was checked in its source."),
+        _("Quotations stand word for word; what a model claims is checked against what it cites."),
         _("Up walks through the questions asked before; {key} brings a conversation back.").format(
             key=key_of(bench, AskScreen, "ask.conversations")
         ),

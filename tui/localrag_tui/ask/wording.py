@@ -32,7 +32,13 @@ def verdict(answer: Answer) -> str:
     if answer.status is Status.QUOTED and answer.trace.calls:
         return _("the model finds no answer; this comes nearest, word for word")
     if answer.status is Status.QUOTED:
-        return _("what comes nearest, word for word; whether it answers is for you to judge")
+        return _("this comes nearest, word for word; whether it answers is for you to judge")
+    if answer.claims and not answer.label:
+        return ngettext(
+            "all that it claims stands in {n} quotation, word for word",
+            "all that it claims stands in {n} quotations, word for word",
+            quotations,
+        ).format(n=quotations)
     found = ngettext(
         "{n} quotation, found word for word in its source",
         "{n} quotations, found word for word in their source",

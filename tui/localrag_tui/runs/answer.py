@@ -20,6 +20,9 @@ from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content, harmless, one_line
 from localrag_tui.spot import Spot
+from localrag_tui.wording import mismatch, moved, provenance
+
+_STATUS_STYLES = {"supported": "$text-success", "quoted": "$text-accent"}
 
 
 class AnswerDialogue(Dialogue):
@@ -91,7 +94,9 @@ class AnswerDialogue(Dialogue):
     def action_copy(self) -> None:
         """Copy all that is shown."""
         parts = [part.plain for part in _parts(self._row)]
-        parts += [f"[{n}] {one['label']}: {one['quote']}" for n, one in self._numbered()]
+        parts += [
+            f"[{n}] {one['label']}{_provenance(one)}: {one['quote']}" for n, one in self._numbered()
+        ]
         self.bench.copy(harmless("\n\n".join(parts)))
 
     def _numbered(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -104,8 +109,12 @@ def _parts(row: Mapping[str, Any]) -> Iterator[Content]:
     if error:
         state = (f"{_('failed')}: {one_line(str(error.get('type', '')))}", "$text-error")
     else:
-        state = (outcome(one_line(status)), "$text-success" if status == "supported" else "")
+        state = (outcome(one_line(status)), _STATUS_STYLES.get(status, ""))
     yield Content.assemble((one_line(name), "$foreground-muted"), "  ", state)
+    if absent := row.get("absent"):
+        yield Content.assemble(
+            (_("not in this corpus"), "$text-error"), content(f"  {'、'.join(map(str, absent))}")
+        )
     question = row.get("question")
     options = "".join(
         f"\n  {label}  {text}"
@@ -124,27 +133,38 @@ def _parts(row: Mapping[str, Any]) -> Iterator[Content]:
     if row.get("label"):
         yield content(_("Choice: {label}").format(label=row["label"]), "bold $text-primary")
     if claims:
-        yield content("\n".join(map(_claim, claims)))
+        yield Content("\n").join(line for claim in claims for line in _claim(claim))
     elif row.get("answer"):
         yield content(str(row["answer"]))
     if row.get("doubt"):
         yield Content.styled(remark(str(row["doubt"])), "$text-warning")
 
 
-def _claim(claim: Mapping[str, Any]) -> str:
+def _claim(claim: Mapping[str, Any]) -> Iterator[Content]:
+    """A claim, and below it what is wrong with it."""
     numbers = "".join(f"[{number}]" for number in claim.get("citations") or ())
-    return f"{claim.get('text', '')} {numbers}".rstrip()
+    yield content(f"{claim.get('text', '')} {numbers}".rstrip())
+    if claim.get("moved"):
+        yield content(f"  {moved()}", "$foreground-muted")
+    for one in claim.get("mismatches") or ():
+        told = mismatch(str(one["kind"]), str(one["written"]), str(claim.get("text", "")))
+        yield content(f"  {told}", "$text-warning")
 
 
 def _option(number: int, citation: Mapping[str, Any]) -> Option:
     head = (f"[{number}] {one_line(str(citation.get('label', '')))}", "bold")
     quote = one_line(str(citation.get("quote", "")))
     if citation.get("verified"):
-        return Option(Content.assemble(head, f"  {quote}"))
+        return Option(Content.assemble(head, f"{_provenance(citation)}  {quote}"))
     problem = remark(str(citation.get("problem", "")))
     return Option(
         Content.assemble(head, (f"  {_('rejected')}: {problem}", "$text-error"), f"  {quote}")
     )
+
+
+def _provenance(citation: Mapping[str, Any]) -> str:
+    told = provenance(str(citation.get("state") or ""), beside=bool(citation.get("beside")))
+    return f"  {told}" if told else ""
 
 
 def _passage(store: CorpusStore, passage_id: str) -> Any:

@@ -12,7 +12,7 @@ from localrag_tui.search import words
 from localrag_tui.search.places import fitted
 from localrag_tui.shown import cut, harmless, one_line
 from localrag_tui.widgets.adaptive import AdaptiveRow
-from localrag_tui.wording import stage
+from localrag_tui.wording import provenance, stage
 
 _INDENT = "    "
 # The first match stands at this share of the row at most, so that what follows it is seen too.
@@ -77,6 +77,8 @@ class HitRow(AdaptiveRow):
         parts.append(_("score {score}").format(score=f"{hit.score:.3f}"))
         if hit.reason:
             parts.append(words.reason(hit.reason))
+        if hit.beside:
+            parts.append(provenance("", beside=True))
         if self._place:
             parts.append(one_line(" › ".join(self._place)))
         line = cut("  ·  ".join(parts), width - len(_INDENT))
