@@ -134,7 +134,7 @@ def _readings(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[
     """The whole question, and what it says of each law where it names several."""
     wordings, weight = retrieval.trace.wordings, retriever.inverse_document_frequency
     asked = full_text(asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws))
-    readings = [_Reading(SupportScorer(asked, weight, wordings), Topic(asked, wordings, weight))]
+    readings = [_Reading(SupportScorer(asked, weight, wordings), Topic(asked, wordings, weight, penalty=bool(retrieval.doing)))]
     for law_ids in _named_laws(retrieval) if not query.options else ():
         own = [law for law in retrieval.laws if law.law_ids == law_ids]
         if clause := clause_of(query.text, retrieval.laws, own):

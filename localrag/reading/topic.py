@@ -36,10 +36,26 @@ _ASKS_AMOUNT = re.compile(
 # 第三条の規定は、…について準用する; この場合において、…とあるのは「…」と読み替える
 _APPLIES = re.compile(r"準用する。|読み替えるものとする")
 _PENAL = re.compile(r"(?:懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処する|科する)")
+_SANCTION = re.compile(r"(?:過怠税|加算税|延滞税|課徴金)[^。\n]{0,60}(?:徴収|課する|納付)")
+# Whether something must, may or must not be done, and how statutes say so.
+_MODAL = tuple(
+    (re.compile(asks), re.compile(says))
+    for asks, says in (
+        (r"必要|要る|要り|義務|しなければ|ないといけない|べき|\b(?:must|required?|obliged)\b",
+         r"なければならない|ものとする"),
+        (r"(?:よい|いい|可能|大丈夫|許され|できる|構わない|いけな|ならな)[^。]{0,4}[かの?？]|禁止"
+         r"|\b(?:may|can|allowed|permitted|prohibited)\b",
+         r"てはならない|ことができ|なければ"),
+    )
+)  # fmt: skip
+# 第三十九条　, ２　; and what opens with other paragraphs goes on from a rule that stands there.
+_MARK = re.compile(r"^[^　\n]{1,20}　")
+_LEANS = re.compile(r"(?:前[各二三]?[条項]|第[一二三四五六七八九十百千]+[条項]|この条|同[条項])[^。]{0,20}?(?:の規定|に規定|の場合|の許可|に掲げ)")
 _SUPPLEMENT = "附則"
 
 _CAPTIONED, _STATES = 0.5, 0.5
 _ELSEWHERE = 0.4
+_SAYS_SO, _LEANING = 0.2, 0.1
 
 
 class Topic:
@@ -49,6 +65,7 @@ class Topic:
         asked: the question without the names of laws.
         wordings: its everyday words.
         inverse_document_frequency: how much a term says in the corpus.
+        penalty: whether it asks for a penalty, whose words are no part of `asked`.
     """
 
     def __init__(
@@ -56,12 +73,15 @@ class Topic:
         asked: str,
         wordings: Sequence[Wording],
         inverse_document_frequency: Callable[[str], float],
+        *,
+        penalty: bool = False,
     ) -> None:
         self._weight = inverse_document_frequency
         expectation = Expectation.of(asked)
         self._terms = {one for one in analyzer().terms(expectation.rest) if _says_something(one)}
         self._phrases = [
-            [set(analyzer().terms(phrase)) for phrase in wording.phrases] for wording in wordings
+            [set(analyzer().terms(phrase)) for phrase in (wording.said, *wording.phrases)]
+            for wording in wordings
         ]
         for wording in wordings:
             self._terms -= set(analyzer().terms(wording.said))
@@ -74,7 +94,8 @@ class Topic:
         elif expectation.kind is Kind.HOW_MANY:
             self._sign = expectation.sign
         self._applies = "準用" in asked or "読み替え" in asked
-        self._penal = penalty_asked(asked) is not None
+        self._penal = penalty or penalty_asked(asked) is not None
+        self._modal = next((says for asks, says in _MODAL if asks.search(asked)), None)
         self._supplement = _SUPPLEMENT in asked
 
     def fit(self, piece: Piece, header: str) -> float:
@@ -91,8 +112,15 @@ class Topic:
             fit += _STATES * (self._sign.search(_PLACE.sub(" ", piece.text)) is not None)
         if not self._applies and _APPLIES.search(piece.text):
             fit -= _ELSEWHERE
-        if not self._penal and any(map(_PENAL.search, (piece.text, *piece.before))):
+        penal = any(map(_PENAL.search, (piece.text, *piece.before)))
+        if penal and not self._penal:
             fit -= _ELSEWHERE
+        elif self._penal and (penal or states_sanction(piece)):
+            fit += _STATES
+        if self._modal is not None and self._modal.search(piece.text):
+            fit += _SAYS_SO
+        if _LEANS.match(_MARK.sub("", piece.text)):
+            fit -= _LEANING
         if not self._supplement and piece.passage.locator.division.startswith("suppl"):
             fit -= _ELSEWHERE
         return fit
@@ -115,6 +143,12 @@ class Topic:
 
     def _sum(self, terms: Sequence[str] | set[str]) -> float:
         return sum(self._weight(term) for term in set(terms))
+
+
+def states_sanction(piece: Piece) -> bool:
+    """Whether a provision itself says what a breach leads to: a punishment, a surcharge."""
+    texts = (piece.text, *piece.before)
+    return any(_PENAL.search(text) or _SANCTION.search(text) for text in texts)
 
 
 def _says_something(term: str) -> bool:
