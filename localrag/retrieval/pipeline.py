@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import NamedTuple, Self
 
 from localrag.config import Config, RetrievalConfig
+from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import ARTICLES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
@@ -30,6 +31,7 @@ from localrag.retrieval.expand import Seed
 from localrag.retrieval.fill import Filler
 from localrag.retrieval.model import Hit, Link, LinkKind, Query, Retrieval
 from localrag.retrieval.query import analyzer
+from localrag.retrieval.relation import relating
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
@@ -338,14 +340,14 @@ class Retriever:
         asked, everyday = sought.query, sought.everyday
         words: dict[str, float] = {}
         if settings.lexical:
-            words = _searched(scope, asked, partial(self._by_words, everyday=everyday))
+            words = _searched(self.store, scope, asked, partial(self._by_words, everyday=everyday))
             trail.record(lexical.STAGE, words, wordings=everyday)
         else:
             events = ["search by words is switched off (retrieval.lexical)"]
             trail.record(lexical.STAGE, words, events=events)
         meaning: dict[str, float] = {}
         if self._models.dense is not None and settings.dense != "off":
-            meaning = _searched(scope, asked, partial(self._models.dense.search, self.store))
+            meaning = _searched(self.store, scope, asked, partial(self._models.dense.search, self.store))
             trail.record(dense.STAGE, meaning)
         elif self._models.without_dense:
             trail.record(dense.STAGE, meaning, events=[self._models.without_dense])
@@ -406,16 +408,19 @@ class SearchModels(NamedTuple):
 
 
 def _searched(
-    scope: Scope, asked: Query, search: Callable[[Query], dict[str, float]]
+    store: Lookups, scope: Scope, asked: Query, search: Callable[[Query], dict[str, float]]
 ) -> dict[str, float]:
     """What a search finds; where laws are named in each of them first, relative to its best."""
     everywhere = search(asked)
     if not scope.circles:
         return everywhere
-    within = (
-        weighted(relative_to_best(add(*(relative_to_best(search(q)) for q in queries))), circle)
-        for queries, circle in scope.searches(asked)
-    )
+    named = {law_id for law in scope.laws for law_id in law.law_ids}
+    within = []
+    for queries, circle in scope.searches(asked):
+        found = add(*(relative_to_best(search(query)) for query in queries))
+        others = named.difference(id_ for law in scope.laws for id_ in law.law_ids if id_ in circle)
+        found = relating(store, found, others) if others else found
+        within.append(weighted(relative_to_best(found), circle))
     return scope.join(within, relative_to_best(everywhere))
 
 
