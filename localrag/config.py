@@ -49,7 +49,13 @@ class RetrievalConfig(_Section):
     rerank: Switch = Field("auto", description="rerank the best; auto: if reranking.model is set")
     lexical_weight: float = Field(1.0, ge=0, description="weight of the words when fused")
     dense_weight: float = Field(1.0, ge=0, description="weight of the meaning when fused")
-    fusion_k: int = Field(60, ge=1, description="k of reciprocal rank fusion")
+    fusion: Literal["scores", "ranks"] = Field(
+        "scores", description="what words and meaning are fused by"
+    )
+    fusion_k: int = Field(60, ge=1, description="k of reciprocal rank fusion, for fusion = ranks")
+    follow_titles: bool = Field(
+        True, description="add documents whose titles stand in the text of the best hits"
+    )
     rerank_depth: int = Field(30, ge=1, le=1000, description="hits a reranker reads")
 
 

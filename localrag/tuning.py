@@ -173,8 +173,9 @@ def apply(place: CorpusPaths, tuning: Tuning) -> Path:
     return path
 
 
-_WITH_DENSE = ("lexical", "dense", "lexical_weight", "dense_weight")
+_WITH_DENSE = ("lexical", "dense", "fusion", "lexical_weight", "dense_weight")
 _WITH_RERANK = ("rerank",)
+_COMMON = {"lexical": True, "dense": "auto", "fusion": "scores"}
 
 
 def _ways(settings: RetrievalConfig, retriever: Retriever) -> list[tuple[str, RetrievalConfig]]:
@@ -189,13 +190,12 @@ def _ways(settings: RetrievalConfig, retriever: Retriever) -> list[tuple[str, Re
                     {"lexical_weight": float(words), "dense_weight": float(meaning)},
                 )
             )
+        equal = {"fusion": "ranks", "lexical_weight": 1.0, "dense_weight": 1.0}
+        ways.append(("words + meaning by ranks", equal))
     plain = [(name, {**changes, "rerank": "off"}) for name, changes in ways]
     reread = [(f"{name}, reread", {**changes, "rerank": "on"}) for name, changes in ways]
     chosen = plain + reread if retriever.has_rerank else plain
-    return [
-        (name, settings.model_copy(update={"lexical": True, "dense": "auto", **changes}))
-        for name, changes in chosen
-    ]
+    return [(name, settings.model_copy(update={**_COMMON, **changes})) for name, changes in chosen]
 
 
 def _ranked(retriever: Retriever, question: Judged, settings: RetrievalConfig) -> list[str]:

@@ -271,6 +271,30 @@ class Lookups(Browsing):
         )
         return [row[0] for row in rows]
 
+    def titles(self) -> Iterator[tuple[int, str]]:
+        """Yield keys and titles of all documents besides laws, in the order they were entered."""
+        last = 0
+        while page := self._db.rows(
+            "SELECT key, title FROM documents WHERE kind <> 'law' AND key > ? ORDER BY key LIMIT ?",
+            (last, _PAGE),
+        ):
+            yield from page
+            last = page[-1][0]
+
+    def openings(self, documents: Collection[int]) -> list[str]:
+        """Ids of the first passages of documents, given their keys; none for one without."""
+        return [
+            passage_id(document_id, path, place)
+            for document_id, path, place, _ in self._rows_by_key(
+                "SELECT documents.id, locator, place, min(passages.key) FROM passages"
+                " JOIN documents ON documents.key = document"
+                " JOIN layers ON layers.key = layer AND layers.name = 'passages'",
+                "document",
+                documents,
+                " GROUP BY document",
+            )
+        ]
+
     def provision_exists(self, law_id: str, locator: Locator) -> bool:
         """Whether the law has exactly this provision; the empty locator is the law itself."""
         key = self._key(law_id)
@@ -356,13 +380,15 @@ class Lookups(Browsing):
         row = self._db.row("SELECT value FROM meta WHERE name = ?", (name,))
         return int(row[0]) if row else 0
 
-    def _rows_by_key(self, select: str, column: str, keys: Collection[int]) -> Iterator[Row]:
+    def _rows_by_key(
+        self, select: str, column: str, keys: Collection[int], rest: str = ""
+    ) -> Iterator[Row]:
         # Old builds of SQLite take no more than 999 values in one statement.
         ordered = sorted(keys)
         for first in range(0, len(ordered), 900):
             part = ordered[first : first + 900]
             marks = ",".join("?" * len(part))
-            yield from self._db.rows(f"{select} WHERE {column} IN ({marks})", part)
+            yield from self._db.rows(f"{select} WHERE {column} IN ({marks}){rest}", part)
 
     def _span(self, key: int, start: int, end: int | None) -> str:
         blocks = block_range(key, start, end)

@@ -4,6 +4,10 @@ An act says 政令で定める and the answer stands in the order; a prohibition
 stand there. The stage follows the references of the provisions named in the question and of the
 best ones found, in both directions, one step far; and it adds where the laws at hand define the
 terms of the question and of the provisions it names.
+
+Ordinary documents have no references; what connects them is names. A page on a film names its
+director, and the corpus has a page with that title: where a question asks in two steps ("where was
+the director of … born?"), the second step stands there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,14 +16,18 @@ from math import sqrt
 
 from localrag.corpus.links import Connection
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import Locator
+from localrag.corpus.model import PASSAGES, Locator
 from localrag.retrieval.admission import Admission
-from localrag.retrieval.units import article_unit
+from localrag.retrieval.titles import Titles
+from localrag.retrieval.units import Scores, article_unit
 from localrag.statutes.references import APPLIES, DELEGATED_BY, REFERS
 
 STAGE = "expand"
 FILLS_IN = "fills in"
 """Reason of a hit that fills in another provision, whose header follows."""
+
+NAMED_IN = "named in"
+"""Reason of a hit whose document's title stands in the text of another, whose header follows."""
 
 # How much of its strength a provision hands on along a reference, by kind and direction. An order
 # that fills a provision in (delegated-by, followed backwards) is nearly part of it.
@@ -88,6 +96,42 @@ def neighbours(
         if admission.admits(unit.partition("#")[0]):
             best[unit] = neighbour
     return best
+
+
+def pages_named(
+    store: Lookups, titles: Titles, best: Sequence[str], found: Scores, admission: Admission
+) -> Mapping[str, Neighbour]:
+    """The units of the documents whose titles stand in the text of units found.
+
+    A unit hands on its whole strength, shared among the documents it names. Of a document of which
+    passages were found the best is its unit, else its first.
+
+    Args:
+        store: the corpus.
+        titles: of its documents.
+        best: units to expand from; what is no passage of an ordinary document is passed over.
+        found: scores of all units found, relative to the best.
+        admission: which documents may be found.
+    """
+    units: dict[str, str] = {}
+    for unit in sorted(found, key=lambda unit: -found[unit]):
+        units.setdefault(unit.rpartition("#")[0], unit)
+    named: dict[str, Neighbour] = {}
+    texts = store.by_ids(best)
+    for source, passage in texts.items():
+        if passage.layer != PASSAGES:
+            continue
+        title = store.document(passage.document_id).title
+        openings = store.openings(titles.named_in(passage.text, title))
+        strength = found[source] / sqrt(len(openings) or 1)
+        for opening in openings:
+            document = opening.rpartition("#")[0]
+            unit = units.get(document, opening)
+            known = named.get(unit)
+            stronger = known is None or strength > known.strength
+            if stronger and document != passage.document_id and admission.admits(document):
+                named[unit] = Neighbour(strength, NAMED_IN, source)
+    return named
 
 
 def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Neighbour]]:

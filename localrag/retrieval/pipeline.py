@@ -1,14 +1,15 @@
 """The retrieval pipeline: the stages in their order, each one recorded."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property, partial
+from math import log
 from typing import NamedTuple, Self
 
 from localrag.config import Config, RetrievalConfig
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import ARTICLES, TRIPLES, Locator
+from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
 from localrag.question.asked import penalty_asked
@@ -27,7 +28,7 @@ from localrag.retrieval import (
 )
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.dense import Dense
-from localrag.retrieval.expand import Seed
+from localrag.retrieval.expand import Neighbour, Seed
 from localrag.retrieval.fill import Filler
 from localrag.retrieval.model import Hit, Link, LinkKind, Query, Retrieval
 from localrag.retrieval.query import analyzer
@@ -35,6 +36,7 @@ from localrag.retrieval.relation import relating
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
+from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
@@ -50,6 +52,8 @@ _NO_VECTORS = "no vectors or no model for them: BM25 stands in for search by mea
 _NO_RERANKER = "no model for reranking: the hits keep the order in which they were found"
 # What a neighbour gains even where its own words do not match.
 _UNMATCHED = 0.4
+# A name of which every word stands in one passage of twenty or more tells none of them apart.
+_TELLING = log(20)
 # Characters of the longest question that is taken for one a person types.
 _TYPED = 200
 # What comes first by its link has a little more than the best, what stands beside a little less.
@@ -187,6 +191,13 @@ class Retriever:
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
         total = add(fused, gained)
+        if settings.follow_titles and (
+            not asked.filters.layers or PASSAGES in asked.filters.layers
+        ):
+            pages = expand.pages_named(
+                self.store, self._titles, _best(fused), relative_to_best(fused), admission
+            )
+            reasons = _follow(total, pages, found) | reasons
         links: list[Link] = []
         if sought.is_of_law:
             links = self._linked(sought, seeds, fused, total, asked, admission)
@@ -228,7 +239,7 @@ class Retriever:
         trail = Trail(self.store, k)
         by_words, by_meaning, hits = self._ranked(trail, asked, words=words, meaning=meaning)
         if by_words and by_meaning:
-            hits = trail.record(fuse.STAGE, fuse.fuse(by_words, by_meaning, self._settings))
+            hits = trail.record(fuse.STAGE, fuse.by_ranks(by_words, by_meaning, self._settings))
         return Retrieval(hits, trail.trace)
 
     def known(self, name: str, predicate: str, asked: Query, k: int) -> Retrieval:
@@ -363,6 +374,14 @@ class Retriever:
         return LawNames.from_rows(self.store.laws())
 
     @cached_property
+    def _titles(self) -> Titles:
+        return Titles(self.store.titles(), self._says_something)
+
+    def _says_something(self, name: str) -> bool:
+        terms = analyzer().terms(name)
+        return any(self.inverse_document_frequency(term) > _TELLING for term in terms)
+
+    @cached_property
     def _orders(self) -> OrdersUnder:
         return OrdersUnder(self.store, self.names)
 
@@ -432,12 +451,32 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
         if target.locator != Locator()
     ]
     named = resolved.units
-    best = sorted((unit for unit in fused if unit not in named), key=lambda unit: -fused[unit])
-    for unit in best[:_EXPANDED]:
+    for unit in _best({unit: score for unit, score in fused.items() if unit not in named}):
         law_id, _, path = unit.rpartition("#")
         strength = _EXPANDED_SHARE * fused[unit]
         seeds.append(Seed(law_id, Locator.parse(path), strength, named=False))
     return seeds
+
+
+def _best(scores: Scores) -> list[str]:
+    """The units to expand from, best first."""
+    return sorted(scores, key=lambda unit: -scores[unit])[:_EXPANDED]
+
+
+def _follow(
+    total: dict[str, float], pages: Mapping[str, Neighbour], found: Scores
+) -> dict[str, Reason]:
+    """Raise the pages that hits name, at most to right behind those; why, for each one raised."""
+    before = dict(total)
+    reasons: dict[str, Reason] = {}
+    for unit, page in pages.items():
+        own = before.get(unit, 0.0)
+        gained = own + page.strength * (found.get(unit, 0.0) + _UNMATCHED)
+        place = min(gained, before[page.other] * _BEHIND)
+        if place > own:
+            total[unit] = place
+            reasons[unit] = Reason(page.relation, page.other)
+    return reasons
 
 
 def _place(total: dict[str, float], links: Sequence[Link]) -> None:

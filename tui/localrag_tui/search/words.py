@@ -16,6 +16,7 @@ _RELATIONS = {
     "applied mutatis mutandis by": N_("applied mutatis mutandis by"),
     "defines": N_("defines"),
     "punishes a breach of": N_("punishes a breach of"),
+    "named in": N_("named in"),
     "named:": N_("named in the search:"),
 }
 _LAYERS = {
