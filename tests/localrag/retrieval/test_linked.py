@@ -173,8 +173,7 @@ def test_a_point_left_to_an_order_is_quoted_beside_the_act(laws: Retriever) -> N
     (link,) = laws.search(question).links
     assert (link.unit, link.other, link.comes_first) == (f"{ORDER}#1", f"{ACT}#3", False)
     quoted = [citation.passage_id for citation in quoted_from(laws, question).citations]
-    assert quoted[0].startswith(f"{ACT}#3")
-    assert quoted[1].startswith(f"{ORDER}#1")
+    assert {passage_id.partition(".")[0] for passage_id in quoted[:2]} == {f"{ACT}#3", f"{ORDER}#1"}
 
 
 def test_what_an_order_leaves_again_follows_it(laws: Retriever) -> None:

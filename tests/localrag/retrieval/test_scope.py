@@ -106,9 +106,9 @@ def quoted_from(retriever: Retriever, question: str) -> Quotations:
     return quotations(retriever, query, retriever.search(query))
 
 
-def test_without_a_name_the_words_decide_and_nothing_is_beside(laws: Retriever) -> None:
-    retrieval = laws.search(Query("登録を受けないで営業をした者の届出"), 10)
-    assert retrieval.hits[0].passage.document_id == CABLES
+def test_without_a_name_nothing_is_beside(laws: Retriever) -> None:
+    retrieval = laws.search(Query("登録を受けないで営業をした者の罰則"), 10)
+    assert {FERRIES, CABLES} <= set(documents(retrieval))
     assert not any(hit.beside for hit in retrieval.hits)
     assert (retrieval.laws, retrieval.absent) == ((), ())
 
