@@ -1,6 +1,8 @@
 """English multi-hop questions: supporting paragraphs among the first ten of their corpora.
 
-50 questions each of HotpotQA (994 passages) and MuSiQue (1,890 passages).
+50 questions each of HotpotQA (994 passages) and MuSiQue (1,890 passages), by every way of
+searching: by words and, with ``--embedder``, by meaning and by both, fused by ranks and by scores;
+each without and with the pages whose titles stand in the text of the best hits.
 """
 
 import json
@@ -11,26 +13,52 @@ from corpora import open_corpus
 from options import parser
 from rates import rate
 
+from localrag.config import RetrievalConfig
 from localrag.retrieval.model import Query
+from localrag.retrieval.pipeline import Retriever
 
 CUTOFF = 10
+
+BY_WORDS = {"words": RetrievalConfig(dense="off")}
+BY_MEANING = {
+    "meaning": RetrievalConfig(lexical=False),
+    "both by ranks": RetrievalConfig(fusion="ranks"),
+    "both by scores": RetrievalConfig(),
+}
 
 
 def main() -> None:
     """Print any and all supporting paragraphs at 10 for HotpotQA and MuSiQue."""
-    arguments = parser(__doc__, work=True).parse_args()
+    options = parser(__doc__, work=True)
+    options.add_argument(
+        "--embedder",
+        default="",
+        metavar="MODEL",
+        help="search by meaning, too: an installed model, or the file or folder of one",
+    )
+    arguments = options.parse_args()
     folder, work = arguments.data / "multihop", arguments.work.resolve()
-    print(f"{'set':<10}{'n':>4}  {'any of them in the top 10':<28}all of them in the top 10")
+    ways = BY_WORDS | BY_MEANING if arguments.embedder else BY_WORDS
+    print(f"{'set':<10}{'way':<32}{'n':>4}  {'any in the top 10':<22}all in the top 10")
     for name in ("hotpotqa", "musique"):
-        some = every = n = 0
-        with open_corpus(work, name, [folder / f"{name}_corpus.json"]) as retriever:
-            for question, gold in supporting_paragraphs(folder / f"{name}.json"):
-                hits = retriever.search(Query(question), CUTOFF).hits
-                found = gold & {normal(hit.passage.text) for hit in hits}
-                n += 1
-                some += bool(found)
-                every += found == gold
-        print(f"{name:<10}{n:>4}  {rate(some, n):<28}{rate(every, n)}")
+        asked = list(supporting_paragraphs(folder / f"{name}.json"))
+        paths = [folder / f"{name}_corpus.json"]
+        with open_corpus(work, name, paths, arguments.embedder) as retriever:
+            for way, settings in ways.items():
+                for titles, follow in (("", False), (", titles followed", True)):
+                    chosen = settings.model_copy(update={"follow_titles": follow})
+                    found = [supported(retriever, *one, chosen) for one in asked]
+                    some, every = (rate(sum(held), len(held)) for held in zip(*found, strict=True))
+                    print(f"{name:<10}{way + titles:<32}{len(found):>4}  {some:<22}{every}")
+
+
+def supported(
+    retriever: Retriever, question: str, gold: set[str], settings: RetrievalConfig
+) -> tuple[bool, bool]:
+    """Whether any, and whether all of the paragraphs are among the first hits."""
+    hits = retriever.search(Query(question), CUTOFF, settings).hits
+    found = gold & {normal(hit.passage.text) for hit in hits}
+    return bool(found), found == gold
 
 
 def supporting_paragraphs(path: Path) -> Iterator[tuple[str, set[str]]]:

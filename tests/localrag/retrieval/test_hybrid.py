@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from tiny_models.hashing import HashingEmbedder
@@ -246,11 +246,13 @@ def test_every_way_is_measured(hybrid: Workspace, tmp_path: Path, cli: Callable[
         "words + meaning 2:1",
         "words + meaning 1:1",
         "words + meaning 1:2",
+        "words + meaning by ranks",
         "words, reread",
         "meaning, reread",
         "words + meaning 2:1, reread",
         "words + meaning 1:1, reread",
         "words + meaning 1:2, reread",
+        "words + meaning by ranks, reread",
     ]
     assert outcome.json["chosen"]["name"] == "words", "random vectors cannot be better"
 
@@ -293,13 +295,48 @@ def test_the_doctor_looks_at_models_and_vectors(
         ({}, {}, {}),
         ({"a": 4.0, "b": 1.0}, {}, {"a": 1.0, "b": 0.25}),
         ({}, {"a": 0.5, "b": 0.4}, {"a": 1.0, "b": 0.8}),
-        ({"a": 4.0, "b": 1.0}, {"b": 0.9}, {"b": 1.0, "a": (1 / 61) / (1 / 62 + 1 / 61)}),
+        # b: (1/4 + 1) / 2, a: 1 / 2.
+        ({"a": 4.0, "b": 1.0}, {"b": 0.9}, {"b": 1.0, "a": 0.8}),
+        # Cosines are measured from the least of them, words from none: a 1, b (3/4 + 1/2) / 2, c 0.
+        (
+            {"a": 4.0, "b": 3.0},
+            {"a": 0.90, "b": 0.85, "c": 0.80},
+            {"a": 1.0, "b": 0.625, "c": 0.0},
+        ),
     ],
 )
-def test_two_rankings_are_fused_by_rank_and_one_keeps_its_scores(
+def test_two_rankings_are_fused_by_their_scores_and_one_keeps_its_own(
     words: dict[str, float], meaning: dict[str, float], fused: dict[str, float]
 ) -> None:
     assert fuse(words, meaning, RetrievalConfig()) == pytest.approx(fused)
+
+
+def test_rankings_can_be_fused_by_their_ranks() -> None:
+    settings = RetrievalConfig(fusion="ranks")
+    fused = fuse({"a": 4.0, "b": 1.0}, {"b": 0.9}, settings)
+    assert fused == pytest.approx({"b": 1.0, "a": (1 / 61) / (1 / 62 + 1 / 61)})
+
+
+@pytest.mark.parametrize("fusion", ["scores", "ranks"])
+def test_the_weights_hold_whatever_is_fused(fusion: Literal["scores", "ranks"]) -> None:
+    words, meaning = {"a": 4.0, "b": 3.0}, {"b": 0.9, "a": 0.8}
+    for_words = RetrievalConfig(fusion=fusion, lexical_weight=2.0)
+    for_meaning = RetrievalConfig(fusion=fusion, dense_weight=8.0)
+    assert fuse(words, meaning, for_words)["a"] == 1
+    assert fuse(words, meaning, for_meaning)["b"] == 1
+
+
+def test_what_the_search_is_fused_by_is_a_setting(
+    hybrid: Workspace, cli: Callable[..., Any]
+) -> None:
+    by_scores = stage(cli("search", QUESTION, "--json").json, "fuse")["hits"]
+    by_ranks = cli("--set", "retrieval.fusion=ranks", "search", QUESTION, "--json").json
+    assert [hit["score"] for hit in stage(by_ranks, "fuse")["hits"]] != [
+        hit["score"] for hit in by_scores
+    ]
+    refused = cli("--set", "retrieval.fusion=both", "search", QUESTION)
+    assert refused.code == 5
+    assert "'scores' or 'ranks'" in refused.err
 
 
 def test_a_damaged_pointer_does_not_cost_the_vectors(
