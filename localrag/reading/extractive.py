@@ -26,21 +26,27 @@ QUOTES = 3
 _NAMED = 0.4
 # What a piece of one law named gains that cites another one.
 _RELATES = 0.4
+# What an order gains that fills in the provision quoted first.
+_FILLS = 0.3
 # A further quotation must come this near to the best one's coverage.
 _WORTH_QUOTING = 0.6
 
 
 class _Candidate(NamedTuple):
-    """A piece with what supports it, and the passage found that it is part of, with its rank.
+    """A piece with what supports it, and the passage found that it is part of.
 
-    Its fit is what speaks for or against a provision beside its words (`localrag.reading.topic`).
+    What the passage fills in is known by the id of the other one, empty for none. Its fit is what speaks for or against a provision beside its words (`localrag.reading.topic`).
     """
 
     piece: Piece
     support: Support
     fit: float
     passage: Passage
-    rank: int
+    fills: str
+
+    @property
+    def total(self) -> float:
+        return self.support.score + self.fit
 
 
 class Quotations(NamedTuple):
@@ -80,7 +86,7 @@ def quotations(
     signs = answerability.signs(*_compared(ranked))
     weights = weights_for(signs)
     probability = weights.probability(signs)
-    ranked.sort(key=lambda candidate: -(candidate.support.score + candidate.fit))
+    ranked.sort(key=lambda candidate: -candidate.total)
     chosen = _choose(ranked, query, retrieval, quotes) if probability >= weights.quoted_from else []
     chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
     citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
@@ -95,6 +101,7 @@ def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, floa
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
+    only = law_asked(query.text, retrieval.laws)
     readings, laws = _readings(retriever, query, retrieval), _named_laws(retrieval)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
@@ -106,7 +113,7 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
         whole, *clauses = (one for one in readings if one.speaks_of(hit.passage))
         supports = whole.scorer.score(pieces, header, share)
         others = {law_id for ids in laws for law_id in ids if hit.passage.document_id not in ids}
-        cited = citations_of(retriever.store, hit.passage, others) if others else []
+        cited = citations_of(retriever.store, hit.passage, others) if others and only is None else []
         own = [(one.topic, one.scorer.score(pieces, header, share)) for one in clauses]
         for at, (piece, support) in enumerate(zip(pieces, supports, strict=True)):
             support = _raised(support) if _is_named(piece, retrieval) else support
@@ -115,7 +122,7 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
                 default=whole.topic.fit(piece, header),
             )
             fit += _RELATES * any(piece.start <= start < piece.end for start in cited)
-            candidates.append(_Candidate(piece, support, fit, hit.passage, hit.rank))
+            candidates.append(_Candidate(piece, support, fit, hit.passage, hit.fills))
     return candidates
 
 
@@ -196,9 +203,9 @@ def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
     if not ranked or ranked[0].piece.passage.layer == PASSAGES:
         return list(ranked)
     first, *rest = ranked
-    rest = sorted(rest, key=lambda one: one != next(
-        (one for one in rest if one.passage.id != first.passage.id), None))
-    return [first, *rest]
+    others = (one for one in rest if one.passage.id != first.passage.id)
+    second = max(others, key=lambda one: one.total + _FILLS * (one.fills == first.passage.id), default=None)
+    return [first, *([second] if second else []), *(one for one in rest if one is not second)]
 
 
 def _leaders(

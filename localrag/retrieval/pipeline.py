@@ -14,6 +14,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import Wording, wordings
+from localrag.question.laws import law_asked
 from localrag.retrieval import (
     dense,
     expand,
@@ -58,6 +59,8 @@ _TELLING = log(20)
 _TYPED = 200
 # What comes first by its link has a little more than the best, what stands beside a little less.
 _FIRST, _BEHIND = 1.01, 0.999
+# What a further provision counts of a law in which the question asks nothing.
+_OF_THE_CASE = 0.6
 _RELATIONS = {LinkKind.FILLS: expand.FILLS_IN, LinkKind.PUNISHES: penal.PUNISHES}
 
 
@@ -426,6 +429,12 @@ class SearchModels(NamedTuple):
                 model.close()
 
 
+def _of_the_case(found: Scores) -> dict[str, float]:
+    """What was found in a law that only tells the case: its best, and the others far behind."""
+    best = max(found.values(), default=0.0)
+    return {unit: score if score == best else score * _OF_THE_CASE for unit, score in found.items()}
+
+
 def _searched(
     store: Lookups, scope: Scope, asked: Query, search: Callable[[Query], dict[str, float]]
 ) -> dict[str, float]:
@@ -434,12 +443,14 @@ def _searched(
     if not scope.circles:
         return everywhere
     named = {law_id for law in scope.laws for law_id in law.law_ids}
+    only = None if asked.options else law_asked(asked.text, scope.laws)
     within = []
     for queries, circle in scope.searches(asked):
         found = add(*(relative_to_best(search(query)) for query in queries))
         others = named.difference(id_ for law in scope.laws for id_ in law.law_ids if id_ in circle)
-        found = relating(store, found, others) if others else found
-        within.append(weighted(relative_to_best(found), circle))
+        found = relating(store, found, others) if others and only is None else found
+        found = weighted(relative_to_best(found), circle)
+        within.append(found if only is None or circle.keys() & only.law_ids else _of_the_case(found))
     return scope.join(within, relative_to_best(everywhere))
 
 
