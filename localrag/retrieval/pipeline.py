@@ -12,6 +12,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import Wording, wordings
+from localrag.question.laws import without_names
 from localrag.retrieval import (
     dense,
     expand,
@@ -36,7 +37,7 @@ from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weig
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
-from localrag.statutes.resolver import Resolver
+from localrag.statutes.resolver import Resolver, Target
 from localrag.statutes.stored import StoredProvisions
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
@@ -188,6 +189,8 @@ class Retriever:
         links: list[Link] = []
         if sought.is_of_law:
             links = self._linked(sought, seeds, fused, total, asked, admission)
+        if sought.punishing:
+            resolved.asked_for += (_target(link.unit) for link in links)
         reasons |= {
             link.unit: Reason(_RELATIONS[link.kind], link.other)
             for link in links
@@ -304,7 +307,11 @@ class Retriever:
         doing = penalty.doing if penalty else ""
         words = doing or asked.text
         names = [(law.start, law.end) for law in scope.laws]
-        return _Sought(replace(asked, text=words), wordings(words, names), doing, is_of_law=True)
+        ids: tuple[str, ...] = ()
+        if doing and not analyzer().terms(without_names(doing, scope.laws)):
+            ids = tuple(dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids))
+        asked = replace(asked, text=words)
+        return _Sought(asked, wordings(words, names), doing, is_of_law=True, punishing=ids)
 
     def _linked(
         self,
@@ -324,7 +331,8 @@ class Retriever:
             return links
         doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"
         terms = frozenset(analyzer().terms(doing))
-        penalties = penal.penalties(self.store, found, terms, admission)
+        penalties = penal.of_laws(self.store, sought.punishing, admission)
+        penalties = penalties or penal.penalties(self.store, found, terms, admission)
         best = max(total.values(), default=0.0)
         for penalty in penalties:
             unit = penalty.link.unit
@@ -377,12 +385,14 @@ class _Sought(NamedTuple):
         everyday: its everyday words, which statutes say otherwise.
         doing: the text of such a query; empty where the question asks for no penalty.
         is_of_law: whether it was read as a question that laws answer.
+        punishing: ids of the laws all of whose penalties are asked for, no doing being named.
     """
 
     query: Query
     everyday: tuple[Wording, ...] = ()
     doing: str = ""
     is_of_law: bool = False
+    punishing: tuple[str, ...] = ()
 
 
 class SearchModels(NamedTuple):
@@ -429,10 +439,16 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
     named = resolved.units
     best = sorted((unit for unit in fused if unit not in named), key=lambda unit: -fused[unit])
     for unit in best[:_EXPANDED]:
-        law_id, _, path = unit.rpartition("#")
+        found = _target(unit)
         strength = _EXPANDED_SHARE * fused[unit]
-        seeds.append(Seed(law_id, Locator.parse(path), strength, named=False))
+        seeds.append(Seed(found.law_id, found.locator, strength, named=False))
     return seeds
+
+
+def _target(unit: str) -> Target:
+    """The provision that a unit is."""
+    law_id, _, path = unit.rpartition("#")
+    return Target(law_id, Locator.parse(path))
 
 
 def _place(total: dict[str, float], links: Sequence[Link]) -> None:
