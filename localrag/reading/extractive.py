@@ -113,7 +113,9 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
         whole, *clauses = (one for one in readings if one.speaks_of(hit.passage))
         supports = whole.scorer.score(pieces, header, share)
         others = {law_id for ids in laws for law_id in ids if hit.passage.document_id not in ids}
-        cited = citations_of(retriever.store, hit.passage, others) if others and only is None else []
+        cited = (
+            citations_of(retriever.store, hit.passage, others) if others and only is None else []
+        )
         own = [(one.topic, one.scorer.score(pieces, header, share)) for one in clauses]
         for at, (piece, support) in enumerate(zip(pieces, supports, strict=True)):
             support = _raised(support) if _is_named(piece, retrieval) else support
@@ -141,7 +143,12 @@ def _readings(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[
     """The whole question, and what it says of each law where it names several."""
     wordings, weight = retrieval.trace.wordings, retriever.inverse_document_frequency
     asked = full_text(asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws))
-    readings = [_Reading(SupportScorer(asked, weight, wordings), Topic(asked, wordings, weight, penalty=bool(retrieval.doing)))]
+    readings = [
+        _Reading(
+            SupportScorer(asked, weight, wordings),
+            Topic(asked, wordings, weight, penalty=bool(retrieval.doing)),
+        )
+    ]
     for law_ids in _named_laws(retrieval) if not query.options else ():
         own = [law for law in retrieval.laws if law.law_ids == law_ids]
         if clause := clause_of(query.text, retrieval.laws, own):
@@ -204,13 +211,13 @@ def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
         return list(ranked)
     first, *rest = ranked
     others = (one for one in rest if one.passage.id != first.passage.id)
-    second = max(others, key=lambda one: one.total + _FILLS * (one.fills == first.passage.id), default=None)
+    second = max(
+        others, key=lambda one: one.total + _FILLS * (one.fills == first.passage.id), default=None
+    )
     return [first, *([second] if second else []), *(one for one in rest if one is not second)]
 
 
-def _leaders(
-    ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval
-) -> list[_Candidate]:
+def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -> list[_Candidate]:
     """Of each law the best piece, where a question names several; of the one it asks two, first."""
     only = law_asked(query.text, retrieval.laws)
     leaders: list[_Candidate] = []

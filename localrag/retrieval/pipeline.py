@@ -14,7 +14,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import Wording, wordings
-from localrag.question.laws import law_asked
+from localrag.question.laws import law_asked, without_names
 from localrag.retrieval import (
     dense,
     expand,
@@ -41,7 +41,7 @@ from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
-from localrag.statutes.resolver import Resolver
+from localrag.statutes.resolver import Resolver, Target
 from localrag.statutes.stored import StoredProvisions
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
@@ -204,6 +204,8 @@ class Retriever:
         links: list[Link] = []
         if sought.is_of_law:
             links = self._linked(sought, seeds, fused, total, asked, admission)
+        if sought.punishing:
+            resolved.asked_for += (_target(link.unit) for link in links)
         reasons |= {
             link.unit: Reason(_RELATIONS[link.kind], link.other)
             for link in links
@@ -320,7 +322,11 @@ class Retriever:
         doing = penalty.doing if penalty else ""
         words = doing or asked.text
         names = [(law.start, law.end) for law in scope.laws]
-        return _Sought(replace(asked, text=words), wordings(words, names), doing, is_of_law=True)
+        ids: tuple[str, ...] = ()
+        if doing and not analyzer().terms(without_names(doing, scope.laws)):
+            ids = tuple(dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids))
+        asked = replace(asked, text=words)
+        return _Sought(asked, wordings(words, names), doing, is_of_law=True, punishing=ids)
 
     def _linked(
         self,
@@ -340,7 +346,8 @@ class Retriever:
             return links
         doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"
         terms = frozenset(analyzer().terms(doing))
-        penalties = penal.penalties(self.store, found, terms, admission)
+        penalties = penal.of_laws(self.store, sought.punishing, admission)
+        penalties = penalties or penal.penalties(self.store, found, terms, admission)
         best = max(total.values(), default=0.0)
         for penalty in penalties:
             unit = penalty.link.unit
@@ -361,7 +368,9 @@ class Retriever:
             trail.record(lexical.STAGE, words, events=events)
         meaning: dict[str, float] = {}
         if self._models.dense is not None and settings.dense != "off":
-            meaning = _searched(self.store, scope, asked, partial(self._models.dense.search, self.store))
+            meaning = _searched(
+                self.store, scope, asked, partial(self._models.dense.search, self.store)
+            )
             trail.record(dense.STAGE, meaning)
         elif self._models.without_dense:
             trail.record(dense.STAGE, meaning, events=[self._models.without_dense])
@@ -401,12 +410,14 @@ class _Sought(NamedTuple):
         everyday: its everyday words, which statutes say otherwise.
         doing: the text of such a query; empty where the question asks for no penalty.
         is_of_law: whether it was read as a question that laws answer.
+        punishing: ids of the laws all of whose penalties are asked for, no doing being named.
     """
 
     query: Query
     everyday: tuple[Wording, ...] = ()
     doing: str = ""
     is_of_law: bool = False
+    punishing: tuple[str, ...] = ()
 
 
 class SearchModels(NamedTuple):
@@ -450,7 +461,9 @@ def _searched(
         others = named.difference(id_ for law in scope.laws for id_ in law.law_ids if id_ in circle)
         found = relating(store, found, others) if others and only is None else found
         found = weighted(relative_to_best(found), circle)
-        within.append(found if only is None or circle.keys() & only.law_ids else _of_the_case(found))
+        within.append(
+            found if only is None or circle.keys() & only.law_ids else _of_the_case(found)
+        )
     return scope.join(within, relative_to_best(everywhere))
 
 
@@ -463,9 +476,9 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
     ]
     named = resolved.units
     for unit in _best({unit: score for unit, score in fused.items() if unit not in named}):
-        law_id, _, path = unit.rpartition("#")
+        found = _target(unit)
         strength = _EXPANDED_SHARE * fused[unit]
-        seeds.append(Seed(law_id, Locator.parse(path), strength, named=False))
+        seeds.append(Seed(found.law_id, found.locator, strength, named=False))
     return seeds
 
 
@@ -488,6 +501,12 @@ def _follow(
             total[unit] = place
             reasons[unit] = Reason(page.relation, page.other)
     return reasons
+
+
+def _target(unit: str) -> Target:
+    """The provision that a unit is."""
+    law_id, _, path = unit.rpartition("#")
+    return Target(law_id, Locator.parse(path))
 
 
 def _place(total: dict[str, float], links: Sequence[Link]) -> None:

@@ -96,6 +96,7 @@ def test_a_law_of_the_corpus_is_read_under_any_name(question: str, words: str, l
         ("AIガバナンス法では", "AIガバナンス法"),
         ("ハーグ子奪取条約の中央当局", "ハーグ子奪取条約"),
         ("空き家法の特定空家", "空き家法"),
+        ("月面開発促進法では何ができるか", "月面開発促進法"),
     ],
 )
 def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str) -> None:
@@ -112,6 +113,13 @@ def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str
         "税法上の取扱い",
         "就業規則では何を定めるか",
         "マルチ商法は禁止されているか",
+        "マルチ商法の罰則は",
+        "催眠商法で買った布団を返せるか",
+        "デート商法の適用はあるか",
+        "三段論法で説明する",
+        "再販売価格基準法では何を比べるか",
+        "後入先出法の適用",
+        "十進法で書く",
         "送りつけ商法の商品は捨ててよいか",
         "医療法人の設立",
         "会計法規の解釈",
