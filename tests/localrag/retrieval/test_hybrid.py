@@ -319,7 +319,7 @@ def test_rankings_can_be_fused_by_their_ranks() -> None:
 
 @pytest.mark.parametrize("fusion", ["scores", "ranks"])
 def test_the_weights_hold_whatever_is_fused(fusion: Literal["scores", "ranks"]) -> None:
-    words, meaning = {"a": 4.0, "b": 3.0}, {"b": 0.9, "a": 0.8}
+    words, meaning = {"a": 4.0, "b": 1.0}, {"b": 0.9, "a": 0.8}
     for_words = RetrievalConfig(fusion=fusion, lexical_weight=2.0)
     for_meaning = RetrievalConfig(fusion=fusion, dense_weight=8.0)
     assert fuse(words, meaning, for_words)["a"] == 1
