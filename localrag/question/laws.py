@@ -47,7 +47,9 @@ _TYPES = {
 # More than 「と」 or a word of grammar.
 _SAYS_SOMETHING = re.compile("[一-鿿ァ-ヶ].*[一-鿿ァ-ヶ]|[A-Za-z]{2} +[A-Za-z]{2}", re.DOTALL)
 # 割販法で…できるか asks the law named so; 刑法の…罪で告訴する場合、 tells the case only.
-_ASKED_THERE = re.compile("(?:で(?:は|も)?|上(?:の|は|、|で)?|において(?:は)?|によると|によれば|だと)(?!あ|な)")
+_ASKED_THERE = re.compile(
+    "(?:で(?:は|も)?|上(?:の|は|、|で)?|において(?:は)?|によると|によれば|だと)(?!あ|な)"
+)
 _IS_A_CASE = re.compile("(?:場合|とき|時|際)(?:に|は|には)?、|(?:たら|れば|ると)、")
 _LONGEST_ORDER = 60
 _ENGLISH_ORDER = re.compile(

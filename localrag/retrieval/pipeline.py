@@ -350,7 +350,9 @@ class Retriever:
             trail.record(lexical.STAGE, words, events=events)
         meaning: dict[str, float] = {}
         if self._models.dense is not None and settings.dense != "off":
-            meaning = _searched(self.store, scope, asked, partial(self._models.dense.search, self.store))
+            meaning = _searched(
+                self.store, scope, asked, partial(self._models.dense.search, self.store)
+            )
             trail.record(dense.STAGE, meaning)
         elif self._models.without_dense:
             trail.record(dense.STAGE, meaning, events=[self._models.without_dense])
@@ -431,7 +433,9 @@ def _searched(
         others = named.difference(id_ for law in scope.laws for id_ in law.law_ids if id_ in circle)
         found = relating(store, found, others) if others and only is None else found
         found = weighted(relative_to_best(found), circle)
-        within.append(found if only is None or circle.keys() & only.law_ids else _of_the_case(found))
+        within.append(
+            found if only is None or circle.keys() & only.law_ids else _of_the_case(found)
+        )
     return scope.join(within, relative_to_best(everywhere))
 
 
