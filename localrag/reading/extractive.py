@@ -26,8 +26,6 @@ QUOTES = 3
 _NAMED = 0.4
 # What a piece of one law named gains that cites another one.
 _RELATES = 0.4
-# What an order gains that fills in the provision quoted first.
-_FILLS = 0.3
 # A further quotation must come this near to the best one's coverage.
 _WORTH_QUOTING = 0.6
 
@@ -35,14 +33,13 @@ _WORTH_QUOTING = 0.6
 class _Candidate(NamedTuple):
     """A piece with what supports it, and the passage found that it is part of.
 
-    What the passage fills in is known by the id of the other one, empty for none. Its fit is what speaks for or against a provision beside its words (`localrag.reading.topic`).
+    Its fit is what speaks for or against a provision beside its words.
     """
 
     piece: Piece
     support: Support
     fit: float
     passage: Passage
-    fills: str
 
     @property
     def total(self) -> float:
@@ -102,7 +99,8 @@ def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, floa
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
     only = law_asked(query.text, retrieval.laws)
-    readings, laws = _readings(retriever, query, retrieval), _named_laws(retrieval)
+    readings = _readings(retriever, query, retrieval)
+    laws = _named_laws(retrieval) if only is None else []
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
@@ -113,9 +111,7 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
         whole, *clauses = (one for one in readings if one.speaks_of(hit.passage))
         supports = whole.scorer.score(pieces, header, share)
         others = {law_id for ids in laws for law_id in ids if hit.passage.document_id not in ids}
-        cited = (
-            citations_of(retriever.store, hit.passage, others) if others and only is None else []
-        )
+        cited = citations_of(retriever.store, hit.passage, others) if others else []
         own = [(one.topic, one.scorer.score(pieces, header, share)) for one in clauses]
         for at, (piece, support) in enumerate(zip(pieces, supports, strict=True)):
             support = _raised(support) if _is_named(piece, retrieval) else support
@@ -124,7 +120,7 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
                 default=whole.topic.fit(piece, header),
             )
             fit += _RELATES * any(piece.start <= start < piece.end for start in cited)
-            candidates.append(_Candidate(piece, support, fit, hit.passage, hit.fills))
+            candidates.append(_Candidate(piece, support, fit, hit.passage))
     return candidates
 
 
@@ -185,6 +181,7 @@ def _choose(
 
     Args:
         ranked: best first, at least one.
+        query: the question.
         retrieval: tells the laws; what they say goes before all else.
         quotes: how many pieces at most, what they stand under not counted.
     """
@@ -210,10 +207,7 @@ def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
     if not ranked or ranked[0].piece.passage.layer == PASSAGES:
         return list(ranked)
     first, *rest = ranked
-    others = (one for one in rest if one.passage.id != first.passage.id)
-    second = max(
-        others, key=lambda one: one.total + _FILLS * (one.fills == first.passage.id), default=None
-    )
+    second = next((one for one in rest if one.passage.id != first.passage.id), None)
     return [first, *([second] if second else []), *(one for one in rest if one is not second)]
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from localrag.corpus.store import CorpusStore
 from localrag.reading.pieces import Piece, pieces_of
-from localrag.retrieval.model import Link, Retrieval
 from localrag.reading.topic import states_sanction
+from localrag.retrieval.model import Link, Retrieval
 from localrag.retrieval.units import article_unit
 
 # Linked provisions that are quoted before all others: a penalty often stands in two, the graver

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from localrag.question.laws import LawNamed, clause_of, laws_named, without_names
+from localrag.question.laws import LawNamed, clause_of, law_asked, laws_named, without_names
 from localrag.statutes.names import LawNames
 
 DRUGS = "医薬品、医療機器等の品質、有効性及び安全性の確保等に関する法律"
@@ -208,3 +208,21 @@ def test_a_long_text_is_read_in_no_time(text: str) -> None:
     started = time.perf_counter()
     laws_named(text, NAMES)
     assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("商法の場屋営業で物が失われた場合、民法上の時効は何年か", "民法"),
+        ("民法の後見が始まった人がいるとき、労働基準法の適用はどうなるか", "労働基準法"),
+        ("商法では民法の契約をどう見るか", "商法"),
+        ("民法の契約と商法の契約の違い", None),
+        ("商法で商行為となる契約は民法でも契約か", None),
+        ("契約はいつ成立するか", None),
+    ],
+)
+def test_one_of_several_laws_is_asked_where_the_others_tell_the_case(
+    question: str, asked: str | None
+) -> None:
+    law = law_asked(question, laws_named(question, NAMES))
+    assert (law.words if law else None) == asked
