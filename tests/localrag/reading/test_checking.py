@@ -182,6 +182,19 @@ def test_duties_bans_liberties_and_their_denials_are_read(claim, sentences, expe
     assert kinds(claim, *sentences) == expected
 
 
+@pytest.mark.parametrize(
+    ("claim", "sentence", "question", "expected"),
+    [
+        ("市長の許可が必要である。", "市長に届け出なければならない。", "何が要るか", ["name"]),
+        ("市長の認可が必要である。", "市長の許可を受けなければならない。", "", ["name"]),
+        ("市長への届出が必要である。", "市長に届け出なければならない。", "何が要るか", []),
+        ("入国が許可された。", "入国が許された。", "", []),
+    ],
+)
+def test_one_act_of_an_office_is_not_another(claim, sentence, question, expected):
+    assert kinds(claim, sentence, question=question) == expected
+
+
 def test_the_denial_of_another_clause_does_not_count():
     sentence = "舟は朝に着いたが、客は港に来なかった。"
     assert kinds("舟は朝に着いた。", sentence) == []
