@@ -99,8 +99,7 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
         orders: what stands under each of them; without it, the orders whose titles say so.
     """
     under = orders or names.orders
-    # Which state of a law is meant is no part of its name.
-    plain = _STATE.sub(lambda state: "、" * len(state[0]), text)
+    plain = without_states(text)
     bases = list(
         _outermost([*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)])
     )
@@ -119,6 +118,14 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
     return tuple(
         LawNamed(text[name.start : name.end], name.start, name.end, name.law_ids) for name in found
     )
+
+
+def without_states(text: str) -> str:
+    """The question with 改正 and 現行 before laws put out: they are no part of a name.
+
+    Spans of the one are spans of the other.
+    """
+    return _STATE.sub(lambda state: "、" * len(state[0]), text)
 
 
 def without_names(text: str, laws: Iterable[LawNamed]) -> str:

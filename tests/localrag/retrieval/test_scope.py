@@ -156,6 +156,13 @@ def test_a_law_cited_by_an_article_is_no_other_law(laws: Retriever) -> None:
     assert {f"{FERRIES}#2", f"{FERRIES_ORDER}#1"} <= inside
 
 
+@pytest.mark.parametrize("state", ["改正", "現行"])
+def test_a_provision_of_a_law_as_amended_is_that_of_the_law(laws: Retriever, state: str) -> None:
+    retrieval = laws.search(Query(f"{state}渡船営業法第2条"), 5)
+    assert retrieval.hits[0].passage.id == f"{FERRIES}#2"
+    assert not retrieval.missing
+
+
 def test_an_article_cited_in_english_is_found(tmp_path: Path) -> None:
     file = tmp_path / "civil.jsonl"
     civil = law("599AC0000000014", "民法", [("（成年）", "年齢十八歳をもって、成年とする。")] * 3)
