@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from localrag.corpus.model import PASSAGES, Passage
+from localrag.corpus.store import CorpusStore
 from localrag.question import everyday
 from localrag.question.laws import clause_of, law_asked
 from localrag.reading.answerability import Answerability, weights_for
@@ -86,8 +87,7 @@ def quotations(
     ranked.sort(key=lambda candidate: -candidate.total)
     chosen = _choose(ranked, query, retrieval, quotes) if probability >= weights.quoted_from else []
     chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
-    citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
-    return Quotations(citations, probability, signs)
+    return Quotations(quoted(retriever.store, chosen), probability, signs)
 
 
 def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, float]:
@@ -224,8 +224,12 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
     return leaders
 
 
-def cited(piece: Piece) -> Citation:
-    """The citation of a piece, as it stands in the document."""
-    return Citation(
-        piece.passage.id, piece.text, start=piece.start, end=piece.end, label=piece.label
+def quoted(store: CorpusStore, pieces: Sequence[Piece]) -> tuple[Citation, ...]:
+    """The citations of pieces as they stand in the document, each with what it is read with."""
+    return tuple(
+        verify(
+            store,
+            Citation(one.passage.id, one.text, start=one.start, end=one.end, label=one.label),
+        )
+        for one in with_context(pieces)
     )
