@@ -4,6 +4,7 @@ A model that cites a sentence by its number copies no text: the words quoted are
 What it reads is short, and so is what it writes.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
@@ -147,11 +148,15 @@ def _by_support(
         for at, support in enumerate(scorer.score(pieces, passage.header, hits[of].score / best))
     }
     places = _first_places(found)
+    # A provision can have thousands of items: what one is read with is looked up by its place.
+    starts = [[piece.start for piece in pieces] for _, pieces in found]
     for of, at in sorted(scores, key=lambda place: (leading and place[0] > 0, -scores[place])):
         pieces = found[of][1]
-        group = [
-            other for other, piece in enumerate(pieces) if other == at or pieces[at].needs(piece)
-        ]
+        needed = {at}
+        for part in (*pieces[at].above, *pieces[at].below):
+            first, last = (bisect_left(starts[of], place) for place in (part.start, part.end))
+            needed.update(range(first, last))
+        group = sorted(needed)
         # The sentence before says who is meant, the one after often what follows from it.
         beside = [other for other in (at - 1, at + 1) if 0 <= other < len(pieces)]
         for together in (group, beside):
