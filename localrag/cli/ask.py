@@ -72,10 +72,9 @@ def ask(
     word. Whether they answer the question is for you to judge.
 
     With one (chat.model) the model writes claims, each with the numbers of the sentences it rests
-    on.
-    Code puts in their words, and checks every figure, date, name, provision and negation of a claim
-    against them. The answer is supported only where all of these stand there; what does not is
-    named, and the answer is unsupported.
+    on. Code puts in their words, and checks every figure, date, name, provision and negation of a
+    claim against them. The answer is supported only where all of these stand there; what does not
+    is named, and the answer is unsupported.
 
     Where a claim is not supported, nothing comes near, or the question names a law that the corpus
     lacks, it says so and leaves with exit code 3. A question that leans on others (その罰則は) is

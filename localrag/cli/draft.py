@@ -37,7 +37,7 @@ def shown_draft(model: str = "") -> "Iterator[Watch]":
     from rich.spinner import Spinner
     from rich.text import Text
 
-    from localrag.cli.pace import duration
+    from localrag.cli.wording import duration
     from localrag_models.store.landing import gigabytes
 
     class Shown(Watch):

@@ -4,11 +4,13 @@
    for the question with all its options, and for the question with each of them. What both found
    comes first, what fills in a provision (政令で定める) right behind it; where the option is the
    place of a provision, that very provision comes before all else.
-2. **Findings.** One call of the model for each option: words of the evidence, each with what
+2. **Sentences.** Those of the evidence that may decide the option, numbered, with their stems and
+   neighbours; of the place of a provision first all sentences of that provision.
+3. **Findings.** One call of the model for each option: numbers of sentences, each with what
    differs and whether it agrees (一致), contradicts (矛盾) or decides nothing (無関係). The
    question is turned before so that it asks for what agrees: the model knows neither which kind
-   of option is wanted nor what it said of the others, so that no error spreads.
-3. **Quotations are checked by code.** What does not stand in its source counts for nothing.
+   of option is wanted nor what it said of the others, so that no error spreads. The words quoted,
+   with their stem and proviso, are put in by code, so no quotation can be wrong.
 4. **Verdicts by code.** An option deviates if a finding contradicts it; it agrees if one agrees
    and none contradicts.
 5. **The polarity of the question picks** the option that agrees, or the one that deviates.
@@ -29,12 +31,7 @@ from localrag.corpus.model import Passage
 from localrag.corpus.store import CorpusStore
 from localrag.methods.affirmation import affirmed
 from localrag.methods.agreement.judging import judge
-from localrag.methods.agreement.provisions import (
-    Provision,
-    compact,
-    provisions_found,
-    provisions_of,
-)
+from localrag.methods.agreement.provisions import Provision, compact, provisions_found
 from localrag.methods.agreement.weights import HELD_OUT, is_held_out
 from localrag.methods.choices import labelled
 from localrag.methods.model import Calls, Case, Method
@@ -49,8 +46,10 @@ from localrag.methods.verdicts import (
     wanted,
 )
 from localrag.prompts import language_of
-from localrag.reading.evidence import Source, element
+from localrag.reading.evidence import element
+from localrag.reading.extractive import quoted
 from localrag.reading.model import Answer, Status
+from localrag.reading.sentences import Sentence, passages_of
 from localrag.retrieval import resolve
 from localrag.retrieval.model import Hit, Query, Retrieval
 from localrag.statutes.citations import find_citations
@@ -64,9 +63,7 @@ MERGE, DECIDE = "merge", "decide"
 """Stages: one ranking for an option out of both searches; how the option was chosen."""
 
 _DEPTH, _SHOWN = 20, 8
-# Three findings of these lengths fit a reply of the usual 1,024 tokens.
 _MOST_FINDINGS = 3
-_SHORTEST_QUOTE, _LONGEST_QUOTE = 6, 200
 _LONGEST_DIFFERENCE = 80
 # The hits of an option by which retrieval tells it from the others.
 _TELLING = 3
@@ -82,13 +79,11 @@ class Evidence:
     Attributes:
         hits: best first.
         cited: the provision whose place the option is; the first of the hits. None for a statement.
-        stem: the words that the provision cited stands under, the outermost first.
         support: how highly the search for the whole question holds what this option finds.
     """
 
     hits: tuple[Hit, ...]
     cited: Passage | None
-    stem: tuple[str, ...]
     support: float
 
 
@@ -131,7 +126,7 @@ def gather(toolkit: Toolkit, asked: Query) -> dict[str, Evidence]:
         own = toolkit.retrieve(replace(asked, options=(option,)), _DEPTH, subject=subject)
         hits = _merged(own, whole)
         with toolkit.store() as store:
-            cited, stem = _cited(store, asked.text, option, own)
+            cited = _cited(store, asked.text, option, own)
         if cited is not None:
             rest = [hit for hit in hits if hit.passage.id != cited.id]
             reason = "the provision whose place the option is"
@@ -139,7 +134,7 @@ def gather(toolkit: Toolkit, asked: Query) -> dict[str, Evidence]:
         shown = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits[:_SHOWN], 1))
         toolkit.note(MERGE, (), shown, subject=subject)
         support = sum(weights.get(hit.passage.id, 0.0) for hit in own.hits[:_TELLING])
-        evidence[label] = Evidence(shown, cited, stem, support)
+        evidence[label] = Evidence(shown, cited, support)
     return evidence
 
 
@@ -163,16 +158,14 @@ def _merged(own: Retrieval, whole: Retrieval) -> list[Hit]:
     return list(placed.values())
 
 
-def _cited(
-    store: CorpusStore, question: str, option: str, own: Retrieval
-) -> tuple[Passage | None, tuple[str, ...]]:
-    """The provision whose place the option is, with the words it stands under."""
+def _cited(store: CorpusStore, question: str, option: str, own: Retrieval) -> Passage | None:
+    """The provision whose place the option is."""
     written = compact(option)
     citations = find_citations(written)
     if not citations or _BLANK.search(question):
-        return None, ()
+        return None
     if not _AFTER_A_PLACE.fullmatch(written, citations[-1].end):
-        return None, ()
+        return None
     place = citations[-1].locator
     articles = [
         hit
@@ -185,65 +178,69 @@ def _cited(
     # The question may name an article of the same number in another law.
     named = [hit for hit in articles if hit.reason.endswith(citations[-1].text)] or articles
     if not named:
-        return None, ()
+        return None
     law_id = named[0].passage.document_id
     # The items of an article of one paragraph are cited without it: 第2条第3号.
-    cited = store.at(law_id, place) or store.at(law_id, replace(place, paragraph="1"))
-    if cited is None:
-        return None, ()
-    above = [one.above for one in provisions_of(store, named[0].passage) if one.source == cited.id]
-    return cited, above[0] if above else ()
+    return store.at(law_id, place) or store.at(law_id, replace(place, paragraph="1"))
 
 
 def _findings(
     toolkit: Toolkit, turned: Query, label: str, option: str, evidence: Evidence
 ) -> list[Finding]:
-    """Steps 2 and 3: what the model finds about an option, its quotations checked."""
-    cites = evidence.cited is not None
+    """Steps 2 and 3: what the model finds about an option, its quotations put in by code."""
+    subject, cited = f"option {label}", evidence.cited
+    if not evidence.hits:
+        event = "there was no source to show: the model was not asked about it"
+        toolkit.note(EVIDENCE, [event], subject=subject)
+        return []
 
-    def messages(sources: Sequence[Source]) -> tuple[Message, ...]:
+    def messages(sentences: Sequence[Sentence]) -> tuple[Message, ...]:
+        passages = passages_of(sentences)
+        texts = [sentence.piece.text for sentence in sentences]
+        places = [passage.place for passage in passages]
         return toolkit.prompt(
             "statute_localrag",
             turned,
             option=option,
-            cites=cites,
-            sources=sources,
+            passages=passages,
+            provision=[one.number for one in sentences if cited and _is_of(one, cited)],
             most=_MOST_FINDINGS,
-            tag=element("text", [turned.text, option, *(source.shown for source in sources)]),
+            tag=element("text", [turned.text, option, *places, *texts]),
         )
 
-    subject = f"option {label}"
-    sources = toolkit.sources(Query(turned.text, (option,)), evidence.hits)
-    if cites:
-        first = sources[0]
-        sources[0] = replace(first, text="\n".join((*evidence.stem, first.text)))
-    shown = toolkit.fitting(sources, messages, subject=subject)
-    if not shown:
-        event = "there was no source to show: the model was not asked about it"
-        toolkit.note(EVIDENCE, [event], subject=subject)
-        return []
-    reply = toolkit.ask(messages(shown), _shape(len(shown)), f"findings {label}")
+    asked = Query(turned.text, (option,))
+    sentences = toolkit.sentences(
+        asked, evidence.hits, messages, subject=subject, whole=cited is not None
+    )
+    reply = toolkit.ask(messages(sentences), _shape(len(sentences)), f"findings {label}")
     findings = []
     for found in reply.findings:
-        passage = shown[found.source - 1].passage
-        # What another provision says does not tell what the one cited provides; and a caption
-        # says what a provision is about, not what it says.
-        beside = cites and found.source != 1
-        caption = compact(found.quote) in compact(passage.header)
+        sentence = sentences[found.sentence - 1]
+        # What another provision says does not tell what the one cited provides, nor does a stem,
+        # which all its items share; and a caption (as tables have) says what they are about.
+        beside = cited is not None and not _is_of(sentence, cited)
+        caption = compact(sentence.piece.text) in compact(sentence.passage.header)
         relation = Relation.UNRELATED if beside or caption else found.relation
-        citation = toolkit.citation(passage, found.quote)
-        findings.append(Finding(citation, relation, found.difference.strip()))
+        with toolkit.store() as store:
+            citations = quoted(store, [sentence.piece])
+        findings.append(Finding(citations, relation, found.difference.strip()))
     return findings
 
 
+def _is_of(sentence: Sentence, provision: Passage) -> bool:
+    """Whether a sentence is part of a provision, rather than what it stands under."""
+    piece = sentence.piece
+    is_inside = provision.start <= piece.start < provision.end
+    return is_inside and piece.passage.document_id == provision.document_id
+
+
 @cache
-def _shape(sources: int) -> type[Reply]:
-    """The shape of a reply that can cite only the sources there are."""
+def _shape(sentences: int) -> type[Reply]:
+    """The shape of a reply that can cite only the sentences there are."""
     # The difference comes before the relation, which then follows from it.
     found = create_model(
         "Found",
-        source=Annotated[int, Field(ge=1, le=sources)],
-        quote=Annotated[str, Field(min_length=_SHORTEST_QUOTE, max_length=_LONGEST_QUOTE)],
+        sentence=Annotated[int, Field(ge=1, le=sentences)],
         difference=Annotated[str, Field(max_length=_LONGEST_DIFFERENCE)],
         relation=Relation,
     )

@@ -33,7 +33,6 @@ EVIDENCE = "evidence"
 # Characters of a passage below which it says too little.
 _SHORTEST_SHARE = 200
 
-_SQUEEZED = "the context of {1} holds {0} sentences only: the others that may answer were left out"
 _NO_QUOTATION = "an option was chosen, but no provision is quoted for it"
 
 
@@ -172,6 +171,9 @@ class Toolkit:
         asked: Query,
         hits: Sequence[Hit],
         messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        *,
+        subject: str = "",
+        whole: bool = False,
     ) -> Sequence[Sentence]:
         """The sentences of the hits that may answer, numbered, as many as the context holds.
 
@@ -179,6 +181,8 @@ class Toolkit:
             asked: what they are read for.
             hits: best first.
             messages: the prompt made of them.
+            subject: as for `search`.
+            whole: whether the first hit is shown whole and before all others.
 
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
@@ -191,15 +195,17 @@ class Toolkit:
                 asked,
                 hits,
                 lambda some: model.count(messages(some)) + reply <= model.context,
+                whole=whole,
             )
         if not chosen.sentences:
             self._too_small(messages(chosen.least))
         shown = {sentence.passage.id for sentence in chosen.sentences}
         self.note(
             EVIDENCE,
-            [_SQUEEZED.format(len(chosen.sentences), model.id)] if chosen.squeezed else (),
+            chosen.events,
             [hit for hit in hits if hit.passage.id in shown],
             perf_counter() - since,
+            subject,
         )
         return chosen.sentences
 

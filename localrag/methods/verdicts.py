@@ -27,22 +27,17 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A quotation, and what a model says it means for an option.
+    """A sentence cited, and what a model says it means for an option.
 
     Attributes:
-        citation: checked by code.
+        citations: its words with those it is read with, put in by code.
         relation: as the model says.
         difference: what differs, in its words.
     """
 
-    citation: Citation
+    citations: tuple[Citation, ...]
     relation: Relation
     difference: str = ""
-
-    @property
-    def counts(self) -> bool:
-        """Whether a verdict may rest on it."""
-        return self.citation.verified and self.relation is not Relation.UNRELATED
 
 
 Findings = Mapping[str, Sequence[Finding]]
@@ -64,10 +59,10 @@ _SAYS: Mapping[Language, Mapping[Verdict, str]] = {
 
 def verdict_of(findings: Sequence[Finding]) -> Verdict:
     """One contradiction outweighs every agreement: an option may be right but for one word."""
-    relations = {finding.relation for finding in findings if finding.counts}
+    relations = {finding.relation for finding in findings}
     if Relation.CONTRADICTS in relations:
         return Verdict.DEVIATES
-    return Verdict.AGREES if relations else Verdict.UNKNOWN
+    return Verdict.AGREES if Relation.AGREES in relations else Verdict.UNKNOWN
 
 
 def wanted(polarity: Polarity) -> Verdict:
@@ -88,9 +83,9 @@ def remaining(verdicts: Mapping[str, Verdict], polarity: Polarity) -> list[str]:
 
 
 def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list[Citation]]:
-    """A claim for each option in words, and the citations they rest on, the rejected among them.
+    """A claim for each option in words, and the citations they rest on.
 
-    What was quoted for a verdict that did not come about is not cited: an agreement beside a
+    What was found for a verdict that did not come about is not cited: an agreement beside a
     contradiction would read as if it carried the contradiction.
     """
     claims: list[Claim] = []
@@ -101,13 +96,14 @@ def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list
         numbers: dict[int, None] = {}
         differences: dict[str, None] = {}
         for finding in found:
-            carries = finding.counts and _MEANS[finding.relation] is verdict
-            if carries and verdict is Verdict.DEVIATES and finding.difference:
+            if _MEANS.get(finding.relation) is not verdict:
+                continue
+            if verdict is Verdict.DEVIATES and finding.difference:
                 differences[finding.difference] = None
-            if carries or not finding.citation.verified:
-                if finding.citation not in citations:
-                    citations.append(finding.citation)
-                numbers[citations.index(finding.citation) + 1] = None
+            for citation in finding.citations:
+                if citation not in citations:
+                    citations.append(citation)
+                numbers[citations.index(citation) + 1] = None
         told = f"{text}: {' / '.join(differences)}" if differences else text
         claims.append(Claim(told, tuple(numbers)))
     return claims, citations

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 _PENALTY = re.compile(
-    r"罰則|刑罰|法定刑|処罰|罰金|科料|過料|罰せられ|罰は|(?:どんな|どういう|どのような|何の|なんの)(?:罪|罰)"
+    r"罰則|刑罰|法定刑|処罰|罰金|科料|過料|罰せられ|罰は|(?:どんな|どういう|どのような|何の|なんの)(?:罰則|罪|罰|刑)"
     r"|(?:懲役|禁錮|拘禁刑)(?:は|何年|[?？]|$)|(?:何年|どのくらい|どれくらい)の(?:刑|懲役|拘禁刑)"
     r"|刑事罰|ペナルティ|罰(?=[\s　]*$|[はがをに])|刑の重さ|刑期|量刑|刑は|捕まる"
     r"|(?:犯罪|罪)に(?:なる|問われ)"
@@ -18,9 +18,9 @@ _PENALTY = re.compile(
 )
 # Words of such a question that say nothing of what is done.
 _EMPTY = re.compile(
-    r"に(?:違反|反)(?:した|する|すると|したら)?|した(?:場合|とき|ら|者)|(?:場合|とき)(?:は|の)?"
+    r"に(?:違反|反)(?:したら?|すると?)?|した(?:場合|とき|ら|者)|(?:場合|とき)(?:は|の)?"
     r"|を教えて(?:ください)?|どうなる|どう|について|(?:何|なん)ですか|ですか|(?:いくら|どの(?:くらい|程度))"
-    r"|\b(?:what|is|are|the|for|of|how|maximum|criminal)\b",
+    r"|\b(?:what|is|are|the|for|of|under|how|maximum|criminal)\b",
     re.IGNORECASE,
 )
 # A longer text tells a case or quotes a provision, and names a penalty among much else.

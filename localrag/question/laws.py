@@ -46,6 +46,11 @@ _TYPES = {
 }
 # More than 「と」 or a word of grammar.
 _SAYS_SOMETHING = re.compile("[一-鿿ァ-ヶ].*[一-鿿ァ-ヶ]|[A-Za-z]{2} +[A-Za-z]{2}", re.DOTALL)
+# 割販法で…できるか asks the law named so; 刑法の…罪で告訴する場合、 tells the case only.
+_ASKED_THERE = re.compile(
+    "(?:で(?:は|も)?|上(?:の|は|、|で)?|において(?:は)?|によると|によれば|だと)(?!あ|な)"
+)
+_IS_A_CASE = re.compile("(?:場合|とき|時|際)(?:に|は|には)?、|(?:たら|れば|ると)、")
 _LONGEST_ORDER = 60
 _ENGLISH_ORDER = re.compile(
     r"(?:(?P<order>(?:Cabinet )?Order for (?:the )?Enforcement|Enforcement Order)"
@@ -94,8 +99,7 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
         orders: what stands under each of them; without it, the orders whose titles say so.
     """
     under = orders or names.orders
-    # Which state of a law is meant is no part of its name.
-    plain = _STATE.sub(lambda state: "、" * len(state[0]), text)
+    plain = without_states(text)
     bases = list(
         _outermost([*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)])
     )
@@ -114,6 +118,14 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
     return tuple(
         LawNamed(text[name.start : name.end], name.start, name.end, name.law_ids) for name in found
     )
+
+
+def without_states(text: str) -> str:
+    """The question with 改正 and 現行 before laws put out: they are no part of a name.
+
+    Spans of the one are spans of the other.
+    """
+    return _STATE.sub(lambda state: "、" * len(state[0]), text)
 
 
 def without_names(text: str, laws: Iterable[LawNamed]) -> str:
@@ -142,6 +154,32 @@ def clause_of(text: str, laws: Sequence[LawNamed], own: Collection[LawNamed]) ->
     if not clauses or not all(map(_SAYS_SOMETHING.search, clauses)):
         return ""
     return " ".join([text[: starts[0]], *clauses]).strip()
+
+
+def law_asked(text: str, laws: Sequence[LawNamed]) -> LawNamed | None:
+    """The one of several laws that a question asks, where the others belong to the case it tells.
+
+    刑法の名誉毀損罪で告訴する場合、刑訴法上の告訴期間は asks 刑訴法.
+
+    Args:
+        text: the question.
+        laws: all that it names, in its order.
+
+    Returns:
+        None where each of them may be asked.
+    """
+    if not laws:
+        return None
+    there = [law for law in laws if _ASKED_THERE.match(text, law.end)]
+    if len({law.law_ids for law in there}) == 1:
+        return there[0]
+    ends = [*(law.start for law in laws[1:]), len(text)]
+    open_ones = [
+        law
+        for law, end in zip(laws, ends, strict=True)
+        if not _IS_A_CASE.search(text, law.end, end)
+    ]
+    return open_ones[0] if len({law.law_ids for law in open_ones}) == 1 else None
 
 
 def _present(text: str, names: LawNames) -> Iterator[_Name]:

@@ -13,11 +13,10 @@ from localrag.reading.checking import (
     covers,
     mismatches,
 )
-from localrag.reading.extractive import cited
+from localrag.reading.extractive import quoted
 from localrag.reading.model import Citation, Claim
 from localrag.reading.pieces import with_context
 from localrag.reading.sentences import Sentence
-from localrag.reading.verifier import verify
 
 
 class Checked(NamedTuple):
@@ -85,8 +84,7 @@ class ClaimChecker:
     def _cite(self, chosen: Sequence[Sentence]) -> tuple[int, ...]:
         """Add the citations of sentences, each with what it is read with; their numbers."""
         numbers = []
-        for piece in with_context([one.piece for one in chosen]):
-            citation = verify(self._store, cited(piece))
+        for citation in quoted(self._store, [one.piece for one in chosen]):
             if citation not in self.citations:
                 self.citations.append(citation)
             numbers.append(self.citations.index(citation) + 1)

@@ -80,8 +80,7 @@ def fitting(
     while kept and not fits(kept):
         kept = kept[:-1]
     events = [
-        f"{source.place}: of {len(source.passage.text):,} characters the model was shown the "
-        f"{len(source.text):,} nearest to the question"
+        shortened(source.place, len(source.passage.text), len(source.text))
         for source in kept
         if source.text != source.passage.text
     ]
@@ -93,6 +92,14 @@ def fitting(
             f"{'; '.join(source.place for source in dropped)}"
         )
     return kept, events
+
+
+def shortened(place: str, characters: int, shown: int) -> str:
+    """The event that of a passage a model is shown only so many of its characters."""
+    return (
+        f"{place}: of {characters:,} characters the model was shown the {shown:,} nearest to the "
+        "question"
+    )
 
 
 def element(name: str, texts: Iterable[str]) -> str:

@@ -4,33 +4,47 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from localrag.corpus.model import Passage
+from localrag.corpus.model import PASSAGES, Passage
+from localrag.corpus.store import CorpusStore
+from localrag.question import everyday
+from localrag.question.laws import clause_of, law_asked
 from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.linked import with_linked
 from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
+from localrag.reading.topic import Topic
 from localrag.reading.verifier import verify
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import asked_of, full_text
+from localrag.retrieval.relation import citations_of
 
 QUOTES = 3
 """Quotations of an answer, what they stand under not counted."""
 
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
+# What a piece of one law named gains that cites another one.
+_RELATES = 0.4
 # A further quotation must come this near to the best one's coverage.
 _WORTH_QUOTING = 0.6
 
 
 class _Candidate(NamedTuple):
-    """A piece with what supports it, and the passage found that it is part of, with its rank."""
+    """A piece with what supports it, and the passage found that it is part of.
+
+    Its fit is what speaks for or against a provision beside its words.
+    """
 
     piece: Piece
     support: Support
+    fit: float
     passage: Passage
-    rank: int
+
+    @property
+    def total(self) -> float:
+        return self.support.score + self.fit
 
 
 class Quotations(NamedTuple):
@@ -70,10 +84,10 @@ def quotations(
     signs = answerability.signs(*_compared(ranked))
     weights = weights_for(signs)
     probability = weights.probability(signs)
-    chosen = _choose(ranked, retrieval, quotes) if probability >= weights.quoted_from else []
+    ranked.sort(key=lambda candidate: -candidate.total)
+    chosen = _choose(ranked, query, retrieval, quotes) if probability >= weights.quoted_from else []
     chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
-    citations = tuple(verify(retriever.store, cited(piece)) for piece in with_context(chosen))
-    return Quotations(citations, probability, signs)
+    return Quotations(quoted(retriever.store, chosen), probability, signs)
 
 
 def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, float]:
@@ -84,21 +98,66 @@ def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, floa
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    asked = asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws)
-    wordings = retrieval.trace.wordings
-    scorer = SupportScorer(full_text(asked), retriever.inverse_document_frequency, wordings)
+    only = law_asked(query.text, retrieval.laws)
+    readings = _readings(retriever, query, retrieval)
+    laws = _named_laws(retrieval) if only is None else []
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
         if hit.beside:
             continue
         pieces = pieces_of(retriever.store, hit.passage)
-        supports = scorer.score(pieces, hit.passage.header, hit.score / best)
-        for piece, support in zip(pieces, supports, strict=True):
-            named = _is_named(piece, retrieval)
-            support = _raised(support) if named else support
-            candidates.append(_Candidate(piece, support, hit.passage, hit.rank))
+        header, share = hit.passage.header, hit.score / best
+        whole, *clauses = (one for one in readings if one.speaks_of(hit.passage))
+        supports = whole.scorer.score(pieces, header, share)
+        others = {law_id for ids in laws for law_id in ids if hit.passage.document_id not in ids}
+        cited = citations_of(retriever.store, hit.passage, others) if others else []
+        own = [(one.topic, one.scorer.score(pieces, header, share)) for one in clauses]
+        for at, (piece, support) in enumerate(zip(pieces, supports, strict=True)):
+            support = _raised(support) if _is_named(piece, retrieval) else support
+            fit = max(
+                (topic.fit(piece, header) + by_clause[at].coverage for topic, by_clause in own),
+                default=whole.topic.fit(piece, header),
+            )
+            fit += _RELATES * any(piece.start <= start < piece.end for start in cited)
+            candidates.append(_Candidate(piece, support, fit, hit.passage))
     return candidates
+
+
+class _Reading(NamedTuple):
+    """A question, or what it asks of one of several laws; that of the whole question has no law."""
+
+    scorer: SupportScorer
+    topic: Topic
+    law_ids: tuple[str, ...] = ()
+
+    def speaks_of(self, passage: Passage) -> bool:
+        return not self.law_ids or passage.document_id in self.law_ids
+
+
+def _readings(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Reading]:
+    """The whole question, and what it says of each law where it names several."""
+    wordings, weight = retrieval.trace.wordings, retriever.inverse_document_frequency
+    asked = full_text(asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws))
+    readings = [
+        _Reading(
+            SupportScorer(asked, weight, wordings),
+            Topic(asked, wordings, weight, penalty=bool(retrieval.doing)),
+        )
+    ]
+    for law_ids in _named_laws(retrieval) if not query.options else ():
+        own = [law for law in retrieval.laws if law.law_ids == law_ids]
+        if clause := clause_of(query.text, retrieval.laws, own):
+            said = everyday.wordings(clause)
+            scorer, topic = SupportScorer(clause, weight, said), Topic(clause, said, weight)
+            readings.append(_Reading(scorer, topic, law_ids))
+    return readings
+
+
+def _named_laws(retrieval: Retrieval) -> list[tuple[str, ...]]:
+    """The ids of each law named; none where a question names fewer than two."""
+    laws = [law_ids for law_ids in dict.fromkeys(law.law_ids for law in retrieval.laws) if law_ids]
+    return laws if len(laws) > 1 else []
 
 
 def _is_named(piece: Piece, retrieval: Retrieval) -> bool:
@@ -115,18 +174,21 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> list[Piece]:
+def _choose(
+    ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval, quotes: int
+) -> list[Piece]:
     """The best pieces that are worth quoting, and what each of several laws named says best.
 
     Args:
         ranked: best first, at least one.
+        query: the question.
         retrieval: tells the laws; what they say goes before all else.
         quotes: how many pieces at most, what they stand under not counted.
     """
-    leaders = _leaders(ranked, retrieval)
+    leaders = _leaders(ranked, query, retrieval)
     least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
-    for one in sorted(ranked, key=lambda one: one not in leaders):
+    for one in [*leaders, *(one for one in _spread(ranked) if one not in leaders)]:
         if one in leaders or one.support.coverage >= least:
             chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.
@@ -136,19 +198,38 @@ def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval, quotes: int) -> 
     return chosen
 
 
-def _leaders(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
-    """Of each law the best piece of its best hit, where a question names several."""
-    laws = [law_ids for law_ids in dict.fromkeys(law.law_ids for law in retrieval.laws) if law_ids]
-    leaders = []
-    for law_ids in laws if len(laws) > 1 else ():
+def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
+    """The same with the best piece of another provision second, where provisions were found.
+
+    Where the first is of a provision that only resembles the one asked for, its other paragraphs
+    are of no more use.
+    """
+    if not ranked or ranked[0].piece.passage.layer == PASSAGES:
+        return list(ranked)
+    first, *rest = ranked
+    second = next((one for one in rest if one.passage.id != first.passage.id), None)
+    return [first, *([second] if second else []), *(one for one in rest if one is not second)]
+
+
+def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -> list[_Candidate]:
+    """Of each law the best piece, where a question names several; of the one it asks two, first."""
+    only = law_asked(query.text, retrieval.laws)
+    leaders: list[_Candidate] = []
+    for law_ids in _named_laws(retrieval):
         own = [one for one in ranked if one.piece.passage.document_id in law_ids]
-        first = min((one.rank for one in own), default=0)
-        leaders += [one for one in own if one.rank == first][:1]
+        if only and only.law_ids == law_ids:
+            leaders = [*_spread(own)[:2], *leaders]
+        else:
+            leaders += own[:1]
     return leaders
 
 
-def cited(piece: Piece) -> Citation:
-    """The citation of a piece, as it stands in the document."""
-    return Citation(
-        piece.passage.id, piece.text, start=piece.start, end=piece.end, label=piece.label
+def quoted(store: CorpusStore, pieces: Sequence[Piece]) -> tuple[Citation, ...]:
+    """The citations of pieces as they stand in the document, each with what it is read with."""
+    return tuple(
+        verify(
+            store,
+            Citation(one.passage.id, one.text, start=one.start, end=one.end, label=one.label),
+        )
+        for one in with_context(pieces)
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from localrag.corpus.store import CorpusStore
 from localrag.reading.pieces import Piece, pieces_of
+from localrag.reading.topic import states_sanction
 from localrag.retrieval.model import Link, Retrieval
 from localrag.retrieval.units import article_unit
 
@@ -25,11 +26,13 @@ def with_linked(store: CorpusStore, chosen: Sequence[Piece], retrieval: Retrieva
         return []
     first: list[Piece] = []
     rest = list(chosen)
+    # What itself says the sanction, and was not only led to, has the place of one of them.
+    room = _FIRST - (bool(retrieval.doing) and states_sanction(rest[0]))
     for link in retrieval.links:
         piece = _piece(store, link, retrieval)
         if piece is None:
             continue
-        if link.comes_first and len(first) < _FIRST:
+        if link.comes_first and len(first) < room:
             first.append(piece)
         elif not link.comes_first:
             behind = [place for place, one in enumerate(rest, 1) if _unit(one) == link.other]

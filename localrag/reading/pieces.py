@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES, Passage
+from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
 from localrag.corpus.store import CorpusStore
 from localrag_indexes.analysis.sentences import split_sentences
 
@@ -51,6 +51,11 @@ class Piece:
         """Where it stands, in words."""
         return f"{self.passage.header} {_STEM}" if self.is_stem else self.passage.header
 
+    def needs(self, other: "Piece") -> bool:
+        """Whether another piece of the document is part of what this one is read with."""
+        parts = (*self.above, *self.below)
+        return any(part.start <= other.start < part.end for part in parts)
+
 
 def pieces_of(store: CorpusStore, unit: Passage) -> list[Piece]:
     """The quotable pieces of a retrieved passage, in reading order."""
@@ -60,12 +65,19 @@ def pieces_of(store: CorpusStore, unit: Passage) -> list[Piece]:
 def sentences_of(store: CorpusStore, unit: Passage) -> list[Piece]:
     """The sentences of a retrieved passage, in reading order.
 
-    Of a statute every item and every proviso is one; a long sentence comes in its clauses.
+    Of a statute every item and every proviso is one; a long sentence comes in its clauses. An item
+    comes with what it stands under.
     """
-    provisions = _provisions(_inside(store, unit), short=0)
+    whole = _article_of(store, unit) if unit.layer == ITEMS else unit
+    provisions = _provisions(_inside(store, whole), short=0)
     if not provisions:
         return _sentences(unit)
-    return [sentence for piece in provisions for sentence in _cut(piece)]
+    sentences = [sentence for piece in provisions for sentence in _cut(piece)]
+    if whole is unit:
+        return sentences
+    own = [sentence for sentence in sentences if unit.start <= sentence.start < unit.end]
+    needed = [sentence for sentence in sentences if any(one.needs(sentence) for one in own)]
+    return sorted({one.start: one for one in (*needed, *own)}.values(), key=lambda one: one.start)
 
 
 def with_context(pieces: Sequence[Piece]) -> list[Piece]:
@@ -75,6 +87,12 @@ def with_context(pieces: Sequence[Piece]) -> list[Piece]:
         for part in (*piece.above, piece, *piece.below):
             complete.setdefault((part.passage.document_id, part.start, part.end), part)
     return list(complete.values())
+
+
+def _article_of(store: CorpusStore, unit: Passage) -> Passage:
+    """The article that a provision stands in; the provision itself where it stands in none."""
+    place = Locator(unit.locator.division, unit.locator.article)
+    return store.at(unit.document_id, place, ARTICLES) or unit
 
 
 def _inside(store: CorpusStore, unit: Passage) -> list[Passage]:

@@ -4,12 +4,14 @@ A model that cites a sentence by its number copies no text: the words quoted are
 What it reads is short, and so is what it writes.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from localrag.corpus.model import Passage
+from localrag.reading.evidence import LONGEST, shortened
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.support import SupportScorer
 from localrag.retrieval.model import Hit, Query
@@ -18,6 +20,16 @@ from localrag.retrieval.query import full_text
 
 MOST, ROOM = 10, 1_600
 """Sentences that are shown at most, and their characters, unless the best one is longer."""
+
+_SQUEEZED = (
+    "the context in use (chat.context) holds {} sentences only: the others that may answer were "
+    "left out"
+)
+
+# A passage that was found, and its sentences.
+_Found = tuple[Passage, Sequence[Piece]]
+# Which of the passages found, and which of its sentences.
+_Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +65,12 @@ class Chosen(NamedTuple):
 
     Attributes:
         sentences: in the order of their hits, within one in reading order.
-        squeezed: whether there would have been more, had the prompt held them.
+        events: what the prompt lacks of the evidence that might answer.
         least: the fewest that an answer could rest on.
     """
 
     sentences: list[Sentence]
-    squeezed: bool
+    events: list[str]
     least: list[Sentence]
 
 
@@ -76,6 +88,8 @@ def sentences_that_may_answer(
     hits: Sequence[Hit],
     fits: Callable[[Sequence[Sentence]], bool],
     most: int = MOST,
+    *,
+    whole: bool = False,
 ) -> Chosen:
     """Choose the sentences that support an answer best, each with its stem and its neighbours.
 
@@ -85,36 +99,47 @@ def sentences_that_may_answer(
         hits: best first.
         fits: whether a prompt with these sentences leaves room for the reply.
         most: sentences at most; the best one is shown with what it is read with in any case.
+        whole: whether the first hit is shown whole, unless it is longer than `LONGEST` or does not
+            fit; then its own sentences are chosen before those of other hits.
 
     Returns:
-        The sentences; none where the prompt does not hold even the best one.
+        The sentences, none of them twice; none where the prompt does not hold even the best one.
     """
     found = [(hit.passage, sentences_of(retriever.store, hit.passage)) for hit in hits]
-    chosen: list[tuple[int, int]] = []
+    groups = _by_support(retriever, query, hits, found, leading=whole)
+    first = [(0, at) for at in range(len(found[0][1]))] if whole else []
+    if first and _length(found, first) <= LONGEST and fits(_numbered(found, first)):
+        groups = chain([first], groups)
+    chosen: list[_Place] = []
     least: list[Sentence] = []
-    squeezed = False
-    for group in _by_support(retriever, query, hits, found):
+    events = []
+    for group in groups:
         new = [place for place in group if place not in chosen]
         wider = [*chosen, *new]
-        length = sum(len(found[hit][1][at].text) for hit, at in wider)
-        if chosen and (len(wider) > most or length > ROOM):
+        if not new or (chosen and (len(wider) > most or _length(found, wider) > ROOM)):
             continue
         numbered = _numbered(found, wider)
         least = least or numbered
         if not fits(numbered):
-            squeezed = True
+            events.append(_SQUEEZED.format(len(chosen)))
             break
         chosen = wider
-    return Chosen(_numbered(found, chosen), squeezed, least)
+    shown = [place for place in first if place in chosen]
+    if shown != first:
+        header, characters = found[0][0].header, _length(found, first)
+        events.append(shortened(header, characters, _length(found, shown)))
+    return Chosen(_numbered(found, chosen), events, least)
 
 
 def _by_support(
     retriever: Retriever,
     query: Query,
     hits: Sequence[Hit],
-    found: Sequence[tuple[Passage, Sequence[Piece]]],
-) -> Iterator[list[tuple[int, int]]]:
-    """Places of sentences (hit, sentence), the best first, each with those it is read with."""
+    found: Sequence[_Found],
+    *,
+    leading: bool,
+) -> Iterator[list[_Place]]:
+    """Sentences, the best first, each with those it is read with; if `leading`, the first hit's."""
     scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     scores = {
@@ -122,23 +147,38 @@ def _by_support(
         for of, (passage, pieces) in enumerate(found)
         for at, support in enumerate(scorer.score(pieces, passage.header, hits[of].score / best))
     }
-    for of, at in sorted(scores, key=lambda place: -scores[place]):
+    places = _first_places(found)
+    # A provision can have thousands of items: what one is read with is looked up by its place.
+    starts = [[piece.start for piece in pieces] for _, pieces in found]
+    for of, at in sorted(scores, key=lambda place: (leading and place[0] > 0, -scores[place])):
         pieces = found[of][1]
-        needed = {(part.start, part.end) for part in (*pieces[at].above, *pieces[at].below)}
-        group = [
-            other
-            for other, piece in enumerate(pieces)
-            if other == at or any(start <= piece.start < end for start, end in needed)
-        ]
-        yield [(of, other) for other in group]
+        needed = {at}
+        for part in (*pieces[at].above, *pieces[at].below):
+            first, last = (bisect_left(starts[of], place) for place in (part.start, part.end))
+            needed.update(range(first, last))
+        group = sorted(needed)
         # The sentence before says who is meant, the one after often what follows from it.
-        yield [(of, other) for other in (at - 1, at + 1) if 0 <= other < len(pieces)]
+        beside = [other for other in (at - 1, at + 1) if 0 <= other < len(pieces)]
+        for together in (group, beside):
+            yield list(dict.fromkeys(places[of, other] for other in together))
 
 
-def _numbered(
-    found: Sequence[tuple[Passage, Sequence[Piece]]], chosen: Sequence[tuple[int, int]]
-) -> list[Sentence]:
+def _first_places(found: Sequence[_Found]) -> dict[_Place, _Place]:
+    """For every sentence where it stands first: an item may be found, and its article beside."""
+    first: dict[tuple[str, int, int], _Place] = {}
+    return {
+        (of, at): first.setdefault((passage.document_id, piece.start, piece.end), (of, at))
+        for of, (passage, pieces) in enumerate(found)
+        for at, piece in enumerate(pieces)
+    }
+
+
+def _numbered(found: Sequence[_Found], chosen: Sequence[_Place]) -> list[Sentence]:
     return [
         Sentence(number, found[of][1][at], found[of][0])
         for number, (of, at) in enumerate(sorted(chosen), 1)
     ]
+
+
+def _length(found: Sequence[_Found], places: Sequence[_Place]) -> int:
+    return sum(len(found[of][1][at].text) for of, at in places)

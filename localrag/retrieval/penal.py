@@ -2,6 +2,7 @@
 
 A statute forbids in one place and punishes in another: 第十七条の規定に違反した者は、…に処する. The
 penal provision need not have a word of the question; that it cites what was found is the link.
+Who asks for the penalties of a law and names no doing means all that it punishes.
 """
 
 import re
@@ -21,6 +22,10 @@ PUNISHES = "punishes a breach of"
 
 _PENAL = re.compile(
     r"(?:死刑|懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処し|処す|処せ|科し|科す|処断)"
+)
+# Of a law as a whole, what punishes: not who may not be licensed for having been punished.
+_PUNISHING = re.compile(
+    r"(?:死刑|懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:[にニ]処(?:し、|する|ス)|を科する|断ずる)"
 )
 _ORDERS = re.compile("命ずることができる|命じることができる|命ずるものとする")
 _ASIDE = re.compile("（[^（）]*+）")
@@ -74,6 +79,24 @@ def penalties(
                 best[place] = penalty
     ranked = sorted(best.values(), key=lambda penalty: -penalty.strength)
     return [penalty for penalty in ranked if penalty.strength >= _NEAR * ranked[0].strength]
+
+
+def of_laws(store: Lookups, law_ids: Collection[str], admission: Admission) -> list[Penalty]:
+    """All that laws punish, in the order of their texts: the gravest breaches stand first.
+
+    Args:
+        store: where the provisions are.
+        law_ids: of the laws.
+        admission: which documents may be found.
+    """
+    found = []
+    for law_id in filter(admission.admits, law_ids):
+        units = [f"{law_id}#{article}" for article in store.articles(law_id)]
+        for unit, passage in store.by_ids(units).items():
+            if punishing := _PUNISHING.search(passage.text):
+                position = passage.start + punishing.start()
+                found.append(Link(LinkKind.PUNISHES, unit, unit, position, comes_first=True))
+    return [Penalty(link, 1 / place) for place, link in enumerate(found, 1)]
 
 
 def _of(

@@ -8,11 +8,13 @@ from math import log
 from typing import NamedTuple, Self
 
 from localrag.config import Config, RetrievalConfig
+from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import Wording, wordings
+from localrag.question.laws import law_asked, without_names
 from localrag.retrieval import (
     dense,
     expand,
@@ -31,6 +33,7 @@ from localrag.retrieval.expand import Neighbour, Seed
 from localrag.retrieval.fill import Filler
 from localrag.retrieval.model import Hit, Link, LinkKind, Query, Retrieval
 from localrag.retrieval.query import analyzer
+from localrag.retrieval.relation import relating
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
@@ -38,7 +41,7 @@ from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
-from localrag.statutes.resolver import Resolver
+from localrag.statutes.resolver import Resolver, Target
 from localrag.statutes.stored import StoredProvisions
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
@@ -56,6 +59,8 @@ _TELLING = log(20)
 _TYPED = 200
 # What comes first by its link has a little more than the best, what stands beside a little less.
 _FIRST, _BEHIND = 1.01, 0.999
+# What a further provision counts of a law in which the question asks nothing.
+_OF_THE_CASE = 0.6
 _RELATIONS = {LinkKind.FILLS: expand.FILLS_IN, LinkKind.PUNISHES: penal.PUNISHES}
 
 
@@ -199,6 +204,8 @@ class Retriever:
         links: list[Link] = []
         if sought.is_of_law:
             links = self._linked(sought, seeds, fused, total, asked, admission)
+        if sought.punishing:
+            resolved.asked_for += (_target(link.unit) for link in links)
         reasons |= {
             link.unit: Reason(_RELATIONS[link.kind], link.other)
             for link in links
@@ -315,7 +322,11 @@ class Retriever:
         doing = penalty.doing if penalty else ""
         words = doing or asked.text
         names = [(law.start, law.end) for law in scope.laws]
-        return _Sought(replace(asked, text=words), wordings(words, names), doing, is_of_law=True)
+        ids: tuple[str, ...] = ()
+        if doing and not analyzer().terms(without_names(doing, scope.laws)):
+            ids = tuple(dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids))
+        asked = replace(asked, text=words)
+        return _Sought(asked, wordings(words, names), doing, is_of_law=True, punishing=ids)
 
     def _linked(
         self,
@@ -335,7 +346,8 @@ class Retriever:
             return links
         doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"
         terms = frozenset(analyzer().terms(doing))
-        penalties = penal.penalties(self.store, found, terms, admission)
+        penalties = penal.of_laws(self.store, sought.punishing, admission)
+        penalties = penalties or penal.penalties(self.store, found, terms, admission)
         best = max(total.values(), default=0.0)
         for penalty in penalties:
             unit = penalty.link.unit
@@ -349,14 +361,16 @@ class Retriever:
         asked, everyday = sought.query, sought.everyday
         words: dict[str, float] = {}
         if settings.lexical:
-            words = _searched(scope, asked, partial(self._by_words, everyday=everyday))
+            words = _searched(self.store, scope, asked, partial(self._by_words, everyday=everyday))
             trail.record(lexical.STAGE, words, wordings=everyday)
         else:
             events = ["search by words is switched off (retrieval.lexical)"]
             trail.record(lexical.STAGE, words, events=events)
         meaning: dict[str, float] = {}
         if self._models.dense is not None and settings.dense != "off":
-            meaning = _searched(scope, asked, partial(self._models.dense.search, self.store))
+            meaning = _searched(
+                self.store, scope, asked, partial(self._models.dense.search, self.store)
+            )
             trail.record(dense.STAGE, meaning)
         elif self._models.without_dense:
             trail.record(dense.STAGE, meaning, events=[self._models.without_dense])
@@ -396,12 +410,14 @@ class _Sought(NamedTuple):
         everyday: its everyday words, which statutes say otherwise.
         doing: the text of such a query; empty where the question asks for no penalty.
         is_of_law: whether it was read as a question that laws answer.
+        punishing: ids of the laws all of whose penalties are asked for, no doing being named.
     """
 
     query: Query
     everyday: tuple[Wording, ...] = ()
     doing: str = ""
     is_of_law: bool = False
+    punishing: tuple[str, ...] = ()
 
 
 class SearchModels(NamedTuple):
@@ -424,17 +440,30 @@ class SearchModels(NamedTuple):
                 model.close()
 
 
+def _of_the_case(found: Scores) -> dict[str, float]:
+    """What was found in a law that only tells the case: its best, and the others far behind."""
+    best = max(found.values(), default=0.0)
+    return {unit: score if score == best else score * _OF_THE_CASE for unit, score in found.items()}
+
+
 def _searched(
-    scope: Scope, asked: Query, search: Callable[[Query], dict[str, float]]
+    store: Lookups, scope: Scope, asked: Query, search: Callable[[Query], dict[str, float]]
 ) -> dict[str, float]:
     """What a search finds; where laws are named in each of them first, relative to its best."""
     everywhere = search(asked)
     if not scope.circles:
         return everywhere
-    within = (
-        weighted(relative_to_best(add(*(relative_to_best(search(q)) for q in queries))), circle)
-        for queries, circle in scope.searches(asked)
-    )
+    named = {law_id for law in scope.laws for law_id in law.law_ids}
+    only = None if asked.options else law_asked(asked.text, scope.laws)
+    within = []
+    for queries, circle in scope.searches(asked):
+        found = add(*(relative_to_best(search(query)) for query in queries))
+        others = named.difference(id_ for law in scope.laws for id_ in law.law_ids if id_ in circle)
+        found = relating(store, found, others) if others and only is None else found
+        found = weighted(relative_to_best(found), circle)
+        within.append(
+            found if only is None or circle.keys() & only.law_ids else _of_the_case(found)
+        )
     return scope.join(within, relative_to_best(everywhere))
 
 
@@ -447,9 +476,9 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
     ]
     named = resolved.units
     for unit in _best({unit: score for unit, score in fused.items() if unit not in named}):
-        law_id, _, path = unit.rpartition("#")
+        found = _target(unit)
         strength = _EXPANDED_SHARE * fused[unit]
-        seeds.append(Seed(law_id, Locator.parse(path), strength, named=False))
+        seeds.append(Seed(found.law_id, found.locator, strength, named=False))
     return seeds
 
 
@@ -472,6 +501,12 @@ def _follow(
             total[unit] = place
             reasons[unit] = Reason(page.relation, page.other)
     return reasons
+
+
+def _target(unit: str) -> Target:
+    """The provision that a unit is."""
+    law_id, _, path = unit.rpartition("#")
+    return Target(law_id, Locator.parse(path))
 
 
 def _place(total: dict[str, float], links: Sequence[Link]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Locator
 from localrag.question.english import english_citations
+from localrag.question.laws import without_states
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import asked_of
@@ -83,7 +84,7 @@ def resolve(
     """
     resolved = Resolved()
     in_english = _cited_in_english(resolver, query.text, scope)
-    for resolution in (*resolver.resolve(query.text), *in_english):
+    for resolution in (*resolver.resolve(without_states(query.text)), *in_english):
         _enter(resolved, resolution, IN_QUESTION, admission)
         if not (resolution.candidates or _articles(resolution)):
             resolved.missing.append(resolution.text)

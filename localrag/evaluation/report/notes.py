@@ -26,6 +26,10 @@ _KINDS = tuple(
             "ranks first",
         ),
         (
+            r"the context in use .+ holds [\d,]+ sentences only: .+ left out",
+            "the context in use (chat.context) does not hold all sentences that may answer",
+        ),
+        (
             r".+: (no law is named|the law has no such provision|no law of the corpus is called .+"
             r"|.+ in it belongs to no provision)",
             "a provision that is cited was not found in the corpus",

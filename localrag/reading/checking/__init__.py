@@ -218,6 +218,8 @@ def _read(text: str) -> _Reading:
     )
 
 
+# What an office is asked for: statutes never say the one for the other.
+_ACTS_OF_OFFICES = re.compile("許可|認可|承認|免許|登録|認定|届け?出")
 _LATIN_TOKEN = re.compile(r"[a-z0-9\u00df-\u024f]+")
 _KATAKANA_RUN = re.compile(r"[ァ-ヺー]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -289,6 +291,7 @@ class _Comparison:
         for name in dict.fromkeys(self.claim.names):
             if not any(self._name(name, text) for text in [*self.texts, self.question]):
                 yield Mismatch(MismatchKind.NAME, name.written)
+        yield from self._acts()
         yield from self._polarity()
         yield from self._limits()
 
@@ -393,6 +396,15 @@ class _Comparison:
             return name.text.rstrip("ー") in text.katakana or _is_compound(name.text, text.tokens)
         return words in text.compact
 
+    def _acts(self) -> Iterator[Mismatch]:
+        """A permission where the sentences speak of a notification, and the like."""
+        said = frozenset[str]().union(*map(_acts_of, self.texts))
+        known = said | _acts_of(self.question)
+        for act in _ACTS_OF_OFFICES.finditer(self.claim.folded.normal) if said else ():
+            if act[0].replace("け", "") not in known:
+                written = self.claim.folded.written_normal(*act.span())
+                yield Mismatch(MismatchKind.NAME, written)
+
     # --- polarity ---
 
     def _polarity(self) -> Iterator[Mismatch]:
@@ -462,6 +474,10 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
             )
     in_compound = len(spoken) > 1 and is_japanese(spoken)
     return any(spoken in text.keys or (in_compound and spoken in text.compact) for text in texts)
+
+
+def _acts_of(text: _Reading) -> frozenset[str]:
+    return frozenset(act.replace("け", "") for act in _ACTS_OF_OFFICES.findall(text.compact))
 
 
 def _same_figure(one: Figure, other: Figure) -> bool:

@@ -121,7 +121,23 @@ _COPULA = re.compile(r"だ|です|為る|出来る|居る|有る|無い|成る|�
 # With which claims are introduced.
 _TELLING = frozenset(["言う", "云う", "答え", "回答", "此れ", "其れ"])
 _KANA_TAIL = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+")
-_OPPOSITES = {"除く": "含む", "除外": "含む", "無効": "有効", "違法": "適法", "不要": "必要"}
+# A word, and the key of the one that says the contrary: 減少 denies what 増加 affirms.
+_OPPOSITES = {
+    "除く": "含",
+    "除外": "含",
+    "無効": "有効",
+    "違法": "適法",
+    "不要": "必要",
+    "減少": "増加",
+    "減額": "増額",
+    "下落": "上昇",
+    "低下": "上昇",
+    "下降": "上昇",
+    "縮小": "拡大",
+    "短縮": "延長",
+    "否決": "可決",
+    "不利": "有利",
+}
 _PROHIBITION = re.compile("禁止|禁ずる|禁じる")
 
 _CONSTRUCTIONS = (

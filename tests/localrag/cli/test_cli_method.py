@@ -12,7 +12,6 @@ from localrag.methods.catalogue import NAMES
 
 QUESTION = "渡し守の資格として正しいものはどれか。"
 OPTIONS = ("渡し舟の操縦に三年以上従事した経験", "渡し舟の操縦に十年以上従事した経験")
-CAPTION = "（渡し守の資格）"
 CHOOSING = [part for option in OPTIONS for part in ("--option", option)]
 
 
@@ -81,10 +80,10 @@ def test_a_missing_prompt_matters_only_where_queries_are_written(
     assert "no optimised prompt 'none'" in outcome.err
 
 
-def test_a_caption_decides_nothing(
+def test_a_method_with_a_model_says_why_its_choice_is_not_supported(
     sample: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = {"source": 1, "quote": CAPTION, "difference": "", "relation": "一致"}
+    found = {"sentence": 1, "difference": "", "relation": "無関係"}
     reply = json.dumps({"findings": [found]}, ensure_ascii=False)
     scripted = ScriptedChat(reply, reply, context=32_768)
     monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: scripted)

@@ -9,6 +9,7 @@ from localrag.question.asked import order_asked, penalty_asked
         "インサイダー取引の罰則",
         "無免許で医業をしたらどんな罪になるか",
         "立ち小便 罰",
+        "渡船法に違反したらどんな罰則があるか",
         "営業秘密を盗んだ場合の刑事罰は",
         "渡船法第三条に違反するとどうなるか。罰金はいくらか",
         "What is the penalty for insider trading?",
@@ -21,6 +22,7 @@ def test_a_penalty_is_asked_for_in_many_words(question: str) -> None:
     # Spans of the one are spans of the other.
     assert len(asked.doing) == len(question)
     assert "罰" not in asked.doing
+    assert "則" not in asked.doing
     assert "penalty" not in asked.doing
 
 

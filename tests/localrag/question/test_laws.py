@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from localrag.question.laws import LawNamed, clause_of, laws_named, without_names
+from localrag.question.laws import LawNamed, clause_of, law_asked, laws_named, without_names
 from localrag.statutes.names import LawNames
 
 DRUGS = "医薬品、医療機器等の品質、有効性及び安全性の確保等に関する法律"
@@ -96,6 +96,7 @@ def test_a_law_of_the_corpus_is_read_under_any_name(question: str, words: str, l
         ("AIガバナンス法では", "AIガバナンス法"),
         ("ハーグ子奪取条約の中央当局", "ハーグ子奪取条約"),
         ("空き家法の特定空家", "空き家法"),
+        ("月面開発促進法では何ができるか", "月面開発促進法"),
     ],
 )
 def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str) -> None:
@@ -112,6 +113,13 @@ def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str
         "税法上の取扱い",
         "就業規則では何を定めるか",
         "マルチ商法は禁止されているか",
+        "マルチ商法の罰則は",
+        "催眠商法で買った布団を返せるか",
+        "デート商法の適用はあるか",
+        "三段論法で説明する",
+        "再販売価格基準法では何を比べるか",
+        "後入先出法の適用",
+        "十進法で書く",
         "送りつけ商法の商品は捨ててよいか",
         "医療法人の設立",
         "会計法規の解釈",
@@ -200,3 +208,21 @@ def test_a_long_text_is_read_in_no_time(text: str) -> None:
     started = time.perf_counter()
     laws_named(text, NAMES)
     assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("商法の場屋営業で物が失われた場合、民法上の時効は何年か", "民法"),
+        ("民法の後見が始まった人がいるとき、労働基準法の適用はどうなるか", "労働基準法"),
+        ("商法では民法の契約をどう見るか", "商法"),
+        ("民法の契約と商法の契約の違い", None),
+        ("商法で商行為となる契約は民法でも契約か", None),
+        ("契約はいつ成立するか", None),
+    ],
+)
+def test_one_of_several_laws_is_asked_where_the_others_tell_the_case(
+    question: str, asked: str | None
+) -> None:
+    law = law_asked(question, laws_named(question, NAMES))
+    assert (law.words if law else None) == asked

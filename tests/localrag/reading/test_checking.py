@@ -161,6 +161,10 @@ def test_questions_that_ask_for_yes_or_no_are_told(question, expected):
         ("渡し守は届出をする必要はない。", [DUTY], ["negation"]),
         ("市長が定める場合は届出は不要である。", [DUTY, PROVISO], []),
         ("渡し守の届出は必要である。", ["届出を要しない。"], ["negation"]),
+        ("法人を含む。", ["法人を除く。"], ["negation"]),
+        ("法人は含まない。", ["法人を除く。"], []),
+        ("利用は増加した。", ["利用は減少した。"], ["negation"]),
+        ("期間は短縮できない。", ["期間を短縮してはならない。"], []),
         ("舟を出さないわけではない。", ["舟を出す。"], []),
         ("舟を出すことを妨げない。", ["舟を出すことができる。"], []),
         ("舟を出さないものとする。", ["舟を出してはならない。"], []),
@@ -176,6 +180,19 @@ def test_questions_that_ask_for_yes_or_no_are_told(question, expected):
 )
 def test_duties_bans_liberties_and_their_denials_are_read(claim, sentences, expected):
     assert kinds(claim, *sentences) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "question", "expected"),
+    [
+        ("市長の許可が必要である。", "市長に届け出なければならない。", "何が要るか", ["name"]),
+        ("市長の認可が必要である。", "市長の許可を受けなければならない。", "", ["name"]),
+        ("市長への届出が必要である。", "市長に届け出なければならない。", "何が要るか", []),
+        ("入国が許可された。", "入国が許された。", "", []),
+    ],
+)
+def test_one_act_of_an_office_is_not_another(claim, sentence, question, expected):
+    assert kinds(claim, sentence, question=question) == expected
 
 
 def test_the_denial_of_another_clause_does_not_count():

@@ -106,9 +106,9 @@ def quoted_from(retriever: Retriever, question: str) -> Quotations:
     return quotations(retriever, query, retriever.search(query))
 
 
-def test_without_a_name_the_words_decide_and_nothing_is_beside(laws: Retriever) -> None:
-    retrieval = laws.search(Query("登録を受けないで営業をした者の届出"), 10)
-    assert retrieval.hits[0].passage.document_id == CABLES
+def test_without_a_name_nothing_is_beside(laws: Retriever) -> None:
+    retrieval = laws.search(Query("登録を受けないで営業をした者の罰則"), 10)
+    assert {FERRIES, CABLES} <= set(documents(retrieval))
     assert not any(hit.beside for hit in retrieval.hits)
     assert (retrieval.laws, retrieval.absent) == ((), ())
 
@@ -154,6 +154,13 @@ def test_a_law_cited_by_an_article_is_no_other_law(laws: Retriever) -> None:
     retrieval = laws.search(Query("渡船営業法第2条と同法施行令第1条"), 10)
     inside = {hit.passage.id for hit in retrieval.hits if not hit.beside}
     assert {f"{FERRIES}#2", f"{FERRIES_ORDER}#1"} <= inside
+
+
+@pytest.mark.parametrize("state", ["改正", "現行"])
+def test_a_provision_of_a_law_as_amended_is_that_of_the_law(laws: Retriever, state: str) -> None:
+    retrieval = laws.search(Query(f"{state}渡船営業法第2条"), 5)
+    assert retrieval.hits[0].passage.id == f"{FERRIES}#2"
+    assert not retrieval.missing
 
 
 def test_an_article_cited_in_english_is_found(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from localrag.evaluation import report, results
 from localrag.evaluation.comparison import compare, markdown
 from localrag.evaluation.model import DETERMINISTIC, Result
 from localrag.evaluation.record import evaluation_of
+from localrag.evaluation.report.answers import answers_of
+from localrag.evaluation.report.measured import measured
 from localrag.evaluation.runner import Finished
 
 NEW = {"measures", "verdicts", "status", "searches", "unsought", "unjudged", "judging"}
@@ -85,7 +87,9 @@ def test_the_report_has_what_belongs_to_free_text_alone(bench: Any) -> None:
         ["answer: YES/NO", "1"],
         ["answer: other", "3"],
     ]
-    assert every[-2] == "25.0 % [4.6, 69.9]"
+    assert measures[0][-3:] == ["not found", "quoted", "when answered"]
+    assert every[-3] == "25.0 % [4.6, 69.9]"
+    assert every[-2].startswith("0.0 %")
     assert every[-1] == "100.0 % [43.9, 100.0]"
     verdicts = rows(text, "Verdicts")
     assert verdicts[0] == ["entry", "questions", "by", "n", "TT", "TF", "FT", "FF", "N/A"]
@@ -103,6 +107,22 @@ def test_the_report_has_what_belongs_to_free_text_alone(bench: Any) -> None:
         assert absent not in text
     assert "Stage 2" not in text
     assert finished.evaluation.measured_with[0].split()[0] in text
+
+
+def test_quotations_that_promise_no_answer_are_counted_apart(bench: Any) -> None:
+    (answers,) = answers_of(bench.run().evaluation)
+    quoted = {
+        question: (replace(*some, status="quoted"),) if question == "workshop" else some
+        for question, some in answers.by_question.items()
+    }
+    before, after = measured(answers), measured(replace(answers, by_question=quoted))
+    assert before
+    assert after
+    assert before.answered
+    assert after.answered
+    assert (before.quoted.value, before.answered.n) == (0, 3)
+    assert (after.quoted.value, after.answered.n) == (0.25, 2)
+    assert after.not_found == before.not_found
 
 
 def test_what_is_measured_is_read_back(bench: Any) -> None:

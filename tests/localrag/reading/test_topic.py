@@ -1,0 +1,132 @@
+"""Which of the provisions that share the words of a question is quoted for it."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from localrag.config import load
+from localrag.ingest.add import add
+from localrag.ingest.index import index
+from localrag.reading.extractive import quotations
+from localrag.retrieval.model import Query
+from localrag.retrieval.pipeline import Retriever
+from localrag.workspace import Workspace
+
+BALLOONS, KITES = "599AC0000000031", "599AC0000000032"
+LAWS = {
+    (BALLOONS, "気球法", "令和九十九年法律第三十一号"): {
+        "1": ("目的", ["この法律は、気球の安全を図ることを目的とする。"]),
+        "2": ("定義", ["この法律において「気球」とは、空気より軽い航空機をいう。"]),
+        "3": (
+            "係留業の登録",
+            [
+                "気球の係留業を営もうとする者は、知事の登録を受けなければならない。",
+                "前項の登録は、七年ごとにその更新を受けなければ、その効力を失う。",
+            ],
+        ),
+        "4": (
+            "係留業の登録の申請",
+            [
+                "前条の係留業の登録の更新を受けようとする者は、申請書を知事に提出しなければならない。"
+            ],
+        ),
+        "5": (
+            "飛行の禁止",
+            ["何人も、学校の上空において気球を飛行させてはならない。"],
+        ),
+        "6": (
+            "",
+            ["学校の上空において気球を飛行させた者は、百万円以下の罰金に処する。"],
+        ),
+        "7": (
+            "準用",
+            ["第五条の規定は、学校の上空において気球を飛行させる訓練について準用する。"],
+        ),
+    },
+    (KITES, "凧揚法", "令和九十九年法律第三十二号"): {
+        "1": ("届出", ["凧を揚げた者は、十日以内に、その旨を知事に届け出なければならない。"]),
+        "2": ("糸", ["凧の糸は、丈夫なものでなければならない。"]),
+        "3": (
+            "登録の特例",
+            ["凧揚業者は、気球法第三条第一項の規定にかかわらず、係留業を営むことができる。"],
+        ),
+        "4": ("凧揚業者の登録", ["凧揚業者の登録を受けた者は、業として凧を揚げることができる。"]),
+        "5": ("事故", ["凧の糸が切れたときは、知事に報告しなければならない。"]),
+    },
+}
+_KANJI = ["", *"一二三四五六七"]
+
+
+@pytest.fixture(scope="module")
+def laws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    home = tmp_path_factory.mktemp("laws")
+    workspace = Workspace.locate(home)
+    workspace.init()
+    lines = []
+    for (law_id, title, number), articles in LAWS.items():
+        written = [
+            {
+                "num": article,
+                "caption": f"（{caption}）" if caption else "",
+                "title": f"第{_KANJI[int(article)]}条",
+                "paragraphs": [
+                    {"num": str(place), "text": text} for place, text in enumerate(texts, 1)
+                ],
+            }
+            for article, (caption, texts) in articles.items()
+        ]
+        law = {"law_id": law_id, "date": "", "title": title, "law_num": number}
+        lines.append(json.dumps({**law, "articles": written}, ensure_ascii=False))
+    (home / "laws.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    add(workspace, "main", [home / "laws.jsonl"])
+    index(workspace, "main")
+    with Retriever.open(workspace, "main", load(workspace)) as retriever:
+        yield retriever
+
+
+def quoted(retriever: Retriever, question: str) -> list[str]:
+    """The ids of the passages quoted for a question, in order."""
+    query = Query(question)
+    answer = quotations(retriever, query, retriever.search(query))
+    return [citation.passage_id for citation in answer.citations]
+
+
+def test_a_question_for_a_time_is_answered_by_the_provision_that_states_one(
+    laws: Retriever,
+) -> None:
+    places = quoted(laws, "気球法では係留業の登録は何年ごとに更新するのか")
+    assert places[0].startswith(f"{BALLOONS}#3.")
+
+
+@pytest.mark.parametrize(
+    ("question", "article"),
+    [
+        ("学校の上空で気球を飛行させてよいか？", "5"),
+        ("学校の上空で気球を飛行させた場合の罰則は？", "6"),
+        ("学校の上空で気球を飛行させる訓練への準用", "7"),
+    ],
+)
+def test_rule_penalty_and_application_are_each_quoted_for_their_own_question(
+    laws: Retriever, question: str, article: str
+) -> None:
+    assert quoted(laws, question)[0].startswith(f"{BALLOONS}#{article}.")
+
+
+def test_the_second_quotation_is_of_another_provision(laws: Retriever) -> None:
+    first, second, *_ = quoted(laws, "係留業の登録の更新")
+    assert first.rpartition(".")[0] != second.rpartition(".")[0]
+
+
+def test_what_relates_two_laws_is_found_and_quoted(laws: Retriever) -> None:
+    places = quoted(
+        laws, "凧揚法の登録を受けた業者は、気球法の登録なしに係留業を営むことができるか"
+    )
+    assert any(place.startswith(f"{KITES}#3") for place in places[:2])
+
+
+def test_the_law_asked_comes_before_the_one_that_tells_the_case(laws: Retriever) -> None:
+    places = quoted(
+        laws, "気球法の係留業の登録を受けた者が凧を揚げた場合、凧揚法では何日以内に届け出るのか"
+    )
+    assert places[0].startswith(f"{KITES}#1")
