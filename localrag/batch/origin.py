@@ -12,7 +12,7 @@ from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.durable import replace_text
 from localrag.errors import StorageError, UsageError
-from localrag.methods.answering import answering_method
+from localrag.methods.answering import named_method
 from localrag.methods.catalogue import method
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.workspace import CorpusPaths, Workspace
@@ -75,12 +75,12 @@ def settings_of(origin: Origin) -> dict[str, object]:
 
 def searches(config: Config) -> bool:
     """Whether the corpus takes part in answers under these settings."""
-    return answering_method(config).searches
+    return named_method(config).searches
 
 
 def writes(config: Config) -> bool:
     """Whether the chat model takes part in answers under these settings."""
-    return answering_method(config).needs_model
+    return named_method(config).needs_model
 
 
 @cache

@@ -240,16 +240,24 @@ def open_answers(
         yield answerer
 
 
-def answering_method(config: Config) -> Method:
-    """The method for questions of a user: the one that the settings name, else the default.
+def named_method(config: Config) -> Method:
+    """The method that the settings name, else the default.
 
     That is `WITH_MODEL` where they name a chat model, else `WITHOUT_MODEL`.
 
     Raises:
+        UsageError: there is no such method.
+    """
+    return method(config.method.name or (WITH_MODEL if config.chat.model else WITHOUT_MODEL))
+
+
+def answering_method(config: Config) -> Method:
+    """The method for questions of a user; see `named_method`.
+
+    Raises:
         UsageError: there is no such method, or it is for evaluations only.
     """
-    default = WITH_MODEL if config.chat.model else WITHOUT_MODEL
-    chosen = method(config.method.name or default)
+    chosen = named_method(config)
     if chosen.reads_context:
         raise UsageError(
             f"{chosen.name} is given the texts that answer a question, which only a dataset has.",

@@ -20,7 +20,7 @@ from localrag.corpus.model import PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
 from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece, sentences_of
-from localrag.reading.support import SupportScorer
+from localrag.reading.support import SupportScorer, refers_back
 from localrag.retrieval import dense
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.query import analyzer, asked_of, full_text
@@ -147,7 +147,8 @@ def answers(
         cited: sentences, each with the passage found that it is part of.
 
     Returns:
-        The probability of the likeliest of them; 0 for none.
+        The probability of the likeliest of them; 0 for none, and for those that share nothing
+        with the question and refer to nothing before them.
     """
     asked = asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws)
     scorer = SupportScorer(
@@ -165,6 +166,10 @@ def answers(
     best = {unit: max(inside.values(), default=0.0) for unit, inside in coverages.items()}
     likeliest = 0.0
     for passage, piece in cited:
+        # Standing in the same text makes no sentence an answer: anybody may have written it there.
+        (own,) = scorer.score([replace(piece, before=())], "", 0.0)
+        if piece.passage.layer == PASSAGES and not (own.coverage or refers_back(piece.text)):
+            continue
         coverage = coverages[passage.id][piece.start, piece.end]
         elsewhere = max((most for unit, most in best.items() if unit != passage.id), default=0.0)
         signs = answerability.signs(piece, passage, coverage, elsewhere)

@@ -56,6 +56,11 @@ class Support:
     score: float
 
 
+def refers_back(text: str) -> bool:
+    """Whether a sentence speaks of what the one before it said: この, それ, they."""
+    return _DEMONSTRATIVE.match(text) is not None
+
+
 class SupportScorer:
     """Scores pieces for one question."""
 
@@ -168,7 +173,7 @@ def _shares(
     for piece in pieces:
         before = set().union(*(of[text] for text in piece.before))
         last: set[str] = set()
-        if piece.before and (piece.above or _DEMONSTRATIVE.match(piece.text)):
+        if piece.before and (piece.above or refers_back(piece.text)):
             last = of[piece.before[-1]]
         counts = partial(_counts, own=of[piece.text], last=last, before=before, heading=heading)
         held = _held(within, counts)

@@ -34,6 +34,7 @@ _KINDS = tuple(
             r"|.+ in it belongs to no provision)",
             "a provision that is cited was not found in the corpus",
         ),
+        (r"the corpus has no law called .+", "a law that is named is not in the corpus"),
         (
             r"the query cites .+, of a law that the corpus lacks",
             "a query cites a law that the corpus lacks",

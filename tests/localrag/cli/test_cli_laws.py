@@ -42,5 +42,5 @@ def test_hits_of_other_laws_say_that_they_stand_beside(cli: Callable[..., Any]) 
 def test_a_law_that_is_lacking_is_said_first_and_leaves_with_3(cli: Callable[..., Any]) -> None:
     reply = cli("ask", "会社法における渡し守の資格は何か")
     assert reply.code == 3
-    assert reply.out.startswith("not found: the corpus has no law called 会社法")
+    assert reply.out.startswith("not in this corpus: 会社法")
     assert cli("ask", "会社法における渡し守の資格は何か", "--json").json["absent"] == ["会社法"]

@@ -323,7 +323,7 @@ def test_a_dead_server_stops_its_entry_alone(
     dead.behave = fail
     models = {"tiny": bench.model, "dead": dead}
     monkeypatch.setattr(
-        "localrag.methods.answering.open_chat", lambda _, config: models[config.chat.model]
+        "localrag.methods.answering.open_chat", lambda _, config, *__: models[config.chat.model]
     )
     finished = bench.run(models=("dead", "tiny"), orders=2)
     assert [entry.name for entry in finished.evaluation.entries] == [f"{DIRECT} (tiny)"]

@@ -199,7 +199,7 @@ def test_another_model_can_propose(
     large.id = "large"
     monkeypatch.setattr(
         "localrag.methods.answering.open_chat",
-        lambda _, config: large if config.chat.model == "ollama:large" else small,
+        lambda _, config, *__: large if config.chat.model == "ollama:large" else small,
     )
     events: list[Event] = []
     outcome = run(replace(plan, reflection="ollama:large"), on_event=events.append)

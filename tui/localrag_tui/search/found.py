@@ -215,7 +215,8 @@ class FoundView(Vertical):
             note = Content(journey(found.trace.stages, moved.passage.id))
         else:
             besides = map(looked_up, found.trace.wordings)
-            note = words.events((*filter(None, [self._notice]), *besides, *found.trace.events))
+            told = (*filter(None, [self._notice]), *found.trace.events, *besides)
+            note = words.events(told)
         figures = ""
         if found.hits:
             milliseconds = sum(stage.seconds for stage in found.trace.stages) * 1000
