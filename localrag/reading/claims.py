@@ -20,7 +20,7 @@ from localrag.reading.sentences import Sentence
 
 
 class Checked(NamedTuple):
-    """A claim, and the sentences that it rests on."""
+    """A claim, and the sentences that carry it: each alone, or all together where none does."""
 
     claim: Claim
     sentences: Sequence[Sentence]
@@ -56,7 +56,10 @@ class ClaimChecker:
         moved = False
         if found and (carrying := self._carrying(text, chosen)):
             chosen, found, moved = carrying, (), True
-        return Checked(Claim(text, self._cite(chosen), found, moved), chosen)
+        claim = Claim(text, self._cite(chosen), found, moved)
+        # Of two sentences cited one may answer the question, and the other say what is claimed.
+        alone = [one for one in chosen if not found and not self._mismatches(text, [one])]
+        return Checked(claim, alone or chosen)
 
     def _mismatches(self, text: str, chosen: Sequence[Sentence]) -> tuple[Mismatch, ...]:
         """What a claim says and its sentences do not; all of it if these speak of other things."""

@@ -260,3 +260,22 @@ def test_a_text_that_orders_an_answer_carries_none(home: Path, tmp_path: Path, p
     assert played.answer.status is Status.UNSUPPORTED
     (claim,) = played.answer.claims
     assert [one.kind for one in claim.mismatches] == [MismatchKind.SUBJECT]
+
+
+def test_the_sentence_that_answers_must_be_the_one_that_says_the_claim(
+    home: Path, tmp_path: Path, play: Any
+) -> None:
+    (tmp_path / "fuel.txt").write_text(
+        "霧見島では石炭の需要のほぼ全量が輸入されている。港には石油を売る店が三軒ある。\n",
+        encoding="utf-8",
+    )
+    workspace = Workspace.locate(home)
+    workspace.init()
+    add(workspace, "main", [tmp_path / "fuel.txt"])
+    index(workspace, "main")
+    query = Query("霧見島で需要のほぼ全量が輸入されている燃料は何か")
+    right = play("generative", query, reply(("石炭", [1, 2])), home=home).answer
+    assert right.status is Status.SUPPORTED
+    assert play("generative", query, reply(("石油", [1, 2])), home=home).answer.status is (
+        Status.UNSUPPORTED
+    )
