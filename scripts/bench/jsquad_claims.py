@@ -8,7 +8,6 @@ with the answer is never found. Every answer is written as it comes: run it agai
 """
 
 import argparse
-import hashlib
 import json
 import os
 import statistics
@@ -16,11 +15,13 @@ import subprocess
 import sys
 import time
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from options import REPOSITORY, parser
+from squad import questions
 
 QUESTIONS, PASSAGES = 200, 5
 
@@ -47,8 +48,11 @@ def main() -> None:
     states = {"this": REPOSITORY}
     if arguments.against:
         states["other"] = arguments.against.resolve()
-    asked = list(questions(arguments.data / "jsquad" / "valid-v1.3.json"))
-    asked = asked[arguments.offset : arguments.limit]
+    every = questions(arguments.data / "jsquad" / "valid-v1.3.json")
+    asked = [
+        {"id": one.id, "question": one.text, "gold": sorted(one.answers), "context": one.context}
+        for one in islice(every, arguments.offset, arguments.limit)
+    ]
     held = "withheld" if arguments.withheld else "there"
     folder = arguments.work.resolve() / "jsquad-claims"
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,22 +75,6 @@ def main() -> None:
         child.communicate()
     ids = [question["id"] for question in asked]
     report({name: [by_id[id_] for id_ in ids] for name, by_id in rows.items()})
-
-
-def questions(squad: Path) -> Iterator[dict[str, Any]]:
-    """The questions of the file in the order of their hashes, with gold answers and paragraph."""
-    every = [
-        {
-            "id": entry["id"],
-            "question": entry["question"],
-            "gold": sorted({answer["text"] for answer in entry["answers"]}),
-            "context": paragraph["context"],
-        }
-        for page in json.loads(squad.read_text(encoding="utf-8"))["data"]
-        for paragraph in page["paragraphs"]
-        for entry in paragraph["qas"]
-    ]
-    yield from sorted(every, key=lambda one: hashlib.sha256(one["id"].encode()).hexdigest())
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
@@ -183,7 +171,7 @@ def withhold(context: Any) -> None:
     """Have no search of this process find the paragraph of the question at hand."""
     from dataclasses import replace
 
-    from jsquad import same_text
+    from squad import is_paragraph
 
     from localrag.retrieval.pipeline import Retriever
 
@@ -191,7 +179,7 @@ def withhold(context: Any) -> None:
 
     def without(self: Retriever, *given: Any, **named: Any) -> Any:
         found = search(self, *given, **named)
-        hits = [hit for hit in found.hits if not same_text(hit.passage.text, context())]
+        hits = [hit for hit in found.hits if not is_paragraph(hit.passage.text, context())]
         return replace(found, hits=tuple(hits))
 
     Retriever.search = without  # type: ignore[method-assign]
