@@ -8,20 +8,12 @@
 
 from localrag.methods.model import Case, Method
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.model import Answer, Status
+from localrag.reading.model import Answer
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
-    found = toolkit.retrieve(case.query)
-    citations = toolkit.quotations(case.query, found).citations
-    return Answer(
-        text="\n".join(citation.quote for citation in citations),
-        citations=citations,
-        status=Status.QUOTED if citations else Status.NOT_FOUND,
-        trace=toolkit.trace,
-        absent=found.absent,
-    )
+    return toolkit.quoted(case.query, toolkit.retrieve(case.query))
 
 
 METHOD = Method(

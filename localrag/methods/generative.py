@@ -59,7 +59,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     hits = [hit for hit in found.hits if not hit.beside]
     # Where all that the question names is missing, nothing found is what was asked about.
     if not hits or (found.missing and not found.named) or found.absent:
-        return _nearest(toolkit, asked, found, sure=False)
+        return toolkit.quoted(asked, found)
 
     def messages(sentences: Sequence[Sentence]) -> tuple[Message, ...]:
         passages = passages_of(sentences)
@@ -74,13 +74,14 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
         )
 
     sentences = toolkit.sentences(asked, hits, messages)
-    reply = toolkit.ask(messages(sentences), _reply_shape(len(sentences)), claims=_drafted)
+    shown = messages(sentences)
+    reply = toolkit.ask(shown, _reply_shape(len(sentences)), claims=_drafted)
     if not reply.claims:
-        return _nearest(toolkit, asked, found, sure=True)
+        return toolkit.quoted(asked, found, _SURE)
     with toolkit.store() as store:
         checker = ClaimChecker(store, sentences, full_text(asked))
         checked = [checker.check(claim.text, claim.sentences) for claim in reply.claims]
-    again = (*messages(sentences), Message("assistant", reply.model_dump_json()))
+    again = (*shown, Message("assistant", reply.model_dump_json()))
     claims = tuple(_held(toolkit, asked, found, again, one) for one in checked)
     carried = not any(claim.mismatches for claim in claims)
     return Answer(
@@ -122,20 +123,6 @@ def _agrees(toolkit: Toolkit, asked: Query, messages: Sequence[Message], checked
     _, question = toolkit.prompt("second_reading", asked, numbers=numbers, claim=checked.claim.text)
     yes, no = _WORDS[language_of(asked.text)]
     return toolkit.weigh((*messages, question), (yes, no), "second reading")[yes] >= _AGREED
-
-
-def _nearest(toolkit: Toolkit, asked: Query, found: Retrieval, *, sure: bool) -> Answer:
-    """The quotations that come nearest, without a claim; if `sure`, only such as surely answer."""
-    citations, probability, _ = toolkit.quotations(asked, found)
-    if sure and probability < _SURE:
-        citations = ()
-    return Answer(
-        text="\n".join(citation.quote for citation in citations),
-        citations=citations,
-        status=Status.QUOTED if citations else Status.NOT_FOUND,
-        trace=toolkit.trace,
-        absent=found.absent,
-    )
 
 
 @cache

@@ -17,7 +17,7 @@ from localrag.prompts.optimised import OptimisedPrompt
 from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, Source, fitting, sources_of
-from localrag.reading.extractive import Quotations, quotations
+from localrag.reading.extractive import quotations
 from localrag.reading.model import Answer, Citation, Claim, Status
 from localrag.reading.sentences import Sentence, sentences_that_may_answer
 from localrag.reading.verifier import located, verify
@@ -155,10 +155,25 @@ class Toolkit:
         with self._resources.reading:
             yield self._resources.retriever.store
 
-    def quotations(self, asked: Query, retrieval: Retrieval) -> Quotations:
-        """What of the passages found comes nearest to the question, word for word."""
+    def quoted(self, asked: Query, retrieval: Retrieval, least: float = 0.0) -> Answer:
+        """The answer of what was found that comes nearest to the question, without a claim.
+
+        Args:
+            asked: the question.
+            retrieval: what was found for it.
+            least: how probably the best quotation must answer the question.
+        """
         with self._resources.reading:
-            return quotations(self._resources.retriever, asked, retrieval)
+            citations, probability, _ = quotations(self._resources.retriever, asked, retrieval)
+        if probability < least:
+            citations = ()
+        return Answer(
+            text="\n".join(citation.quote for citation in citations),
+            citations=citations,
+            status=Status.QUOTED if citations else Status.NOT_FOUND,
+            trace=self.trace,
+            absent=retrieval.absent,
+        )
 
     def answers(self, asked: Query, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
         """How probably sentences answer the question; see `localrag.reading.answerability`."""
