@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from localrag.cli.terminal import say, tell
+from localrag.conversations.wording import WORDINGS
 from localrag.corpus.model import Passage
 from localrag.question.laws import LawNamed
 from localrag.reading.as_json import (
@@ -31,26 +32,8 @@ _VERDICTS = {
     Status.NOT_FOUND: ("not found", "bold yellow"),
 }
 
-_MISMATCHES = {
-    "figure": "this figure is not in what it cites",
-    "date": "this date is not in what it cites",
-    "period": "this period is not in what it cites",
-    "share": "this share is not in what it cites",
-    "amount": "this amount is not in what it cites",
-    "provision": "this provision is not in what it cites",
-    "name": "this name is not in what it cites",
-    "negation": "its negation is not that of what it cites",
-    "exception": "its exception is not that of what it cites",
-    "bound": "its bound is not that of what it cites",
-    "modality": "its may or must is not that of what it cites",
-    "words": "what it cites speaks of other things",
-    "subject": "it does not speak of what was asked about",
-    "answer": "it is not the kind of answer that was asked for",
-    "reading": "reading it again, the model does not find it in what it cites",
-}
-"""What is wrong with a claim, by kind of mismatch."""
-
-_MOVED = "code cites these sentences: those of the model do not say it"
+_WORDING = WORDINGS["en"]
+"""What is said of claims, in the words of exported conversations."""
 
 _STAGES = {
     Stage.KNOWLEDGE: "triples",
@@ -132,9 +115,9 @@ def print_answer(answer: Answer) -> None:
     for claim in answer.claims:
         say(claim.text, (f" {_marks(answer, claim)}", "bold"))
         if claim.moved:
-            say((_MOVED, "dim"), indent=2)
+            say((_WORDING.moved, "dim"), indent=2)
         for mismatch in claim.mismatches:
-            problem = (_MISMATCHES[mismatch.kind], "yellow")
+            problem = (_WORDING.mismatches[mismatch.kind], "yellow")
             # Some are of the claim as a whole, which stands above.
             words = [] if mismatch.written == claim.text else cut(f": {mismatch.written}")
             say(problem, *words, indent=2)
