@@ -37,7 +37,7 @@ Prepare = Callable[[Pilot[None]], Awaitable[None]]
 SIZES = ((80, 24), (140, 40))
 THEMES = ("dark", "light")
 # Seconds after which something that is waited for will not come.
-_PATIENCE = 20.0
+_PATIENCE = 120.0
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ class Endless:
 
 Workbench(Workspace.locate(Path(sys.argv[1])), {"tui.language": "en"}, engine=Endless()).run()
 """
-_PATIENCE = 60
+_PATIENCE = 120
 
 
 async def test_the_unfinished_answer_is_there_and_marked(bench_home, kept, workbench, until, shown):

@@ -20,7 +20,7 @@ from localrag_tui.runs.new_evaluation import EvaluationDialogue
 from localrag_tui.widgets.check_list import CheckList
 
 pytestmark = pytest.mark.anyio
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 _BEGIN = """
 import asyncio, sys
@@ -87,7 +87,7 @@ async def test_a_batch_goes_on_after_the_application_was_killed(
 async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
     workbench: Any, shown: Any, until: Any, table: Any
 ) -> None:
-    questions = table(500)
+    questions = table(200)
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.press("n")
@@ -106,7 +106,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: "take the place of the questions" in shown(app))
         answers.value = str(out := questions.with_name("out.jsonl"))
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: "500 rows · 500 to ask · about" in shown(app))
+        await until(pilot, lambda: "200 rows · 200 to ask · about" in shown(app))
         assert not out.exists()
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
@@ -117,15 +117,15 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: " stopped " in shown(app))
         stopped = len(lines(out))
-        assert stopped < 500
+        assert stopped < 200
         await pilot.press("s")
         await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
-        await until(pilot, lambda: "500 / 500" in shown(app))
+        await until(pilot, lambda: "200 / 200" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
         assert "out.jsonl: " not in shown(app)
         await pilot.press("enter")
         await until(pilot, lambda: "were answered before" in shown(app))
-    assert len(lines(out)) == 500
+    assert len(lines(out)) == 200
 
 
 async def test_what_differs_is_told_and_nothing_is_lost(
