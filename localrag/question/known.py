@@ -13,7 +13,7 @@ _ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
 _CANDIDATE = re.compile(
-    rf"[{_WORD}]{{1,40}}?(?:法|条例|条約)"
+    rf"[{_WORD}]{{1,40}}?(?:法典?|条例|条約)"
     rf"(?=[^{_WORD}]|第|上[のはもで、]|[等中下]|違反|所定|関係|施行|改正|以外|及|又|並|[〇一二三四五六七八九十百]+条|$)"
 )
 _NOT_OF_THE_NAME = re.compile(
@@ -135,7 +135,7 @@ def in_english(text: str) -> Iterator[EnglishName]:
 
 
 def _names_a_law(text: str, start: int, end: int, data: _Known) -> bool:
-    word = text[start:end]
+    word = text[start:end].removesuffix("典")
     if word.endswith(("条例", "条約")):
         return len(word) >= _SHORTEST_BYLAW and not word[:-2].endswith(_SOME)
     stem = word.removesuffix("法")

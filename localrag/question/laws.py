@@ -195,7 +195,7 @@ def _present(text: str, names: LawNames) -> Iterator[_Name]:
 
 def _lacking(text: str, names: LawNames) -> Iterator[_Name]:
     for start, end in known.in_japanese(text):
-        word = text[start:end]
+        word = text[start:end].removesuffix("典")
         # 化粧品薬機法 is two words written as one; 米国特許法 is another law than 特許法.
         tails = (word[at:] for at in range(1, len(word) - _SHORTEST_OPEN + 1))
         two_words = any(names.lookup(tail) and not names.is_title(tail) for tail in tails)

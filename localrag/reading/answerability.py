@@ -94,7 +94,17 @@ class Answerability:
         self._expectation = Expectation.of(full_text(asked_of(query, retrieval.laws)))
         asked = self._expectation.rest
         self._weights = {term: inverse_document_frequency(term) for term in analyzer().terms(asked)}
+        # A provision that has the law's own phrase for an everyday word repeats that word.
+        self._in_law = {
+            term: [set(analyzer().terms(phrase)) for phrase in wording.phrases]
+            for wording in retrieval.trace.wordings
+            for term in analyzer().terms(wording.said)
+        }
         self._letters = _letters(asked)
+        # What is an everyday word for something names nothing: ドローン, キャンセル.
+        everyday = [_letters(wording.said) for wording in retrieval.trace.wordings]
+        names = map(_letters, self._expectation.names)
+        self._names = [name for name in names if not any(name in said for said in everyday)]
         self._laws = {law_id for law in retrieval.laws for law_id in law.law_ids}
         self._cosines = _cosines(retrieval)
 
@@ -112,12 +122,12 @@ class Answerability:
         passage_terms = set(analyzer().terms(f"{passage.header}\n{passage.text}"))
         total = sum(self._weights.values()) or 1.0
         letters, around = _letters(piece.text), _letters(f"{passage.header}{passage.text}")
-        names = [_letters(name) for name in self._expectation.names]
+        names = self._names
         signs = {
             COVERAGE: coverage,
             LEAD: coverage - elsewhere,
             RUN: min(_longest_run(self._letters, letters) / _LONG_RUN, 1.0),
-            WORDS: sum(w for term, w in self._weights.items() if term in passage_terms) / total,
+            WORDS: sum(w for t, w in self._weights.items() if self._said(t, passage_terms)) / total,
             NAMES: sum(name in around for name in names) / len(names) if names else 1.0,
             KIND: float(self._expectation.sign is None or self._expectation.met_by(piece.text)),
             STATUTE: float(piece.passage.layer != PASSAGES),
@@ -131,6 +141,10 @@ class Answerability:
             signs[NEARNESS] = (cosine - _LEAST_COSINE) / (1 - _LEAST_COSINE)
             signs[NEAREST] = (cosine - max(others, default=least)) / (1 - _LEAST_COSINE)
         return signs
+
+    def _said(self, term: str, terms: set[str]) -> bool:
+        """Whether a text with some terms says one of the question, as it is or as the law does."""
+        return term in terms or any(phrase <= terms for phrase in self._in_law.get(term, ()))
 
 
 def answers(

@@ -28,6 +28,9 @@ _CITED = re.compile(
     r"(?:第[〇一二三四五六七八九十百千]+[条項号章編節](?:の[一二三四五六七八九十]+)*)+"
 )
 _NUMBERED_TITLE = re.compile(r"(?:明治|大正|昭和|平成|令和).{2,60}号（(.+)）")
+# 決闘罪ニ関スル件: today people write such a title in hiragana.
+_CLASSICAL = re.compile("[一-鿿](?:ニ関スル|ニ於テ|ヲ|ノ)[一-鿿]")
+_IN_HIRAGANA = {katakana: katakana - 0x60 for katakana in range(0x30A1, 0x30F7)}
 
 
 class LawRow(NamedTuple):
@@ -258,6 +261,8 @@ def _names(rows: Iterable[LawRow]) -> dict[str, tuple[str, ...]]:
             enter(title, (row.law_id,))
         if (numbered := _NUMBERED_TITLE.fullmatch(title)) is not None:
             enter(numbered[1], (row.law_id,))
+            if _CLASSICAL.search(numbered[1]):
+                enter(numbered[1].translate(_IN_HIRAGANA), (row.law_id,))
         abbreviated += [(title, name) for name in row.abbreviations.split(",") if name]
     abbreviated += [(title, name) for title, names in customary().items() for name in names]
     entered: dict[str, list[str]] = defaultdict(list)

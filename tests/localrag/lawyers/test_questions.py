@@ -23,13 +23,13 @@ from lxml import etree
 
 FILES = sorted((Path(__file__).parent / "questions").glob("*.jsonl"))
 COUNTS = {
-    "naming": 30,
-    "two_laws": 15,
-    "absent": 15,
-    "everyday": 20,
-    "delegated": 20,
-    "follow_ups": 10,
-    "english": 10,
+    "naming": 60,
+    "two_laws": 30,
+    "absent": 30,
+    "everyday": 39,
+    "delegated": 40,
+    "follow_ups": 20,
+    "english": 20,
 }
 KEYS = {"id", "group", "question", "laws", "absent", "gold", "note", "half"}
 PROVISION_KEYS = {"law_id", "article", "paragraph", "item"}

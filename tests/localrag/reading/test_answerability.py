@@ -6,11 +6,13 @@ import pytest
 from localrag.config import load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
+from localrag.question.everyday import Wording
 from localrag.reading.answerability import Answerability, answers
 from localrag.reading.extractive import quotations
 from localrag.reading.pieces import sentences_of
 from localrag.retrieval.model import Query, Retrieval, StageRecord, Trace
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.query import analyzer
 from localrag.sample import QUESTION
 from localrag.workspace import Workspace
 
@@ -66,6 +68,25 @@ def test_signs_and_probability_are_shares(retriever: Retriever) -> None:
         found = quotations(retriever, query, retriever.search(query))
         assert 0 <= found.probability <= 1
         assert all(-1 <= value <= 1 for value in found.signs.values())
+
+
+def test_an_everyday_word_is_said_by_the_words_of_the_law(retriever: Retriever) -> None:
+    query = Query("船頭のクビについて登録は要るか")
+    found = retriever.search(query)
+    passage = found.hits[0].passage
+    piece = sentences_of(retriever.store, passage)[0]
+    start = query.text.index("クビ")
+    phrase = " ".join(analyzer().terms(passage.text)[:2])
+    wording = Wording("クビ", start, start + 2, (phrase,))
+    said = Trace((StageRecord("lexical", (), 0.0, wordings=(wording,)),))
+    in_law, as_typed = (
+        Answerability(
+            query, replace(found, trace=trace), retriever.inverse_document_frequency
+        ).signs(piece, passage, 0.5, 0.4)
+        for trace in (said, Trace())
+    )
+    assert in_law["words"] > as_typed["words"]
+    assert (in_law["names"], as_typed["names"]) == (1, 0)
 
 
 def test_nothing_found_is_no_answer(retriever: Retriever) -> None:

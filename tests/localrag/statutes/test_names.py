@@ -109,6 +109,7 @@ def test_titles_that_hide_a_name(names: LawNames) -> None:
     ]
     names = LawNames.from_rows(rows)
     assert names.lookup("灯火ノ件ニ関スル法律") == ("X",)
+    assert names.lookup("灯火の件に関する法律") == ("X",)
     assert names.lookup("灯火整備法施行令") == ("Y",)
 
 
