@@ -1,16 +1,16 @@
 """Everyday words of a question, and what statutes say instead.
 
 A statute speaks of 会社関係者 and 重要事実, its reader of インサイダー取引. What stands for what is
-data: ``vocabulary.toml``, which says how its entries are written.
+data: ``vocabulary.tsv``, which says how its entries are written.
 """
 
+import csv
 import re
-import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
@@ -20,6 +20,7 @@ _ENGLISH = re.compile(r"[\x00-\x7f]+")
 _BETWEEN = re.compile(r"[\s・]")
 _KATAKANA = re.compile("[ァ-ヺー]")
 _KANJI = re.compile("[一-鿿々]")
+_LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,21 @@ class Wording:
     is_plain: bool = False
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
+    """A line of the vocabulary.
+
+    Attributes:
+        said: the words for one thing, Japanese and English ones.
+        phrases, is_plain: as those of a `Wording`.
+    """
+
+    said: tuple[str, ...]
     phrases: tuple[str, ...]
     is_plain: bool
 
 
 Spans = Iterable[tuple[int, int]]
+Key = TypeVar("Key", str, tuple[str, ...])
 
 
 def wordings(question: str, besides: Spans = ()) -> tuple[Wording, ...]:
@@ -65,20 +75,33 @@ def wordings(question: str, besides: Spans = ()) -> tuple[Wording, ...]:
     return tuple(sorted(found, key=lambda one: one.start))
 
 
-class _Vocabulary(NamedTuple):
-    """What is said for what, ready to be looked up.
+@cache
+def entries() -> tuple[Entry, ...]:
+    """All of the vocabulary, in the order of the file."""
+    text = files(__package__).joinpath("vocabulary.tsv").read_text("utf-8")
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return tuple(
+        Entry(
+            tuple(row["said"].split(" | ")),
+            tuple(row["law"].split(" | ")),
+            row["kind"] == "plain",
+        )
+        for row in rows
+    )
+
+
+class _Words(NamedTuple, Generic[Key]):
+    """The words of one language, ready to be looked up.
 
     Attributes:
-        japanese: by the word without what may stand between its letters.
-        english: by the terms of the word.
-        longest: characters of the longest Japanese word.
-        most: terms of the longest English one.
+        entries: by the letters of a Japanese word without what may stand between them, or by the
+            terms of an English one.
+        longest: letters or terms of the longest word.
     """
 
-    japanese: dict[str, _Entry]
-    english: dict[tuple[str, ...], _Entry]
+    entries: Mapping[Key, Entry]
     longest: int
-    most: int
 
 
 @cache
@@ -87,32 +110,38 @@ def _analyzer() -> Analyzer:
 
 
 @cache
-def _vocabulary() -> _Vocabulary:
-    entries = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
-    japanese: dict[str, _Entry] = {}
-    english: dict[tuple[str, ...], _Entry] = {}
-    for section in ("plain", "words"):
-        for written in entries[section]:
-            entry = _Entry(tuple(written["law"]), section == "plain")
-            for said in written["said"]:
-                if _ENGLISH.fullmatch(said):
-                    english[tuple(_analyzer().terms(said))] = entry
-                else:
-                    japanese[_BETWEEN.sub("", normalize(said))] = entry
-    return _Vocabulary(japanese, english, max(map(len, japanese)), max(map(len, english)))
+def _japanese_words() -> _Words[str]:
+    words = {
+        _BETWEEN.sub("", normalize(said)): entry
+        for entry in entries()
+        for said in entry.said
+        if not _ENGLISH.fullmatch(said)
+    }
+    return _Words(words, max(map(len, words)))
+
+
+@cache
+def _english_words() -> _Words[tuple[str, ...]]:
+    words = {
+        tuple(_analyzer().terms(said)): entry
+        for entry in entries()
+        for said in entry.said
+        if _ENGLISH.fullmatch(said)
+    }
+    return _Words(words, max(map(len, words)))
 
 
 def _japanese(question: str) -> Iterator[Wording]:
-    known = _vocabulary()
+    known = _japanese_words()
     normal, offsets = normalize_with_offsets(question)
     places = [place for place, letter in enumerate(normal) if not _BETWEEN.match(letter)]
     letters = "".join(normal[place] for place in places)
     for first in range(len(letters)):
         for last in range(first + 1, min(first + known.longest, len(letters)) + 1):
-            entry = known.japanese.get(letters[first:last])
+            entry = known.entries.get(letters[first:last])
             if entry and not _goes_on(letters, first, last):
                 start, end = original_span(offsets, places[first], places[last - 1] + 1)
-                yield Wording(question[start:end], start, end, *entry)
+                yield Wording(question[start:end], start, end, entry.phrases, entry.is_plain)
 
 
 def _goes_on(letters: str, first: int, last: int) -> bool:
@@ -126,11 +155,14 @@ def _goes_on(letters: str, first: int, last: int) -> bool:
 
 
 def _english(question: str) -> Iterator[Wording]:
-    known = _vocabulary()
+    # Reading the English words takes half a second, and most questions have none.
+    if not _LATIN.search(question):
+        return
+    known = _english_words()
     tokens = _analyzer().tokens(question)
     for first in range(len(tokens)):
-        for last in range(first + 1, min(first + known.most, len(tokens)) + 1):
-            entry = known.english.get(tuple(token.term for token in tokens[first:last]))
+        for last in range(first + 1, min(first + known.longest, len(tokens)) + 1):
+            entry = known.entries.get(tuple(token.term for token in tokens[first:last]))
             if entry:
                 start, end = tokens[first].start, tokens[last - 1].end
-                yield Wording(question[start:end], start, end, *entry)
+                yield Wording(question[start:end], start, end, entry.phrases, entry.is_plain)

@@ -1,18 +1,9 @@
-import tomllib
 from collections import Counter
-from importlib.resources import files
 
 import pytest
 
-from localrag.question.everyday import wordings
+from localrag.question.everyday import entries, wordings
 from localrag_indexes.analysis import Analyzer
-
-SECTIONS = ("words", "plain")
-
-
-def entries() -> list[dict[str, list[str]]]:
-    text = files("localrag.question").joinpath("vocabulary.toml").read_text("utf-8")
-    return [entry for section in SECTIONS for entry in tomllib.loads(text)[section]]
 
 
 def said(question: str) -> list[str]:
@@ -21,9 +12,8 @@ def said(question: str) -> list[str]:
 
 def test_every_entry_of_the_vocabulary_says_something_in_the_law() -> None:
     for entry in entries():
-        assert entry.keys() == {"said", "law"}
-        assert entry["said"]
-        for phrase in entry["law"]:
+        assert all(entry.said)
+        for phrase in entry.phrases:
             assert Analyzer().terms(phrase), entry
 
 
@@ -33,16 +23,16 @@ def test_no_word_of_the_vocabulary_stands_in_two_entries() -> None:
     for entry in entries():
         # English words are one in all their inflections.
         forms.update(
-            {" ".join(analyzer.terms(word)) if word.isascii() else word for word in entry["said"]}
+            {" ".join(analyzer.terms(word)) if word.isascii() else word for word in entry.said}
         )
     assert [word for word, count in forms.items() if count > 1 or not word] == []
 
 
 def test_every_word_of_the_vocabulary_is_found_in_a_question() -> None:
     for entry in entries():
-        for word in entry["said"]:
+        for word in entry.said:
             phrases = [wording.phrases for wording in wordings(word)]
-            assert tuple(entry["law"]) in phrases, word
+            assert entry.phrases in phrases, word
 
 
 @pytest.mark.parametrize(
