@@ -3,7 +3,8 @@
 A logistic regression on a few signs, each of which speaks for an answer where there is more of it:
 how much of the question a text covers, how far it is ahead of all other passages, what of the
 question its passage repeats, whether that speaks of the names in the question, and whether the text
-offers the kind of thing asked for; by meaning, how near its passage is to the question. The weights
+offers the kind of thing asked for; of a provision, whether its law is the one named, and how many
+of the best hits are of that law; by meaning, how near its passage is to the question. The weights
 stand in ``answerability.toml``, with the command that fitted them.
 """
 
@@ -29,7 +30,7 @@ from localrag_indexes.analysis.normalize import normalize
 COVERAGE, LEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
     "coverage", "lead", "run", "words", "names", "kind",
 )  # fmt: skip
-STATUTE, LAW = _OF_STATUTES = "statute", "law"
+STATUTE, LAW, AGREEMENT = _OF_STATUTES = "statute", "law", "agreement"
 NEARNESS, NEAREST = _OF_VECTORS = "nearness", "nearest"
 BY_WORDS = _OF_ALL + _OF_STATUTES
 """The signs that need no vectors; see `Answerability.signs`."""
@@ -38,6 +39,8 @@ WITH_VECTORS = _OF_ALL + _OF_VECTORS
 
 # A run of so many characters of the question in a text is no chance; a longer one adds nothing.
 _LONG_RUN = 12
+# So many of the best hits show whether they agree on a law.
+_AGREEING = 5
 # Multilingual E5 gives cosines above this to whatever is compared.
 _LEAST_COSINE = 0.7
 
@@ -106,6 +109,8 @@ class Answerability:
         names = map(_letters, self._expectation.names)
         self._names = [name for name in names if not any(name in said for said in everyday)]
         self._laws = {law_id for law in retrieval.laws for law_id in law.law_ids}
+        best = [hit for hit in retrieval.hits if not hit.beside][:_AGREEING]
+        self._documents = [hit.passage.document_id for hit in best]
         self._cosines = _cosines(retrieval)
 
     def signs(
@@ -132,7 +137,11 @@ class Answerability:
             KIND: float(self._expectation.sign is None or self._expectation.met_by(piece.text)),
             STATUTE: float(piece.passage.layer != PASSAGES),
             LAW: float(piece.passage.document_id in self._laws),
+            AGREEMENT: 0.0,
         }
+        if signs[STATUTE]:
+            own = self._documents.count(piece.passage.document_id)
+            signs[AGREEMENT] = own / (len(self._documents) or 1)
         # How near articles stand to questions, nobody has measured: their words decide.
         if self._cosines and not signs[STATUTE]:
             least = min(self._cosines.values())
