@@ -209,7 +209,7 @@ def until_lines(path: Path, count: int) -> None:
 
 
 # Enough that a fast machine is not done before it is stopped.
-ROWS = 1500
+ROWS = 300
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

@@ -87,7 +87,7 @@ async def test_a_batch_goes_on_after_the_application_was_killed(
 async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
     workbench: Any, shown: Any, until: Any, table: Any
 ) -> None:
-    questions = table(200)
+    questions = table(120)
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.press("n")
@@ -106,7 +106,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: "take the place of the questions" in shown(app))
         answers.value = str(out := questions.with_name("out.jsonl"))
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: "200 rows · 200 to ask · about" in shown(app))
+        await until(pilot, lambda: "120 rows · 120 to ask · about" in shown(app))
         assert not out.exists()
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
@@ -117,15 +117,15 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: " stopped " in shown(app))
         stopped = len(lines(out))
-        assert stopped < 200
+        assert stopped < 120
         await pilot.press("s")
         await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
-        await until(pilot, lambda: "200 / 200" in shown(app))
+        await until(pilot, lambda: "120 / 120" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
         assert "out.jsonl: " not in shown(app)
         await pilot.press("enter")
         await until(pilot, lambda: "were answered before" in shown(app))
-    assert len(lines(out)) == 200
+    assert len(lines(out)) == 120
 
 
 async def test_what_differs_is_told_and_nothing_is_lost(
