@@ -252,6 +252,9 @@ def snapshots(
 ) -> Callable[..., Awaitable[None]]:
     """Compares a screen in both languages, both sizes and both themes with what it was.
 
+    Four looks have every two of these together: English small and dark, large and light, Japanese
+    the other way round.
+
     ``await snapshots(lambda language: workbench(language), prepare)``: the first makes the
     application, the second, a coroutine function, brings it into the state to be compared (given
     the pilot, at 80x24); several of them by name are done one after another, and what one opened
@@ -271,7 +274,7 @@ def snapshots(
         kept = tmp_path / "kept"
         states = prepare if isinstance(prepare, Mapping) else {"": prepare}
         looks: dict[str, Dump] = {}
-        for language in i18n.LANGUAGES:
+        for first, language in enumerate(i18n.LANGUAGES):
             if kept.exists():
                 shutil.rmtree(home)
                 shutil.copytree(kept, home)
@@ -284,13 +287,13 @@ def snapshots(
                         await pilot.resize_terminal(*SIZES[0])
                     depth = len(app.screen_stack)
                     await bring(pilot)
-                    for size in SIZES:
+                    for number, size in enumerate(SIZES, first):
+                        theme = themes[number % len(themes)]
                         await pilot.resize_terminal(*size)
-                        for theme in themes:
-                            app.theme = f"localrag-{theme}"
-                            await _until(pilot, ready)
-                            title = f"{name}-{size[0]}x{size[1]}-{language}-{theme}".lstrip("-")
-                            looks[title] = await _settled(pilot)
+                        app.theme = f"localrag-{theme}"
+                        await _until(pilot, ready)
+                        title = f"{name}-{size[0]}x{size[1]}-{language}-{theme}".lstrip("-")
+                        looks[title] = await _settled(pilot)
                     for _ in app.screen_stack[depth:] if len(states) > 1 else ():
                         await app.pop_screen()
         changed = [title for title, look in looks.items() if look.as_text != expected(name=title)]
