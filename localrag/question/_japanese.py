@@ -4,7 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from localrag.question._matter import Kind, Word, names_an_agent, words_of
+from localrag.question._matter import (
+    Kind,
+    Word,
+    ends_in_a_verb,
+    matter_of,
+    names_an_agent,
+    words_of,
+)
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.citations import ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
@@ -36,6 +43,11 @@ _ORDER = re.compile(
     "(?<![一-鿿])(?:(?:その|同法?の?)(?=施行|政令|省令|内閣府令|府令))?"
     "(?P<kind>施行令|施行規則|施行細則|政令|省令|内閣府令|府令)(?!で定|に委|への委)"
 )
+# 説明する中身をもっと詳しく: more is asked of one thing that was told.
+_MORE_OF = re.compile(
+    r"(?:を|は|について(?:は)?|に関して)?、?(?=(?:もっと|もう少し|もうちょっと|さらに|更に)"
+    r"(?:詳し|詳細|具体|わか|分か|かみ砕|説明|教え|知りたい))"
+)
 _INTERROGATIVE = re.compile(
     "(?:いつ(?:まで|から|ごろ)?|どこ(?:まで|から)?|だれ|誰|何(?:か?[年月]間?|日間?|人|円|条|項|回|通|歳|割|％|パーセント|者)?(?:以内|以上|以下)?"
     "|いくら|いくつ|どの(?:よう[なに]?|程度|くらい|ぐらい)?|どんな|いかなる|どう(?:いう|いった|して|すれ)?|どれ(?:くらい|ぐらい)?"
@@ -43,16 +55,35 @@ _INTERROGATIVE = re.compile(
 )
 _ASKED_OF_A_LAW = re.compile("目的|趣旨|題名|施行(?:日|期日)|公布|所管")
 _CASE = re.compile(
-    r"(?P<case>[^、。？?]{1,30}?)"
-    r"(?P<mark>の(?:場合|とき|ケース)(?:に)?|であれば|だったら|だと|なら(?:ば)?|について|に関して|に対して|に|で|だけ)?(?P<topic>は|も|でも)?、?"
+    r"(?P<case>[^、。？?]{1,40}?)"
+    r"(?P<mark>の(?:場合|とき|ケース)(?:に)?|(?<=[うくすつぬむぶぐるいた])(?:(?:場合|とき|時|ケース)(?:に)?|の(?=は|も))"
+    r"|であれば|だったら|[ただ]ら|だと|なら(?:ば)?"
+    r"|について|に関して|に対して|に|で|だけ)?(?P<topic>は|も|でも)?、?"
     r"(?:どう(?:なの|なりますか|なるの?か?|なって(?:いる|いますか)|です)?か?|同じ(?:です)?か?|同様(?:です)?か?)?[？?。]*"
 )
+# 店で売るのはいい: whether the doing of the question before is allowed, done in another way.
+_ALLOWED = re.compile(
+    "(?:いい|よい|良い|だめ|駄目|ダメ|大丈夫|OK|可)(?:です|なの|でしょう)?か?[？?。]*$"
+)
+# 立退料は: one thing, of which nothing is said.
+_ONE_THING = re.compile("[^のはがをにでと、。]{2,12}は[？?。]*")
+# 遅れたら利息はつく: whoever is late, and with what, has been told.
+_UNTOLD = re.compile(
+    "[^、。はがをのに]{1,12}?(?:[ただ]ら|れば|ないと|場合(?:は|に)?|とき(?:は|に)?)、?(?=.)"
+)
+_WHEN = re.compile("[^、。]{1,40}?の場合(?:は|には)、?(?=.)")
 _ALSO = re.compile("[^、。はがを]{2,30}も(?=[一-鿿])")
 _AGENT = re.compile("([一-鿿ァ-ヶー]{2,12})は(?=[一-鿿])")
 _OF_A_CASE = re.compile(
-    "[^、。はがを]{1,30}?(?:では|の(?:場合|とき)(?:は|には)?|だと|なら|であれば)(?=.)"
+    "[^、。はがを]{1,30}?(?:では|でも|だけで|の(?:場合|とき)(?:は|には)?|だと|なら|であれば)(?=.)"
 )
+# Whoever says no more than this has said a case, and leaves what is asked to the question before.
 _CERTAIN = ("の場合", "のとき", "のケース", "であれば", "だったら", "だと", "なら")
+_OF_A_VERB = ("場合", "とき", "時", "ケース")
+# A case told as a clause stands for no one word of the question before.
+_CLAUSE_OF_CASE = re.compile("[をがはでに]|[うくすつぬむぶぐるいた]$")
+# わかりました asks nothing.
+_ASKS = re.compile("[？?]|(?:か|の)[。]?$|たら|れば|ないと|ても|場合|とき")
 _LEADING_CASE = re.compile("[^、。]{1,30}の場合(?:は|には)?、")
 _RUN = re.compile("[一-鿿々ァ-ヶー]+")
 
@@ -64,6 +95,7 @@ _TAIL = re.compile(
     r"|(?:を|につい)?て?(?:教えて|説明して|知りたい)(?:ください|下さい)?"
     r"|[はがをにでのともへや]|[、。，．？?！!\s])$"
 )
+_SENTENCE_END = re.compile("[。．？！?!\\s]+$")
 _SENTENCES = re.compile("[。．？！?!]+")
 # 育児休業は子が何歳に: what is asked of 子 is asked about 育児休業.
 _OF_ANOTHER = re.compile("^(.+?)は[^はをに、]{1,10}が$")
@@ -101,6 +133,9 @@ def read_after(question: str, before: str, names: LawNames) -> str:
         return ""
     if _MORE.fullmatch(rest):
         return before
+    more = _MORE_OF.search(rest)
+    if more and more.start() and _MORE.fullmatch(rest, more.end()):
+        return _FollowUp(f"{rest[: more.start()]}は", before, names, opened=False).read_more()
     return _FollowUp(rest, before, names, opened=opening is not None).read()
 
 
@@ -121,6 +156,13 @@ class _FollowUp:
         self._opened = opened
         self._laws_before = laws_named(before, names)
 
+    def read_more(self) -> str:
+        """The question where it asks for more of one thing: that was told of before."""
+        names_itself = laws_named(self._rest, self._names) or _ORDER.search(self._rest)
+        if names_itself or _BACK.search(self._rest):
+            return self.read()
+        return self._with_topic(self._rest, None)
+
     def read(self) -> str:
         if swapped := self._other_order():
             return swapped
@@ -130,7 +172,7 @@ class _FollowUp:
         cited = find_citations(rest)
         spans += [(place.start, place.end) for place in cited]
         words = words_of(rest, spans)
-        topics = [word for word in words if word.kind is Kind.TOPIC]
+        topics = matter_of(rest, words)
         if rest != self._rest and (topics or cited or _ASKED_OF_A_LAW.search(rest)):
             return rest
         back = self._back(rest, words_of(rest), topics)
@@ -138,10 +180,12 @@ class _FollowUp:
             return self._with_topic(rest, back)
         if case := self._case(rest, laws, topics, words):
             return case
-        if not laws and _asks_of_a_case(rest, topics):
+        if not laws and _asks_of_a_case(rest, topics, words):
+            return self._with_topic(rest, None, joined=False)
+        if not laws and self._says_too_little(rest, words, topics):
             return self._with_topic(rest, None, joined=False)
         names_itself = bool(laws) and rest == self._rest
-        if not topics and not names_itself and (words or _INTERROGATIVE.search(rest)):
+        if not topics and not names_itself and _asks(rest, words):
             return self._with_topic(rest, None)
         return self._with_law(rest, words) if not laws else ""
 
@@ -205,12 +249,21 @@ class _FollowUp:
         return self._before[: law.start] + order + self._before[law.end :]
 
     def _with_law(self, rest: str, words: list[Word]) -> str:
-        """The question with the law of the one before, where では and a common word say so."""
-        if not (self._opened and self._laws_before):
+        """The question with the law of the one before, where a common word says so.
+
+        After では any word will do. Else it is the theme, which Japanese puts first: after 住民監査
+        請求 a question that begins with 監査の結果 goes on.
+        """
+        if not self._laws_before:
             return ""
-        common = {rest[word.start : word.end] for word in words} & {
-            self._before[word.start : word.end] for word in words_of(self._before)
-        }
+        spans = [(law.start, law.end) for law in self._laws_before]
+        before = words_of(self._before, spans)
+        if self._opened:
+            own = {rest[word.start : word.end] for word in words}
+        else:
+            own = _theme(rest, matter_of(rest, words))
+            before = matter_of(self._before, before)
+        common = own & {self._before[word.start : word.end] for word in before}
         return f"{self._laws_before[-1].words}における{rest}" if common else ""
 
     # What points back
@@ -240,6 +293,13 @@ class _FollowUp:
                     return self._told(f"{topic}の{rest}")
         if joined and not clause and _NOUN.match(rest) and not _INTERROGATIVE.match(rest):
             return self._told(_joined(topic, rest))
+        if clause and ("について、" in topic or ends_in_a_verb(topic)):
+            # 国籍を選びたい。手続は: a sentence is no topic; the two read one after the other.
+            before = _SENTENCE_END.sub("", self._before)
+            asks = _ASKS.search(self._before) or _INTERROGATIVE.search(self._before)
+            return self._told(f"{before}{'？' if asks else '。'}{rest}")
+        if particle and back is not None and back.start() == 0 and particle["particle"] == "は":
+            rest = rest[particle.end() :]
         return self._told(f"{topic}について、{rest}")
 
     def _told(self, text: str) -> str:
@@ -254,23 +314,52 @@ class _FollowUp:
         self, rest: str, laws: Sequence[LawNamed], topics: list[Word], words: list[Word]
     ) -> str:
         """The question before, put to another case or law: 法人の場合は, 民法では."""
-        found = _CASE.fullmatch(rest)
+        allowed = _ALLOWED.search(rest)
+        found = _CASE.fullmatch(rest, 0, allowed.start() if allowed else len(rest))
         if found is None or not (found["mark"] or found["topic"]):
             return ""
-        case = found["case"]
+        case, mark = found["case"], found["mark"] or ""
+        if allowed and mark != "の":
+            return ""
         if laws:
             whole = len(laws) == 1 and laws[0].start == 0 and laws[0].end == len(case)
             return self._of_law(laws[0]) if whole else ""
         of_any_matter = not topics and not names_an_agent(case)
-        if of_any_matter or any(word.kind is Kind.ASKED for word in words):
+        of_a_verb = mark == "の" or mark.startswith((*_OF_A_VERB, "たら", "だら"))
+        certain = of_a_verb or mark.startswith(_CERTAIN) or (self._opened and mark != "")
+        # 65歳の人の場合: figures tell the case, and 費用も asks for something else.
+        told = [word for word in words if word.end <= found.end("case")]
+        asks = any(word.kind is Kind.ASKED for word in told) and not certain
+        # 民泊の届出は tells no case: the filing is what is asked for.
+        last = told[-1] if told else None
+        files = not mark and last is not None and last.kind is Kind.SAID and "の" in case
+        if of_any_matter or asks or (files and not names_an_agent(case)):
             return ""
-        other = _parallel(case, self._before, self._laws_before)
-        certain = (found["mark"] or "").startswith(_CERTAIN) or found["topic"] in ("も", "でも")
+        if _CLAUSE_OF_CASE.search(case):
+            other = ""
+        else:
+            other = _parallel(case, self._before, self._laws_before)
+        certain = certain or found["topic"] in ("も", "でも")
         if not (other or certain or self._opened or names_an_agent(case)):
             return ""
         if other:
             return self._before.replace(other, case)
-        return f"{case}の場合、{_LEADING_CASE.sub('', self._before)}"
+        if not of_a_verb:
+            mark = "の場合"
+        elif mark == "の":
+            mark = "場合"
+        return f"{case}{mark}、{_LEADING_CASE.sub('', self._before)}"
+
+    def _says_too_little(self, rest: str, words: list[Word], topics: list[Word]) -> bool:
+        """Whether a topic is there, but what it belongs to, or who did what, is left unsaid."""
+        asks = any(word.kind is Kind.ASKED for word in words)
+        if topics and not asks and _ONE_THING.fullmatch(rest):
+            return True
+        if (untold := _UNTOLD.match(rest)) is None:
+            return False
+        # 辞めたら失業保険は is whole: not every verb is said of any matter.
+        condition = [word.kind for word in words if word.start < untold.end()]
+        return Kind.SAID in condition and Kind.TOPIC not in condition
 
     def _of_law(self, law: LawNamed) -> str:
         if not self._laws_before:
@@ -364,14 +453,38 @@ def _provision_of(text: str, laws: Sequence[LawNamed]) -> _Provision:
     return _Provision(article, paragraph or article)
 
 
-def _asks_of_a_case(rest: str, topics: list[Word]) -> bool:
+def _theme(text: str, topics: list[Word]) -> set[str]:
+    """The words of the noun that a question begins with; of a person or a body none."""
+    noun: list[Word] = []
+    for word in topics:
+        if noun and word.start > noun[-1].end:
+            break
+        noun.append(word)
+    if not noun or names_an_agent(text[: noun[-1].end]):
+        return set()
+    words = {text[word.start : word.end] for word in noun}
+    return {word for word in words if not names_an_agent(word)}
+
+
+def _asks(rest: str, words: list[Word]) -> bool:
+    """Whether something is asked where nothing is named that it is asked of."""
+    if any(word.kind is Kind.TOPIC for word in words):
+        return _INTERROGATIVE.search(rest) is not None or _ASKS.search(rest) is not None
+    return bool(words) or _INTERROGATIVE.search(rest) is not None
+
+
+def _asks_of_a_case(rest: str, topics: list[Word], words: list[Word]) -> bool:
     """Whether nothing but a case is told, and something asked of it.
 
-    訪問販売では何日以内か; 広告主でない者も対象か; 退職者は含まれるか.
+    訪問販売では何日以内か; いきなり裁判ではだめか; 広告主でない者も対象か; 退職者は含まれるか.
     """
+    every = [word for word in words if word.kind is Kind.TOPIC]
     case = _ALSO.match(rest) or _OF_A_CASE.match(rest)
     if case is None and (agent := _AGENT.match(rest)) and names_an_agent(agent[1]):
-        case = agent
+        # 医者は断れるか is whole: what an agent does is matter too.
+        case, topics = agent, every
+    elif case is None and (when := _WHEN.match(rest)):
+        case, topics = when, every
     return case is not None and all(word.end <= case.end() for word in topics)
 
 
@@ -394,11 +507,11 @@ def _parallel(case: str, before: str, laws: Sequence[LawNamed]) -> str:
     runs = _RUN.findall(case)
     if not runs or len(runs[-1]) < 2:
         return ""
-    shared = {runs[-1][at : at + 2] for at in range(len(runs[-1]) - 1)}
+    shared = tuple(runs[-1][at : at + 2] for at in range(len(runs[-1]) - 1))
     for found in _RUN.finditer(before):
         word = found[0]
         if any(law.start <= found.start() < law.end for law in laws) or word in ("場合", case):
             continue
-        if len(word) > 1 and (word[-1] == runs[-1][-1] or any(part in word for part in shared)):
+        if len(word) > 1 and (word[-1] == runs[-1][-1] or word.endswith(shared)):
             return word
     return ""

@@ -10,10 +10,19 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localrag_indexes.analysis import Analyzer, Token
+from localrag_indexes.analysis.japanese import morphemes
 from localrag_indexes.analysis.stopwords import ENGLISH
 
 _INFLECTION = re.compile("(?<=[一-鿿々])[ぁ-ゖ]+")
 _NUMBER = re.compile(r"[0-9.,]+")
+# 最近, 以前: nouns that tell when, and name nothing.
+_ADVERBIAL = "名詞-普通名詞-副詞可能"
+# 自由か, 無効になる, 途中で解約できる: nouns that are said of something where a question ends.
+_PREDICATIVE = "名詞-普通名詞-形状詞可能"
+_SAID_OF = re.compile("(?:に(?:なる|なります)|です|でしょう|なの|の)?か?[？?。\\s]*$")
+_VERBAL = "名詞-普通名詞-サ変可能"
+_DONE = re.compile("(?:する|し|され|できる|でき|しな|せ|させ)[ぁ-ゖ]*[？?。\\s]*$")
+_PERSON_DONE_TO = re.compile("[人者](?:を|に)$")
 # Terms of the index that one word of the vocabulary may have.
 _LONGEST_WORD = 3
 
@@ -77,6 +86,41 @@ def _kind(term: str) -> Kind:
     if stem in vocabulary.asked or _NUMBER.fullmatch(stem):
         return Kind.ASKED
     return Kind.SAID if stem in vocabulary.said or stem in ENGLISH else Kind.TOPIC
+
+
+def matter_of(text: str, words: Sequence[Word]) -> list[Word]:
+    """Those words of a Japanese question that say by themselves what it is about.
+
+    These are nouns. A verb whose object is left unsaid (何年とっておくの) takes it from what was
+    asked before; 人を殴ったら has one, though 人 is said of any matter.
+
+    Args:
+        text: the question.
+        words: its words, in order.
+    """
+    nouns = [
+        (one.start, one.end)
+        for one in morphemes(text)
+        if one.kind.startswith("名詞")
+        and one.kind != _ADVERBIAL
+        and not (one.kind == _PREDICATIVE and _SAID_OF.match(text, one.end))
+        and not (one.kind == _VERBAL and _DONE.match(text, one.end))
+    ]
+    return [
+        word
+        for word in words
+        if word.kind is Kind.TOPIC
+        and (
+            any(start < word.end and word.start < end for start, end in nouns)
+            or _PERSON_DONE_TO.search(text, 0, word.start)
+        )
+    ]
+
+
+def ends_in_a_verb(text: str) -> bool:
+    """Whether a Japanese text is a sentence (国籍を選びたい), and no noun (国籍の選択, 支払い)."""
+    words = morphemes(text)
+    return bool(words) and words[-1].kind.startswith(("動詞", "形容詞", "助動詞"))
 
 
 def names_an_agent(text: str) -> bool:

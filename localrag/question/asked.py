@@ -8,10 +8,14 @@ import re
 from dataclasses import dataclass
 
 _PENALTY = re.compile(
-    r"罰則|刑罰|法定刑|処罰|罰金|科料|過料|罰せられ|罰は|(?:どんな|どういう|どのような|何の|なんの)(?:罰則|罪|罰|刑)"
+    r"罰則|刑罰|法定刑|処罰|罰金|科料|過料|罰せられ(?:る|ます)?|罰は|(?:どんな|どういう|どのような|何の|なんの)(?:罰則|罪|罰|刑)"
     r"|(?:懲役|禁錮|拘禁刑)(?:は|何年|[?？]|$)|(?:何年|どのくらい|どれくらい)の(?:刑|懲役|拘禁刑)"
     r"|刑事罰|ペナルティ|罰(?=[\s　]*$|[はがをに])|刑の重さ|刑期|量刑|刑は|捕まる"
-    r"|(?:犯罪|罪)に(?:なる|問われ)"
+    r"|(?:犯罪|罪)に(?:なる|問われ)|両罰"
+    # Whoever breaks a contract or a promise is not punished.
+    r"|(?<!契約に)(?<!約束に)(?<!約束を)(?:違反し|(?<!違)反し|背い|破っ)(?:たら|た(?:場合|とき)に?は?|て)、?どうな(?:る|り)"
+    r"|(?<!契約に)(?<!約束に)違反する(?:と|場合は?)、?どうな(?:る|り)"
+    r"|(?<!契約を)(?<!約束を)守らな(?:かったら|いと|ければ|い場合は?)、?どうな(?:る|り)"
     r"|\bpenalt(?:y|ies)\b(?! clause)|\bpunish(?:able|ed|ment|ments)?\b|\bsanctions?\b"
     r"|\bcriminal(?:ly)? (?:liability|liable)\b|\bfine[ds]?\b|\bsentenced?\b",
     re.IGNORECASE,
@@ -19,8 +23,24 @@ _PENALTY = re.compile(
 # Words of such a question that say nothing of what is done.
 _EMPTY = re.compile(
     r"に(?:違反|反)(?:したら?|すると?)?|した(?:場合|とき|ら|者)|(?:場合|とき)(?:は|の)?"
-    r"|を教えて(?:ください)?|どうなる|どう|について|(?:何|なん)ですか|ですか|(?:いくら|どの(?:くらい|程度))"
+    r"|[をがも]?(?:科|課)(?:される|せられる|されます|す)|され(?:る|ます)(?=か|[?？。]|$)|を教えて(?:ください)?|どうなる|どう|について|(?:何|なん)ですか|ですか|(?:いくら|どの(?:くらい|程度))"
     r"|\b(?:what|is|are|the|for|of|under|how|maximum|criminal)\b",
+    re.IGNORECASE,
+)
+# 法人も罰せられるか, 法人の場合: the body whose people did it, and not one that is named
+# by its kind (宗教法人の役員が …).
+_BODY = re.compile(
+    r"両罰(?:規定)?"
+    r"|(?<![一-鿿])法人(?:自体|そのもの|側)?"
+    r"(?=も|に(?:は|も|対する|対して|科)|へ|の(?:場合|とき|罰|刑|責任)"
+    r"|は|だと|だったら|であれば|なら|でも|[、 　？?]|$)"
+    r"(?:に対する|に対して|の(?:場合|とき)(?:は|に)?|も|には?|は|の)?"
+    r"|(?:会社|企業|団体|事業者|勤め先|雇い?主)(?:自体|そのもの|側)?(?:も|にも|に対する|への)"
+    r"(?=[^。、]{0,12}(?:罰|処|刑|罪))"
+    r"|\b(?:corporations?|compan(?:y|ies)|legal (?:persons?|entit(?:y|ies)))"
+    r" (?:also|too|itself|themselves)\b"
+    r"|\b(?:in the case of|what about|for) (?:a |the )?"
+    r"(?:corporations?|compan(?:y|ies)|legal (?:persons?|entit(?:y|ies)))\b",
     re.IGNORECASE,
 )
 # A longer text tells a case or quotes a provision, and names a penalty among much else.
@@ -42,9 +62,11 @@ class PenaltyAsked:
     Attributes:
         doing: what is done, or the provision that is broken: the question with blanks in the place
             of the words for the penalty, so that spans of the one are spans of the other.
+        of_a_body: whether the penalty of the legal person is asked for, for which the doer acted.
     """
 
     doing: str
+    of_a_body: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +87,9 @@ def penalty_asked(question: str) -> PenaltyAsked | None:
     """Read a question for a penalty; None for any other."""
     if len(question) > _LONGEST or not _PENALTY.search(question):
         return None
-    doing = _EMPTY.sub(_blank, _PENALTY.sub(_blank, question))
-    return PenaltyAsked(doing) if any(map(str.isalnum, doing)) else None
+    doing = _EMPTY.sub(_blank, _PENALTY.sub(_blank, _BODY.sub(_blank, question)))
+    of_a_body = _BODY.search(question) is not None
+    return PenaltyAsked(doing, of_a_body) if any(map(str.isalnum, doing)) else None
 
 
 def order_asked(question: str) -> OrderAsked | None:

@@ -3,10 +3,14 @@
 A question leans where its own words say so:
 
 1. it points back (それ, その, 同法, it) and nothing in it is what it points to;
-2. it asks for more of the same (もっと詳しく, go on);
+2. it asks for more of the same (もっと詳しく, go on), or of one thing told (手続をもっと詳しく);
 3. it cites 第二項, 第二十八条 or 施行令 without the law;
-4. all its words are said of any matter (例外はあるか, until when?), so that it has no topic;
-5. it puts another case to the same question (法人の場合は, what about companies?).
+4. all its words are said of any matter (例外はあるか, until when?), so that it has no topic; or
+   it has a verb, and no noun to tell what the verb is about (何年とっておくの);
+5. it puts another case to the same question (法人の場合は, what about companies?), or ends before
+   anything is said of what it names (海外の会社に渡すときは, 立退料は);
+6. it begins with a condition that leaves its matter unsaid (遅れたら利息はつく);
+7. it names no law, and its theme stands in the question before: then it has the law of that.
 
 What it lacks is taken from the question it leans on: the law, the provision, and the topic without
 what was asked of it. Every other question stays as it is.

@@ -3,6 +3,9 @@
 A statute forbids in one place and punishes in another: 第十七条の規定に違反した者は、…に処する. The
 penal provision need not have a word of the question; that it cites what was found is the link.
 Who asks for the penalties of a law and names no doing means all that it punishes.
+
+Beside the doer nearly every act punishes the legal person for which he acted, in one provision for
+all breaches: 行為者を罰するほか、その法人に対して…罰金刑を科する.
 """
 
 import re
@@ -26,6 +29,9 @@ _PENAL = re.compile(
 # Of a law as a whole, what punishes: not who may not be licensed for having been punished.
 _PUNISHING = re.compile(
     r"(?:死刑|懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:[にニ]処(?:し、|する|ス)|を科する|断ずる)"
+)
+_PUNISHES_A_BODY = re.compile(
+    r"(?:行為者|違反者)[をヲ]罰(?:する|スル)(?:の?ほか|の?外|ノ外)|法人(?:又は|若しくは)?[^。\n]{0,120}罰金刑を科する"
 )
 _ORDERS = re.compile("命ずることができる|命じることができる|命ずるものとする")
 _ASIDE = re.compile("（[^（）]*+）")
@@ -81,22 +87,54 @@ def penalties(
     return [penalty for penalty in ranked if penalty.strength >= _NEAR * ranked[0].strength]
 
 
-def of_laws(store: Lookups, law_ids: Collection[str], admission: Admission) -> list[Penalty]:
+def of_laws(
+    store: Lookups, law_ids: Collection[str], admission: Admission, *, of_a_body: bool
+) -> list[Penalty]:
     """All that laws punish, in the order of their texts: the gravest breaches stand first.
 
     Args:
         store: where the provisions are.
         law_ids: of the laws.
         admission: which documents may be found.
+        of_a_body: only what punishes the legal person beside the doer.
     """
+    sought = _PUNISHES_A_BODY if of_a_body else _PUNISHING
     found = []
     for law_id in filter(admission.admits, law_ids):
         units = [f"{law_id}#{article}" for article in store.articles(law_id)]
         for unit, passage in store.by_ids(units).items():
-            if punishing := _PUNISHING.search(passage.text):
+            if punishing := sought.search(passage.text):
                 position = passage.start + punishing.start()
                 found.append(Link(LinkKind.PUNISHES, unit, unit, position, comes_first=True))
     return [Penalty(link, 1 / place) for place, link in enumerate(found, 1)]
+
+
+def of_bodies(store: Lookups, penalties: Sequence[Penalty], admission: Admission) -> list[Penalty]:
+    """What punishes the legal person for the same breaches; the surest first.
+
+    Args:
+        store: where the provisions and their references are.
+        penalties: what punishes the doer, the surest first.
+        admission: which documents may be found.
+
+    Returns:
+        The provisions that cite one of the penalties; where none does (前各条 is not always
+        resolved), those of the law of the surest one; the penalties themselves where that law has
+        none.
+    """
+    found: dict[str, Penalty] = {}
+    passages = store.by_ids([penalty.link.unit for penalty in penalties])
+    for penalty in penalties:
+        penal = passages[penalty.link.unit]
+        for one in _citing(store, penal):
+            if _PUNISHES_A_BODY.search(one.text) and admission.admits(one.document_id):
+                places = _citations(store, one, penal)
+                position = places[0] if places else one.start
+                link = Link(LinkKind.PUNISHES, one.id, penal.id, position, comes_first=True)
+                found.setdefault(one.id, Penalty(link, penalty.strength))
+    law_ids = [passages[penalty.link.unit].document_id for penalty in penalties[:1]]
+    found_in_law = [] if found else of_laws(store, law_ids, admission, of_a_body=True)
+    return list(found.values()) or found_in_law or list(penalties)
 
 
 def _of(

@@ -326,7 +326,14 @@ class Retriever:
         if doing and not analyzer().terms(without_names(doing, scope.laws)):
             ids = tuple(dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids))
         asked = replace(asked, text=words)
-        return _Sought(asked, wordings(words, names), doing, is_of_law=True, punishing=ids)
+        return _Sought(
+            asked,
+            wordings(words, names),
+            doing,
+            is_of_law=True,
+            punishing=ids,
+            of_a_body=penalty is not None and penalty.of_a_body,
+        )
 
     def _linked(
         self,
@@ -346,8 +353,12 @@ class Retriever:
             return links
         doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"
         terms = frozenset(analyzer().terms(doing))
-        penalties = penal.of_laws(self.store, sought.punishing, admission)
-        penalties = penalties or penal.penalties(self.store, found, terms, admission)
+        of_a_body = sought.of_a_body
+        penalties = penal.of_laws(self.store, sought.punishing, admission, of_a_body=of_a_body)
+        if not penalties:
+            penalties = penal.penalties(self.store, found, terms, admission)
+            if of_a_body:
+                penalties = penal.of_bodies(self.store, penalties, admission)
         best = max(total.values(), default=0.0)
         for penalty in penalties:
             unit = penalty.link.unit
@@ -411,6 +422,7 @@ class _Sought(NamedTuple):
         doing: the text of such a query; empty where the question asks for no penalty.
         is_of_law: whether it was read as a question that laws answer.
         punishing: ids of the laws all of whose penalties are asked for, no doing being named.
+        of_a_body: whether the penalty of the legal person is asked for, not the doer's.
     """
 
     query: Query
@@ -418,6 +430,7 @@ class _Sought(NamedTuple):
     doing: str = ""
     is_of_law: bool = False
     punishing: tuple[str, ...] = ()
+    of_a_body: bool = False
 
 
 class SearchModels(NamedTuple):

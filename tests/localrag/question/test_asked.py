@@ -12,6 +12,8 @@ from localrag.question.asked import order_asked, penalty_asked
         "渡船法に違反したらどんな罰則があるか",
         "営業秘密を盗んだ場合の刑事罰は",
         "渡船法第三条に違反するとどうなるか。罰金はいくらか",
+        "渡し守が休んだときに違反したらどうなる",
+        "渡船法の決まりを守らなかったらどうなりますか",
         "What is the penalty for insider trading?",
         "Is smuggling punishable?",
     ],
@@ -32,6 +34,8 @@ def test_a_penalty_is_asked_for_in_many_words(question: str) -> None:
         "渡し守の資格は何か",
         "penalty clause in a contract",
         "刑事訴訟法の目的",
+        "契約に違反したらどうなる",
+        "友人との約束を破ったらどうなる",
         "罰則",
         "罰則は、" + "次に掲げる場合の区分に応じて定める。" * 10,
         "",
@@ -69,3 +73,29 @@ def test_what_is_left_to_an_order_is_read(question: str, instrument: str, point:
 )
 def test_other_questions_ask_for_no_order(question: str) -> None:
     assert order_asked(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "doing"),
+    [
+        ("渡船法 無免許の運航 法人の罰金", "渡船法 無免許の運航"),
+        ("法人の場合、渡船法で夜間に運航したら処罰される？", "渡船法で夜間に運航"),
+        ("渡船法で夜間に運航したら会社も罰せられる？", "渡船法で夜間に運航"),
+        ("渡船法の両罰規定", "渡船法の"),
+    ],
+)
+def test_the_penalty_of_the_legal_person_is_asked_for(question: str, doing: str) -> None:
+    asked = penalty_asked(question)
+    assert asked is not None
+    assert asked.of_a_body
+    assert asked.doing.strip(" 、？") == doing
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["宗教法人の役員の罰則", "会社が有給を取らせない場合の罰則", "法人税を脱税した場合の罰則"],
+)
+def test_who_names_a_body_as_the_doer_asks_for_the_penalty_of_the_doing(question: str) -> None:
+    asked = penalty_asked(question)
+    assert asked is not None
+    assert not asked.of_a_body

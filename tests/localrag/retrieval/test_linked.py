@@ -55,6 +55,13 @@ LAWS = {
         ),
         "11": ("", ["第五条の規定による命令に違反した者は、百万円以下の罰金に処する。"]),
         "12": ("", ["第二条第二項の規定に違反した者は、五十万円以下の罰金に処する。"]),
+        "13": (
+            "",
+            [
+                "法人の代表者又は従業者が、その法人の業務に関し、第十条の違反行為をしたときは、"
+                "行為者を罰するほか、その法人に対して三億円以下の罰金刑を科する。"
+            ],
+        ),
     },
     (ORDER, "灯台船法施行令", "令和九十九年政令第二十二号"): {
         "1": (
@@ -107,7 +114,7 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         yield retriever
 
 
-_KANJI = ["", *"一二三四五六七八九", "十", "十一", "十二"]
+_KANJI = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三"]
 
 
 def quoted_from(retriever: Retriever, query: Query) -> Quotations:
@@ -156,6 +163,29 @@ def test_the_penalties_of_a_law_are_all_that_it_punishes(laws: Retriever, questi
 def test_the_penalties_of_a_law_left_out_by_a_filter_are_not_given(laws: Retriever) -> None:
     asked = Query("灯台船法の罰則は", filters=Filters(documents=(OTHER,)))
     assert all(link.unit.startswith(OTHER) for link in laws.search(asked).links)
+
+
+@pytest.mark.parametrize(
+    ("question", "punished"),
+    [
+        ("灯台船の飲酒運転 法人の罰金", f"{ACT}#10"),
+        ("灯台船の飲酒運転をしたら会社も罰せられる？", f"{ACT}#10"),
+        # No provision cites what punishes this breach: that of its law stands in.
+        ("灯台船の虚偽の表示 法人の罰金", ""),
+        ("灯台船法の両罰規定", ""),
+    ],
+)
+def test_the_penalty_of_the_legal_person_comes_first(
+    laws: Retriever, question: str, punished: str
+) -> None:
+    first = laws.search(Query(question)).hits[0]
+    assert (first.passage.id, first.punishes) == (f"{ACT}#13", punished)
+    assert "三億円以下" in quoted_from(laws, Query(question)).citations[0].quote
+
+
+def test_where_no_legal_person_is_punished_the_doer_is(laws: Retriever) -> None:
+    retrieval = laws.search(Query("気球の窃取 法人の罰金"))
+    assert retrieval.hits[0].passage.id == f"{OTHER}#1"
 
 
 def test_who_asks_for_no_penalty_gets_none_first(laws: Retriever) -> None:
