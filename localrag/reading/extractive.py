@@ -15,7 +15,7 @@ from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
 from localrag.reading.topic import Topic
 from localrag.reading.verifier import verify
-from localrag.retrieval.model import Query, Retrieval
+from localrag.retrieval.model import LinkKind, Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import asked_of, full_text
 from localrag.retrieval.relation import citations_of
@@ -212,7 +212,11 @@ def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    """Of each law the best piece, where a question names several; of the one it asks two, first."""
+    """What is quoted first whatever else agrees with a question.
+
+    Of each law the best piece, where it names several; of the one it asks two, first. Else of the
+    provision it names, where an order fills that in: the one is read with the other.
+    """
     only = law_asked(query.text, retrieval.laws)
     leaders: list[_Candidate] = []
     for law_ids in _named_laws(retrieval):
@@ -221,6 +225,11 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
             leaders = [*_spread(own)[:2], *leaders]
         else:
             leaders += own[:1]
+    if not leaders:
+        filled = {link.other for link in retrieval.links if link.kind is LinkKind.FILLS}
+        leaders = [
+            one for one in ranked if one.passage.id in filled and _is_named(one.piece, retrieval)
+        ][:1]
     return leaders
 
 

@@ -35,34 +35,27 @@ def with_linked(store: CorpusStore, chosen: Sequence[Piece], retrieval: Retrieva
         if link.comes_first and len(first) < room:
             first.append(piece)
         elif not link.comes_first:
-            behind = [place for place, one in enumerate(rest, 1) if _unit(one) == link.other]
-            if behind:
-                rest.insert(max(behind[0], _named(rest, retrieval)), piece)
+            place = _behind(link, rest, retrieval)
+            rest[place:place] = [piece] if place else []
     return list({(one.start, one.passage.id): one for one in (*first, *rest)}.values())
 
 
 def _piece(store: CorpusStore, link: Link, retrieval: Retrieval) -> Piece | None:
-    """The piece that cites the other provision; none where the hits go without it."""
+    """The piece that cites the other provision, or has it in its caption; none without its hit."""
     for hit in retrieval.hits:
         if hit.passage.id == link.unit and not hit.beside:
-            for piece in pieces_of(store, hit.passage):
-                if piece.start <= link.position < piece.end:
-                    return piece
+            pieces = pieces_of(store, hit.passage)
+            return next((piece for piece in pieces if piece.end > link.position), None)
     return None
 
 
-def _named(pieces: Sequence[Piece], retrieval: Retrieval) -> int:
-    """The place behind the last piece that the question names; 0 where it names none."""
-    targets = [(target.law_id, target.locator) for target in retrieval.named]
-    named = [
-        place
-        for place, one in enumerate(pieces, 1)
-        if any(
-            law_id == one.passage.document_id and locator.contains(one.passage.locator)
-            for law_id, locator in targets
-        )
-    ]
-    return max(named, default=0)
+def _behind(link: Link, pieces: Sequence[Piece], retrieval: Retrieval) -> int:
+    """The place behind the other provision, and all that the question names; 0 where it is none."""
+    units = [_unit(piece) for piece in pieces]
+    if link.other not in units:
+        return 0
+    named = {article_unit(target.law_id, target.locator) for target in retrieval.named}
+    return 1 + max(units.index(unit) for unit in {link.other, *named} if unit in units)
 
 
 def _unit(piece: Piece) -> str:

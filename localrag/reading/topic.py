@@ -11,28 +11,13 @@ from collections.abc import Callable, Sequence
 from localrag.corpus.model import PASSAGES
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import Wording
-from localrag.question.expectation import Expectation, Kind
+from localrag.question.expectation import Expectation
+from localrag.question.figure import figure_asked
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
 
 _CAPTION = re.compile(r"（([^（）]+)）$")
 _KANJI = "[〇一二三四五六七八九十百千]"
-# 第二項 and 三号 tell places, and no amounts.
-_PLACE = re.compile(rf"第?{_KANJI}+(?:条|項|号|編|章|節|款|目)(?:の{_KANJI}+)*|{_KANJI}+　")
-_TIME = r"(?:年|[箇か]?月|日|週間?|時間|分)"
-_STATES_TIME = re.compile(rf"{_KANJI}{_TIME}|(?:翌|末)日|までの?(?:間|期間)|午[前後]")
-_STATES_AMOUNT = re.compile(rf"{_KANJI}[万億]?円|分の{_KANJI}|{_KANJI}割|パーセント")
-_ASKS_TIME = re.compile(
-    r"(?:期間|期限|時効)(?=は|って|を教|$|[?？。])|いつ(?:まで|から)|何(?:年|[かヶ箇カ]?月|日|週|時間)|どの?くらい(?:の期間|経)"
-    r"|\b(?:deadline|time limit|how long|how many (?:days|months|years|weeks)|duration|by when"
-    r"|statute of limitations|within what)\b",
-    re.IGNORECASE,
-)
-_ASKS_AMOUNT = re.compile(
-    r"いくら|(?:金|少|高)?額(?=$|[はがの？?])|何[円割]|何パーセント|利率|料率"
-    r"|\b(?:how much|amount|what (?:annual )?(?:interest )?rate|annual rate)\b",
-    re.IGNORECASE,
-)
 # 第三条の規定は、…について準用する; この場合において、…とあるのは「…」と読み替える
 _APPLIES = re.compile(r"準用する。|読み替えるものとする")
 _PENAL = re.compile(r"(?:懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処する|科する)")
@@ -91,13 +76,7 @@ class Topic:
         for wording in wordings:
             self._terms -= set(analyzer().terms(wording.said))
         self._said = [self._sum(analyzer().terms(wording.said)) for wording in wordings]
-        self._sign = None
-        if _ASKS_AMOUNT.search(asked):
-            self._sign = _STATES_AMOUNT
-        elif _ASKS_TIME.search(asked):
-            self._sign = _STATES_TIME
-        elif expectation.kind is Kind.HOW_MANY:
-            self._sign = expectation.sign
+        self._figure = figure_asked(asked)
         self._applies = "準用" in asked or "読み替え" in asked
         self._penal = penalty or penalty_asked(asked) is not None
         self._modal = next((says for asks, says in _MODAL if asks.search(asked)), None)
@@ -113,8 +92,8 @@ class Topic:
         if piece.passage.layer == PASSAGES:
             return 0.0
         fit = _CAPTIONED * self._captioned(header)
-        if self._sign is not None:
-            fit += _STATES * (self._sign.search(_PLACE.sub(" ", piece.text)) is not None)
+        if self._figure is not None:
+            fit += _STATES * self._figure.stated_in(piece.text)
         if not self._applies and _APPLIES.search(piece.text):
             fit -= _ELSEWHERE
         penal = any(map(_PENAL.search, (piece.text, *piece.before)))

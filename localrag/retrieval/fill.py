@@ -7,12 +7,14 @@ right one repeats what is left to it: 法第二十七条の二第一項本文に
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from localrag.corpus.links import StoredReference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Locator, Passage
 from localrag.question.asked import OrderAsked, order_asked
+from localrag.question.everyday import Wording
+from localrag.question.figure import figure_asked
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.expand import Seed
 from localrag.retrieval.model import Link, LinkKind
@@ -24,33 +26,35 @@ from localrag_indexes.analysis.normalize import normalize
 
 # What is filled in by more provisions leaves nothing in particular.
 _TOO_MANY = 400
-# Found provisions that are looked at where none is named: for a question that asks for an order,
-# and for one that only the best provision found sends on to one.
-_FOUND, _BEST = 4, 3
 # Characters after a citation in which an order repeats what is left to it, and characters before
 # 政令で定める in which the act says what it is about.
 _CLAUSE, _BEFORE = 200, 60
 _ENDS = re.compile(r"は、|とする。|。|\n")
+# Where the next paragraph begins.
+_PARAGRAPH = re.compile(r"\n(?:[０-９]+|[①-⑳])　")
 # What stands before a citation that opens a paragraph: its number, and the name of the act.
 _OPENING = re.compile(r"(?:[^　。、\n]{1,20}　)?[^　。、（）\n]{0,40}(?:（[^）]{0,60}）)?")
-_POINT = r"(?P<point>[^、。（）\n]{0,30})"
-_LEFT = re.compile(
-    rf"(?:政令|[府省]令|規則)(?:で|の|でこれを)(?:定め|指定)(?:るところ|る|た)?{_POINT}"
-)
-# The noun by which the point is known in act, order and question: 額, 軽微 of 軽微な建設工事.
+# The noun by which the point is known in act, order and question: 額, 軽微 of 軽微な建設工事. Where
+# the act has もの or nothing there, the noun stands before: 商品として政令で定めるもの.
 _NOUN = re.compile("[一-鿿々ァ-ヺー]+")
+_LEFT = re.compile(
+    rf"(?:(?P<before>{_NOUN.pattern})(?:は、[^、。（）\n]{{0,12}}|として|で))?"
+    r"(?:政令|[一-鿿]*[府省]令|[一-鿿]*規則)(?:で|の|でこれを)(?:定め|指定)(?:るところ|る|た)?"
+    r"(?P<point>[^、。（）\n]{0,30})"
+)
 # How far a point is asked for whose noun the question does not have (額 in いくらか).
 _UNNAMED = 0.5
 # Of the question so much must stand where the act leaves a point to an order, unless it asks for
-# an order.
+# an order, cites the place or asks for a figure.
 _LEAST = 0.6
-# What a provision counts that fills in another paragraph than the one named.
+# What a provision counts that fills in another part than the one named.
 _ELSEWHERE = 0.5
-# How much counts that an order repeats the point, that its paragraph has the words of the question,
-# and that these words have found it.
-_REPEATS, _ABOUT, _IS_FOUND = 0.5, 0.3, 0.3
+# How much counts that an order repeats the point, that it states the figure asked for, that its
+# paragraph has the words of the question, and that these words have found it.
+_REPEATS, _STATES, _ABOUT, _IS_FOUND = 0.5, 0.5, 0.3, 0.3
 _LEAST_FIT = 0.2
 _CONTENT = re.compile(r"[一-鿿々ァ-ヺーa-z0-9]")
+_PROVISO = "ただし書"
 _CABINET = "政令"
 _ACTS = ("", "Act", "Constitution")
 _CABINET_TYPES = ("CabinetOrder", "ImperialOrder")
@@ -70,11 +74,41 @@ class _Filling(NamedTuple):
     clause: str
 
     @property
-    def line(self) -> str:
-        """Its paragraph or item with the citation."""
+    def paragraph(self) -> str:
+        """Its paragraph from the line with the citation on, the items below it included."""
         text, position = self.passage.text, self.reference.start - self.passage.start
-        end = text.find("\n", position)
-        return text[text.rfind("\n", 0, position) + 1 : end if end >= 0 else None]
+        start = text.rfind("\n", 0, position) + 1
+        end = _PARAGRAPH.search(text, position)
+        return text[start : end.start() if end else None]
+
+
+class _Words(NamedTuple):
+    """The words of a question, for what they share with a text.
+
+    Attributes:
+        own: the pairs of its letters, but for everyday words.
+        everyday: for each everyday word its pairs, and those of each phrase of statutes for it.
+    """
+
+    own: set[str]
+    everyday: list[list[set[str]]]
+
+    @classmethod
+    def of(cls, question: str, wordings: Sequence[Wording], names: LawNames) -> Self:
+        """The words of a question without the laws and provisions that it names."""
+        said = [_pairs(one.said) for one in wordings]
+        own = _pairs(_without_places(question, names)).difference(*said)
+        return cls(own, [[_pairs(x) for x in (one.said, *one.phrases)] for one in wordings])
+
+    def share(self, text: str) -> float:
+        """The share of the words that a text has; of none it has all."""
+        pairs = _pairs(text)
+        total = len(self.own) + sum(len(one[0]) for one in self.everyday)
+        held: float = len(self.own & pairs)
+        for said, *phrases in self.everyday:
+            best = max(len(one & pairs) / (len(one) or 1) for one in (said, *phrases))
+            held += len(said) * best
+        return held / total if total else 1.0
 
 
 class Filler:
@@ -85,6 +119,7 @@ class Filler:
         names: of the laws, and which orders are whose.
         admission: which documents may be found.
         question: as asked.
+        wordings: its everyday words.
         found: articles by how well their words agree with the question, 0 to 1.
     """
 
@@ -94,6 +129,7 @@ class Filler:
         names: LawNames,
         admission: Admission,
         question: str,
+        wordings: Sequence[Wording],
         found: Scores,
     ) -> None:
         self._store = store
@@ -101,7 +137,8 @@ class Filler:
         self._admission = admission
         self._question = question
         self._asked = order_asked(question)
-        self._words = _pairs(_without_places(question, names))
+        self._figure = figure_asked(question)
+        self._words = _Words.of(question, wordings, names)
         self._found = found
 
     def links(self, seeds: Sequence[Seed]) -> list[Link]:
@@ -113,8 +150,8 @@ class Filler:
         Returns:
             At most two links; none where the question does not ask for what is left to an order.
         """
-        seeds = [seed for seed in seeds if seed.named] or seeds[: _FOUND if self._asked else _BEST]
-        link = self._best(seeds, self._asked)
+        named = [seed for seed in seeds if seed.named]
+        link = self._best(named or seeds, self._asked)
         if link is None:
             return []
         law_id, _, path = link.unit.rpartition("#")
@@ -123,12 +160,25 @@ class Filler:
 
     def _best(self, seeds: Sequence[Seed], asked: OrderAsked | None) -> Link | None:
         best, link = 0.0, None
+        stating: set[str] = set()
         for seed in seeds:
-            points = self._points(seed) if asked is None else {}
+            provision = self._store.at(seed.law_id, seed.locator)
+            text = provision.text if provision else ""
+            # What was found only by its words and itself states the figure leaves it to no order,
+            # and nothing that fits worse leads to a better answer.
+            states = self._figure is not None and self._figure.stated_in(text)
+            if asked is None and states and not seed.named:
+                stating.add(article_unit(seed.law_id, seed.locator))
+                continue
+            # A question that names the very paragraph names all that it leaves to an order.
+            cited = seed.named and (bool(seed.locator.paragraph) or _PARAGRAPH.search(text) is None)
+            points = self._points(text, cited=cited)
             if asked is None and not points:
                 continue
             for filling in self._fillings(seed, asked):
-                fit = seed.strength * self._fit(seed, filling, asked, points)
+                if stating and filling.passage.id not in stating:
+                    continue
+                fit = seed.strength * self._fit(seed, filling, asked, points, cited=cited)
                 if fit > best:
                     best = fit
                     link = Link(
@@ -140,23 +190,38 @@ class Filler:
                     )
         return link
 
-    def _points(self, seed: Seed) -> dict[str, float]:
-        """The points that a provision leaves to an order, by their nouns.
+    def _points(self, text: str, *, cited: bool) -> dict[str, float]:
+        """The points that a provision leaves to an order and the question may ask for.
+
+        Those are all of a place that it cites; elsewhere those with its words around them, and,
+        where it asks for a figure, those that are figures.
 
         Returns:
-            For every point with the words of the question around it how far it is asked for, 0
-            to 1.
+            For the noun of every point, empty where it has none, how far it is asked for, 0 to 1.
         """
-        provision = self._store.at(seed.law_id, seed.locator)
-        text = provision.text if provision else ""
         points: dict[str, float] = {}
         for left in _LEFT.finditer(text):
-            noun = _NOUN.search(left["point"])
-            share = _share(self._words, _sentence(text, left.start(), left.end()))
-            if noun is not None and share >= _LEAST:
-                named = 1.0 if noun[0] in self._question else _UNNAMED
-                points[noun[0]] = max(share * named, points.get(noun[0], 0.0))
+            found = _NOUN.match(left["point"])
+            noun = found[0] if found else left["before"] or ""
+            share = self._words.share(_sentence(text, left.start(), left.end()))
+            is_figure = self._figure is not None and self._figure.is_called(noun)
+            if cited or (noun and (share >= _LEAST or is_figure)):
+                named = 1.0 if noun and noun in self._question else _UNNAMED
+                points[noun] = max(share * named, points.get(noun, 0.0))
         return points
+
+    def _is_filled(self, noun: str, filling: _Filling) -> bool:
+        """Whether an order says that it fills in a point: 金額 where the act says 金額以上.
+
+        For a figure it may say what else the act calls it: 基礎額, which is 政令で定める金額.
+        """
+        left = _LEFT.search(filling.clause)
+        filled = _NOUN.match(left["point"]) if left else None
+        if noun in filling.clause or (filled is not None and noun.startswith(filled[0])):
+            return True
+        return self._figure is not None and all(
+            self._figure.is_called(words) for words in (noun, filling.clause)
+        )
 
     def _fillings(self, seed: Seed, asked: OrderAsked | None) -> Iterator[_Filling]:
         """The provisions of orders that fill in the article of a seed."""
@@ -194,21 +259,33 @@ class Filler:
         return (law_type in _CABINET_TYPES) == (asked.instrument == _CABINET)
 
     def _fit(
-        self, seed: Seed, filling: _Filling, asked: OrderAsked | None, points: Mapping[str, float]
+        self,
+        seed: Seed,
+        filling: _Filling,
+        asked: OrderAsked | None,
+        points: Mapping[str, float],
+        *,
+        cited: bool,
     ) -> float:
         """How well a provision fills in the point asked for; 0 where it fills in another one."""
+        near = seed.locator.contains(filling.reference.target)
+        near = near or filling.reference.target.contains(seed.locator)
+        states = self._figure is not None and self._figure.stated_in(filling.paragraph)
         if asked is not None:
             repeats = _share(_pairs(asked.point), filling.clause)
         else:
-            repeats = max((points[noun] for noun in points if noun in filling.clause), default=0.0)
-            if not repeats:
+            own = [share for noun, share in points.items() if self._is_filled(noun, filling)]
+            answers = cited or (bool(own) and (states or seed.named or self._figure is None))
+            if not (near and answers):
                 return 0.0
-        near = seed.locator.contains(filling.reference.target)
-        near = near or filling.reference.target.contains(seed.locator)
-        return (1.0 if near else _ELSEWHERE) * (
+            repeats = max(own, default=0.0)
+        # Who names the proviso of a place means none of what fills in the rest of it.
+        exact = near and (_PROVISO not in self._question or _PROVISO in filling.clause)
+        return (1.0 if exact else _ELSEWHERE) * (
             _LEAST_FIT
             + _REPEATS * repeats
-            + _ABOUT * _share(self._words, f"{filling.passage.header}{filling.line}")
+            + _STATES * states
+            + _ABOUT * self._words.share(f"{filling.passage.header}{filling.paragraph}")
             + _IS_FOUND * self._found.get(filling.passage.id, 0.0)
         )
 

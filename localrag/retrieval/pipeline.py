@@ -347,7 +347,7 @@ class Retriever:
         """What punishes or fills in what was found, with the place it gains in the total."""
         found = relative_to_best(found)
         if not sought.doing:
-            filler = Filler(self.store, self.names, admission, asked.text, found)
+            filler = Filler(self.store, self.names, admission, asked.text, sought.everyday, found)
             links = filler.links(seeds)
             _place(total, links)
             return links

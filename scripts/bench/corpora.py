@@ -11,6 +11,7 @@ from localrag.corpus.model import ARTICLES
 from localrag.evaluation.datasets.excerpts import as_documents
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.model import Question
+from localrag.inference.opening import OFF
 from localrag.ingest.add import add
 from localrag.ingest.index import index_as_set
 from localrag.retrieval.pipeline import Retriever
@@ -38,7 +39,7 @@ def open_corpus(work: Path, name: str, paths: Sequence[Path], embedder: str = ""
     workspace = Workspace(work / "home")
     workspace.init()
     model = _installed(workspace, embedder)
-    config = load(workspace, {"embedding.model": model, "ingest.workers": WORKERS})
+    config = load(workspace, {"embedding.model": model or OFF, "ingest.workers": WORKERS})
     added = add(workspace, name, paths, workers=WORKERS)
     if added.failed:
         print(f"{len(added.failed)} documents not entered; the first: {added.failed[0]}")

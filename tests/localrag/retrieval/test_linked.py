@@ -45,6 +45,32 @@ LAWS = {
             ["国土交通大臣は、前条の規定に違反した者に対し、表示の除去を命ずることができる。"],
         ),
         "6": ("灯火", ["灯台船の灯火は、常時明るいものでなければならない。"]),
+        "7": ("", ["政令で定める船舶は、この法律による検査を要しない。"]),
+        "8": (
+            "操船試験",
+            [
+                "灯台船を操船しようとする者は、政令で定める書類を提出しなければならない。ただし、"
+                "政令で定める者については、この限りでない。"
+            ],
+        ),
+        "9": (
+            "係留",
+            ["灯台船を係留する水面は、政令で定める規模以上のものでなければならない。"],
+        ),
+        "13": (
+            "納付金",
+            [
+                "灯台船の所有者は、灯台船の数に基礎額を乗じて得た納付金を納付しなければならない。",
+                "前項の基礎額は、費用を基準として、政令で定める金額とする。",
+            ],
+        ),
+        "14": (
+            "検査",
+            [
+                "灯台船の検査の手数料は、一隻につき三万円とする。",
+                "灯台船の検査の手数料の割増しは、政令で定める額とする。",
+            ],
+        ),
         "10": (
             "",
             [
@@ -75,6 +101,12 @@ LAWS = {
                 "債券とする。"
             ],
         ),
+        "3": ("", ["法第七条の政令で定める船舶は、長さ十メートル未満のものとする。"]),
+        "4": ("", ["法第八条第一項の政令で定める書類は、海技士の免状の写しとする。"]),
+        "5": ("", ["法第八条第一項ただし書の政令で定める者は、自衛官とする。"]),
+        "6": ("", ["法第九条の政令で定める規模は、五百平方メートルとする。"]),
+        "7": ("", ["法第十三条第二項に規定する基礎額は、五万円とする。"]),
+        "8": ("", ["法第十四条第二項の政令で定める額は、一万円とする。"]),
     },
     (ORDINANCE, "灯台船法施行規則", "令和九十九年国土交通省令第二十三号"): {
         "1": ("債券", ["令第二条に規定する国土交通省令で定める債券は、港債券とする。"]),
@@ -114,7 +146,7 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         yield retriever
 
 
-_KANJI = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三"]
+_KANJI = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三", "十四"]
 
 
 def quoted_from(retriever: Retriever, query: Query) -> Quotations:
@@ -220,6 +252,45 @@ def test_a_point_left_to_an_order_is_quoted_beside_the_act(laws: Retriever) -> N
     assert (link.unit, link.other, link.comes_first) == (f"{ORDER}#1", f"{ACT}#3", False)
     quoted = [citation.passage_id for citation in quoted_from(laws, question).citations]
     assert {passage_id.partition(".")[0] for passage_id in quoted[:2]} == {f"{ACT}#3", f"{ORDER}#1"}
+
+
+@pytest.mark.parametrize(
+    ("question", "act", "order"),
+    [
+        # What the act leaves to an order follows what the question cites of it, whatever its words.
+        ("灯台船法第3条第2項 船が大きいと高くなるのか", "3.2", f"{ORDER}#1"),
+        ("灯台船法第3条第3項 国債でもよいか", "3.3", f"{ORDER}#2"),
+        # An article of one paragraph is named as exactly as a paragraph.
+        ("灯台船法第7条 小さな船", "7", f"{ORDER}#3"),
+        # The proviso has an order of its own.
+        ("灯台船法第8条第1項ただし書 試験に要る物", "8.1", f"{ORDER}#5"),
+    ],
+)
+def test_the_provision_cited_comes_first_and_what_fills_it_in_second(
+    laws: Retriever, question: str, act: str, order: str
+) -> None:
+    quoted = [citation.passage_id for citation in quoted_from(laws, Query(question)).citations]
+    assert quoted[0].startswith(f"{ACT}#{act}")
+    assert quoted[1].partition(".")[0] == order
+
+
+@pytest.mark.parametrize(
+    ("question", "order"),
+    [
+        # The act says 規模, the order 平方メートル; the act says 基礎額, which is a 金額.
+        ("灯台船の係留には何平米の水面が要るか", f"{ORDER}#6"),
+        ("灯台船の納付金はいくらか", f"{ORDER}#7"),
+    ],
+)
+def test_a_figure_that_the_act_leaves_to_an_order_is_quoted_second(
+    laws: Retriever, question: str, order: str
+) -> None:
+    quoted = [citation.passage_id for citation in quoted_from(laws, Query(question)).citations]
+    assert order in [passage_id.partition(".")[0] for passage_id in quoted[:2]]
+
+
+def test_a_figure_that_the_act_states_is_not_looked_for_in_an_order(laws: Retriever) -> None:
+    assert laws.search(Query("灯台船の検査の手数料はいくらか")).links == ()
 
 
 def test_what_an_order_leaves_again_follows_it(laws: Retriever) -> None:

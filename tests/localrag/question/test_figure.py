@@ -1,0 +1,49 @@
+"""Which figure a question asks of a statute, and whether a provision states it."""
+
+import pytest
+
+from localrag.question.figure import figure_asked
+
+
+@pytest.mark.parametrize(
+    ("question", "stated", "not_stated"),
+    [
+        ("保証金はいくらか", "一隻につき七百万円とする。", "政令で定める額とする。"),
+        ("手数料の額", "百分の三とする。", "第三項の額とする。"),
+        ("係留料は何％か", "百分の三とする。", "三年とする。"),
+        ("水面は何平米以上か", "五百平方メートル以上とする。", "五百メートル以上とする。"),
+        ("何ヘクタールから", "〇・五ヘクタール", "五百平方メートル"),
+        ("何人以上の船員が要るか", "五十名以上の者", "第五十条の者"),
+        ("期間は最短何営業日か", "二十日以上とする。", "第二十条の期間とする。"),
+        ("届出は何日以内か", "十四日以内に", "遅滞なく"),
+    ],
+)
+def test_a_figure_is_known_by_its_unit(question: str, stated: str, not_stated: str) -> None:
+    figure = figure_asked(question)
+    assert figure is not None
+    assert figure.stated_in(stated)
+    assert not figure.stated_in(not_stated)
+
+
+@pytest.mark.parametrize(
+    ("question", "noun", "other"),
+    [
+        ("保証金はいくらか", "額", "期間"),
+        ("届出は何日以内か", "期間", "額"),
+        ("水面は何平米以上か", "規模", "者"),
+    ],
+)
+def test_an_act_calls_what_it_leaves_to_an_order_by_a_noun_for_such_figures(
+    question: str, noun: str, other: str
+) -> None:
+    figure = figure_asked(question)
+    assert figure is not None
+    assert figure.is_called(noun)
+    assert not figure.is_called(other)
+
+
+@pytest.mark.parametrize(
+    "question", ["", "灯台船とは何か", "誰が操船できるか", "第3条は何項まであるか"]
+)
+def test_other_questions_ask_for_no_figure(question: str) -> None:
+    assert figure_asked(question) is None
