@@ -81,7 +81,7 @@ LAWS = {
         ),
         "11": ("", ["第五条の規定による命令に違反した者は、百万円以下の罰金に処する。"]),
         "12": ("", ["第二条第二項の規定に違反した者は、五十万円以下の罰金に処する。"]),
-        "13": (
+        "15": (
             "",
             [
                 "法人の代表者又は従業者が、その法人の業務に関し、第十条の違反行為をしたときは、"
@@ -146,7 +146,7 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         yield retriever
 
 
-_KANJI = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三", "十四"]
+_KANJI = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三", "十四", "十五"]
 
 
 def quoted_from(retriever: Retriever, query: Query) -> Quotations:
@@ -211,7 +211,7 @@ def test_the_penalty_of_the_legal_person_comes_first(
     laws: Retriever, question: str, punished: str
 ) -> None:
     first = laws.search(Query(question)).hits[0]
-    assert (first.passage.id, first.punishes) == (f"{ACT}#13", punished)
+    assert (first.passage.id, first.punishes) == (f"{ACT}#15", punished)
     assert "三億円以下" in quoted_from(laws, Query(question)).citations[0].quote
 
 
