@@ -25,7 +25,7 @@ from pydantic_core import from_json
 from localrag.methods.model import Calls, Case, Method
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import language_of
-from localrag.question.expectation import Expectation, is_of_kind
+from localrag.question.expectation import Expectation, is_of_kind, repeats
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.claims import Checked, ClaimChecker
 from localrag.reading.evidence import element
@@ -105,7 +105,8 @@ def _held(
     if claim.mismatches:
         return claim
     kind = None
-    if not is_of_kind(claim.text, Expectation.of(full_text(asked)).kind):
+    question = full_text(asked)
+    if not is_of_kind(claim.text, Expectation.of(question).kind) or repeats(claim.text, question):
         kind = MismatchKind.ANSWER
     elif toolkit.answers(asked, found, checked.sentences) < _ANSWERS:
         kind = MismatchKind.SUBJECT

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from localrag.question.names import names_in
+from localrag_indexes.analysis import Analyzer
 
 
 class Kind(StrEnum):
@@ -87,6 +88,8 @@ _WITHOUT_SIGN = tuple(
          r"|^(?:is|are|was|were|do|does|did|can|could|may|must|has|have|had|should|will)\b"),
     )
 )  # fmt: skip
+# 前身は？ leaves open what it asks for.
+_LEFT_OPEN = re.compile(r"(?<!で)は[?？]?\s*$")
 _ASKS_WHAT = re.compile(
     r"何|なん|なに|どの|どん|どう|どれ|どち|いか[がに]|いかなる|\b(?:what|which|how)\b"
 )
@@ -143,6 +146,19 @@ def is_of_kind(answer: str, kind: Kind) -> bool:
     """Whether an answer can be one of this kind; what no word tells, a person or a place, can."""
     sign = _TELLS.get(kind)
     return sign is None or sign.search(_fold(answer)) is not None
+
+
+def repeats(answer: str, question: str) -> bool:
+    """Whether an answer only says again what a question says that asks for a thing.
+
+    「北朝」 tells nothing where 「北朝にあたる王朝は」 is asked. Whether something is so, an answer
+    may say in the words of the question.
+    """
+    asked = _fold(question)
+    if not (_ASKS_WHAT.search(asked) or _LEFT_OPEN.search(asked)):
+        return False
+    terms = Analyzer().terms
+    return set(terms(answer)) <= set(terms(question))
 
 
 def _counted(asked: str, counter: str) -> Kind:

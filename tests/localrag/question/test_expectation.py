@@ -1,6 +1,6 @@
 import pytest
 
-from localrag.question.expectation import Expectation, Kind
+from localrag.question.expectation import Expectation, Kind, repeats
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,22 @@ def test_how_to_answer_is_not_what_is_asked_about(question: str, rest: str) -> N
 
 def test_who_is_told_something_is_part_of_the_question() -> None:
     assert "教えよう" in Expectation.of("師が弟子に教えようとした技は何か").rest
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "is_repeated"),
+    [
+        ("南北朝時代の北朝にあたる王朝は", "北朝", True),
+        ("文部大臣賞の前身は？", "文部大臣賞を前身とする文部大臣賞である。", True),
+        ("文部大臣賞の前身は？", "文部省表彰", False),
+        ("渡し守とは何か", "渡し守", True),
+        ("What is the ferry code?", "The ferry code", True),
+        ("誇大広告は禁止されているか", "誇大広告は禁止されている", False),
+        ("登録は必要ですか", "登録は必要です", False),
+        ("灯台の高さは何メートルか", "12メートル", False),
+    ],
+)
+def test_an_answer_says_more_than_the_question(
+    question: str, answer: str, is_repeated: bool
+) -> None:
+    assert repeats(answer, question) is is_repeated
