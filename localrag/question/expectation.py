@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from localrag.question.names import names_in
 from localrag_indexes.analysis import Analyzer
+from localrag_indexes.analysis.japanese import morphemes
 
 
 class Kind(StrEnum):
@@ -88,6 +89,7 @@ _WITHOUT_SIGN = tuple(
          r"|^(?:is|are|was|were|do|does|did|can|could|may|must|has|have|had|should|will)\b"),
     )
 )  # fmt: skip
+_INTERJECTION = "感動詞"
 # 前身は？ leaves open what it asks for.
 _LEFT_OPEN = re.compile(r"(?<!で)は[?？]?\s*$")
 _ASKS_WHAT = re.compile(
@@ -156,6 +158,9 @@ def repeats(answer: str, question: str) -> bool:
     """
     asked = _fold(question)
     if not (_ASKS_WHAT.search(asked) or _LEFT_OPEN.search(asked)):
+        return False
+    # An answer has no interjection: what is read as one is a name that the dictionary lacks.
+    if any(morpheme.kind.startswith(_INTERJECTION) for morpheme in morphemes(answer)):
         return False
     terms = Analyzer().terms
     return set(terms(answer)) <= set(terms(question))

@@ -85,6 +85,7 @@ def test_who_is_told_something_is_part_of_the_question() -> None:
         ("文部大臣賞の前身は？", "文部大臣賞を前身とする文部大臣賞である。", True),
         ("文部大臣賞の前身は？", "文部省表彰", False),
         ("渡し守とは何か", "渡し守", True),
+        ("前座に止まるための制度は何？", "へたりという制度があった", False),
         ("What is the ferry code?", "The ferry code", True),
         ("誇大広告は禁止されているか", "誇大広告は禁止されている", False),
         ("登録は必要ですか", "登録は必要です", False),
