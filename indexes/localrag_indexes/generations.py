@@ -11,6 +11,7 @@
 import os
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ from pathlib import Path
 _POINTER = "current"
 _UNFINISHED = ".new"
 _NAME = re.compile("g-[0-9a-f]{12}")
+# How often, and after how many seconds, a folder is removed that files still come into.
+_TRIES, _BETWEEN = 20, 0.05
 
 
 @contextmanager
@@ -35,13 +38,13 @@ def new_generation(root: Path) -> Iterator[Path]:
     root.mkdir(parents=True, exist_ok=True)
     name = f"g-{uuid.uuid4().hex[:12]}"
     unfinished = root / (name + _UNFINISHED)
-    unfinished.mkdir()
     try:
+        unfinished.mkdir()
         yield unfinished
+        _flush_tree(unfinished)
     except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        _remove(unfinished)
         raise
-    _flush_tree(unfinished)
     finished = root / name
     unfinished.rename(finished)
     pointer = root / f"{_POINTER}{_UNFINISHED}"
@@ -81,6 +84,15 @@ def sweep(root: Path) -> None:
     for folder in root.glob("g-*"):
         if folder != kept:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(folder: Path) -> None:
+    """Remove what a build has left, whose threads may still write for a moment."""
+    for _ in range(_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(_BETWEEN)
 
 
 def _is_complete(folder: Path) -> bool:
