@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from localrag.retrieval.pipeline import Retriever
 
 REPOSITORY = Path(__file__).parent.parent
+Statutes = Mapping[tuple[str, str, str], Mapping[str, tuple[str, Sequence[str]]]]
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("untimed", deadline=None)
@@ -171,3 +172,46 @@ def allow_loopback() -> Callable[[], None]:
 def loopback(allow_loopback: Callable[[], None]) -> None:
     """This test may reach servers on this machine."""
     allow_loopback()
+
+
+_ARTICLES = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三", "十四", "十五"]
+
+
+@pytest.fixture(scope="session")
+def open_statutes() -> "Callable[[Path, Statutes], Retriever]":
+    """Adds and indexes made statutes in a workspace, and opens them for searching.
+
+    By id, title and number of a law its articles, at most fifteen; of each by its number the
+    caption, or "", and its paragraphs.
+    """
+
+    def open_(home: Path, laws: Statutes) -> "Retriever":
+        from localrag.config import load
+        from localrag.ingest.add import add
+        from localrag.ingest.index import index
+        from localrag.retrieval.pipeline import Retriever
+        from localrag.workspace import Workspace
+
+        workspace = Workspace.locate(home)
+        workspace.init()
+        lines = []
+        for (law_id, title, number), articles in laws.items():
+            written = [
+                {
+                    "num": article,
+                    "caption": f"（{caption}）" if caption else "",
+                    "title": f"第{_ARTICLES[int(article)]}条",
+                    "paragraphs": [
+                        {"num": str(place), "text": text} for place, text in enumerate(texts, 1)
+                    ],
+                }
+                for article, (caption, texts) in articles.items()
+            ]
+            law = {"law_id": law_id, "date": "", "title": title, "law_num": number}
+            lines.append(json.dumps({**law, "articles": written}, ensure_ascii=False))
+        (home / "laws.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        add(workspace, "main", [home / "laws.jsonl"])
+        index(workspace, "main")
+        return Retriever.open(workspace, "main", load(workspace))
+
+    return open_

@@ -127,13 +127,12 @@ class Answerability:
         passage_terms = set(analyzer().terms(f"{passage.header}\n{passage.text}"))
         total = sum(self._weights.values()) or 1.0
         letters, around = _letters(piece.text), _letters(f"{passage.header}{passage.text}")
-        names = self._names
         signs = {
             COVERAGE: coverage,
             LEAD: coverage - elsewhere,
             RUN: min(_longest_run(self._letters, letters) / _LONG_RUN, 1.0),
             WORDS: sum(w for t, w in self._weights.items() if self._said(t, passage_terms)) / total,
-            NAMES: sum(name in around for name in names) / len(names) if names else 1.0,
+            NAMES: self._named(around),
             KIND: float(self._expectation.sign is None or self._expectation.met_by(piece.text)),
             STATUTE: float(piece.passage.layer != PASSAGES),
             LAW: float(piece.passage.document_id in self._laws),
@@ -150,6 +149,12 @@ class Answerability:
             signs[NEARNESS] = (cosine - _LEAST_COSINE) / (1 - _LEAST_COSINE)
             signs[NEAREST] = (cosine - max(others, default=least)) / (1 - _LEAST_COSINE)
         return signs
+
+    def _named(self, letters: str) -> float:
+        """The share of the names of the question that a text has; of none it has all."""
+        if not self._names:
+            return 1.0
+        return sum(name in letters for name in self._names) / len(self._names)
 
     def _said(self, term: str, terms: set[str]) -> bool:
         """Whether a text with some terms says one of the question, as it is or as the law does."""

@@ -38,17 +38,11 @@ class Outcome(NamedTuple):
 
 def main() -> None:
     """Print every measure for the questions that judge and for the others."""
-    options = parser(__doc__, work=True)
+    options = parser(__doc__, work=True, embedder=True)
     distractors = options.add_mutually_exclusive_group()
     distractors.add_argument("--supplementary", action="store_true", help="whole laws beside them")
     distractors.add_argument("--alone", action="store_true", help="no laws beside them")
     options.add_argument("--limit", type=int, metavar="N", help="of each group the first N")
-    options.add_argument(
-        "--embedder",
-        default="",
-        metavar="MODEL",
-        help="search by meaning, too: an installed model, or the file or folder of one",
-    )
     arguments = options.parse_args()
     data, work = arguments.data, arguments.work.resolve()
     squad = data / "jsquad" / "valid-v1.3.json"

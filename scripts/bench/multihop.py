@@ -29,13 +29,7 @@ BY_MEANING = {
 
 def main() -> None:
     """Print any and all supporting paragraphs at 10 for HotpotQA and MuSiQue."""
-    options = parser(__doc__, work=True)
-    options.add_argument(
-        "--embedder",
-        default="",
-        metavar="MODEL",
-        help="search by meaning, too: an installed model, or the file or folder of one",
-    )
+    options = parser(__doc__, work=True, embedder=True)
     arguments = options.parse_args()
     folder, work = arguments.data / "multihop", arguments.work.resolve()
     ways = BY_WORDS | BY_MEANING if arguments.embedder else BY_WORDS

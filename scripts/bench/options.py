@@ -7,12 +7,15 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[2]
 
 
-def parser(description: str | None, *, work: bool = False) -> argparse.ArgumentParser:
-    """Make a parser that knows ``--data``, and with `work` also ``--work``.
+def parser(
+    description: str | None, *, work: bool = False, embedder: bool = False
+) -> argparse.ArgumentParser:
+    """Make a parser that knows ``--data``, and where asked ``--work`` and ``--embedder``.
 
     Args:
         description: the docstring of the script, shown as it is written.
         work: whether the script keeps corpora between runs.
+        embedder: whether it can search by meaning.
     """
     made = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -33,6 +36,13 @@ def parser(description: str | None, *, work: bool = False) -> argparse.ArgumentP
             default=REPOSITORY / ".cache" / "bench",
             metavar="FOLDER",
             help="where corpora are kept between runs; without it .cache/bench",
+        )
+    if embedder:
+        made.add_argument(
+            "--embedder",
+            default="",
+            metavar="MODEL",
+            help="search by meaning, too: an installed model, or the file or folder of one",
         )
     return made
 

@@ -1,17 +1,12 @@
 """Which of the provisions that share the words of a question is quoted for it."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from localrag.config import load
-from localrag.ingest.add import add
-from localrag.ingest.index import index
 from localrag.reading.extractive import quotations
 from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
-from localrag.workspace import Workspace
 
 BALLOONS, KITES = "599AC0000000031", "599AC0000000032"
 LAWS = {
@@ -55,33 +50,13 @@ LAWS = {
         "5": ("事故", ["凧の糸が切れたときは、知事に報告しなければならない。"]),
     },
 }
-_KANJI = ["", *"一二三四五六七"]
 
 
 @pytest.fixture(scope="module")
-def laws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
-    home = tmp_path_factory.mktemp("laws")
-    workspace = Workspace.locate(home)
-    workspace.init()
-    lines = []
-    for (law_id, title, number), articles in LAWS.items():
-        written = [
-            {
-                "num": article,
-                "caption": f"（{caption}）" if caption else "",
-                "title": f"第{_KANJI[int(article)]}条",
-                "paragraphs": [
-                    {"num": str(place), "text": text} for place, text in enumerate(texts, 1)
-                ],
-            }
-            for article, (caption, texts) in articles.items()
-        ]
-        law = {"law_id": law_id, "date": "", "title": title, "law_num": number}
-        lines.append(json.dumps({**law, "articles": written}, ensure_ascii=False))
-    (home / "laws.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    add(workspace, "main", [home / "laws.jsonl"])
-    index(workspace, "main")
-    with Retriever.open(workspace, "main", load(workspace)) as retriever:
+def laws(
+    tmp_path_factory: pytest.TempPathFactory, open_statutes: Callable[..., Retriever]
+) -> Iterator[Retriever]:
+    with open_statutes(tmp_path_factory.mktemp("laws"), LAWS) as retriever:
         yield retriever
 
 

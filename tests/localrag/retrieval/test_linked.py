@@ -1,7 +1,6 @@
 """What the law connects with what was found: the penalty of a breach, what an order fills in."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -120,33 +119,11 @@ LAWS = {
 
 
 @pytest.fixture(scope="module")
-def laws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
-    home = tmp_path_factory.mktemp("laws")
-    workspace = Workspace.locate(home)
-    workspace.init()
-    lines = []
-    for (law_id, title, number), articles in LAWS.items():
-        written = [
-            {
-                "num": article,
-                "caption": f"（{caption}）" if caption else "",
-                "title": f"第{_KANJI[int(article)]}条",
-                "paragraphs": [
-                    {"num": str(place), "text": text} for place, text in enumerate(texts, 1)
-                ],
-            }
-            for article, (caption, texts) in articles.items()
-        ]
-        law = {"law_id": law_id, "date": "", "title": title, "law_num": number}
-        lines.append(json.dumps({**law, "articles": written}, ensure_ascii=False))
-    (home / "laws.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    add(workspace, "main", [home / "laws.jsonl"])
-    index(workspace, "main")
-    with Retriever.open(workspace, "main", load(workspace)) as retriever:
+def laws(
+    tmp_path_factory: pytest.TempPathFactory, open_statutes: Callable[..., Retriever]
+) -> Iterator[Retriever]:
+    with open_statutes(tmp_path_factory.mktemp("laws"), LAWS) as retriever:
         yield retriever
-
-
-_KANJI = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三", "十四", "十五"]
 
 
 def quoted_from(retriever: Retriever, query: Query) -> Quotations:
