@@ -15,6 +15,8 @@ from localrag.config_sources import HasSettings, collect
 from localrag.errors import ConfigError
 
 Switch = Literal["auto", "on", "off"]
+Provisions = Literal["openings", "whole"]
+"""What is embedded of the provisions of statutes."""
 """Whether something takes part; auto: wherever it can."""
 
 Stages = Literal[
@@ -96,6 +98,11 @@ class EmbeddingConfig(_Section):
         "if there is exactly one; off: none",
     )
     server: str = Field("", description="address of the model server")
+    provisions: Provisions = Field(
+        "openings",
+        description="of a provision of a statute its heading and first words, or all of it, which "
+        "takes ten times as long",
+    )
 
 
 class RerankingConfig(_Section):

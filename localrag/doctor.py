@@ -189,7 +189,13 @@ def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Findin
 
     def look() -> "IndexState":
         with CorpusStore.open(place.store, read_only=True) as store:
-            return vector_state(place, store, embedder_id(workspace, config), deep=True)
+            return vector_state(
+                place,
+                store,
+                embedder_id(workspace, config),
+                config.embedding.provisions,
+                deep=True,
+            )
 
     yield _state(f"vectors {name}", name, place.vectors, look)
 

@@ -23,6 +23,8 @@ _MODEL = "qwen3-8b"
 
 _EMBEDDER = "multilingual-e5-small"
 _EMBEDDING = f"embedding.model={_EMBEDDER}"
+# What is published on statutes was measured with vectors of all their words.
+_WHOLE = "embedding.provisions=whole"
 """The embedder of the commands, and the setting that names it."""
 
 _TABLE_2 = "1,2,3,1-2,2-1,1-3,2-3,1-2-3"
@@ -296,7 +298,7 @@ def _beforehand(dataset: Dataset) -> Iterator[str]:
     """What the commands of a dataset take for granted."""
     corpus = corpus_name(dataset)
     if corpus:
-        vectors = _localrag(f"index --corpus {corpus}", _EMBEDDING)
+        vectors = _localrag(f"index --corpus {corpus}", _EMBEDDING, _WHOLE)
         yield (
             f"Search by meaning needs vectors, made once: `localrag models pull {_EMBEDDER}`, then "
             f"`{vectors}`. Without them BM25 stands in, and conditions say so."

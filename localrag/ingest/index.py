@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from errno import ENOSPC
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from localrag.config import Config
+from localrag.config import Config, Provisions
 from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable, StorageError
 from localrag.inference.failures import named
@@ -65,6 +66,7 @@ def index(
     rebuild: bool = False,
     workers: int = 1,
     embedder: "Embedder | None" = None,
+    provisions: Provisions = "openings",
     on_event: Listener = ignore,
 ) -> IndexReport:
     """Bring references, definitions, the BM25 index and the vectors up to date with the store.
@@ -79,6 +81,7 @@ def index(
         workers: processes, and threads of the graph; with more than 1 the calling script needs
             the usual ``if __name__ == "__main__"`` guard.
         embedder: the model that makes vectors; without one they are left as they are.
+        provisions: what is embedded of the provisions of statutes.
         on_event: called with `Progress`, `EmbeddingPlanned` and `FileFailed`, in this process.
 
     Raises:
@@ -95,7 +98,7 @@ def index(
     with writing(place), CorpusStore.open(place.store) as store:
         report = _words(place, store, rebuild=rebuild, workers=workers, on_event=on_event)
         if embedder is not None:
-            source = _Source(embedder.id, lambda: nullcontext(embedder))
+            source = _Source(embedder.id, lambda: nullcontext(embedder), provisions)
             report = _vectors(place, store, source, report, rebuild, workers, on_event)
     return replace(report, seconds=perf_counter() - started)
 
@@ -121,17 +124,19 @@ def index_as_set(
     place = workspace.corpus(corpus)
     with _words_stay(corpus):
         model = embedder_id(workspace, config)
-    source = _Source(model, lambda: cast("Embedder", open_embedder(workspace, config)))
+    load = cast("Callable[[], Embedder]", partial(open_embedder, workspace, config))
+    source = _Source(model, load, config.embedding.provisions)
     with writing(place), CorpusStore.open(place.store) as store:
         report = _vectors(place, store, source, report, rebuild, workers, on_event)
     return replace(report, seconds=perf_counter() - started)
 
 
 class _Source(NamedTuple):
-    """An embedder that is not loaded yet: its id, and what loads it."""
+    """An embedder that is not loaded yet: its id, what loads it, and what it embeds of statutes."""
 
     id: str
     load: "Callable[[], AbstractContextManager[Embedder]]"
+    provisions: Provisions
 
 
 def _words(
@@ -166,12 +171,23 @@ def _vectors(
     on_event: Listener,
 ) -> IndexReport:
     """Bring the vectors up to date; returns the report of the words with theirs added."""
-    if not rebuild and vector_state(place, store, source.id, deep=True) is IndexState.FRESH:
+    if (
+        not rebuild
+        and vector_state(place, store, source.id, source.provisions, deep=True) is IndexState.FRESH
+    ):
         sweep(place.vectors)
         Journal.of(place, source.id).discard()
         return report
     with _words_stay(place.name), _failures_named(place), source.load() as embedder:
-        done = embed(place, store, embedder, on_event, rebuild=rebuild, threads=threads)
+        done = embed(
+            place,
+            store,
+            embedder,
+            on_event,
+            provisions=source.provisions,
+            rebuild=rebuild,
+            threads=threads,
+        )
     return replace(report, skipped=False, embedded=done.windows, vectors=done.vectors)
 
 

@@ -4,6 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from localrag.config import Provisions
 from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES
 from localrag.corpus.store import CorpusStore
 from localrag.workspace import CorpusPaths, Workspace
@@ -69,7 +70,12 @@ def opened_from(place: CorpusPaths) -> tuple[object, ...]:
 
 
 def vector_state(
-    place: CorpusPaths, store: CorpusStore, model: str | None = None, *, deep: bool = False
+    place: CorpusPaths,
+    store: CorpusStore,
+    model: str | None = None,
+    provisions: Provisions | None = None,
+    *,
+    deep: bool = False,
 ) -> IndexState:
     """Tell whether the vectors of a corpus can be used as they are; loads no model.
 
@@ -77,12 +83,16 @@ def vector_state(
         place: where the corpus lies.
         store: the corpus, open.
         model: id of the embedder they should be of; any will do where none is named.
+        provisions: what should be embedded of the provisions of statutes; either will do where
+            nothing is said.
         deep: compare every byte with its checksum, not only sizes.
     """
     manifest = _manifest(place.vectors, deep=deep)
     if isinstance(manifest, IndexState):
         return manifest
     if model and manifest.extra.get("model") != model:
+        return IndexState.OUTDATED
+    if provisions and manifest.extra.get("provisions") != provisions:
         return IndexState.OUTDATED
     built_from = {name: manifest.extra.get(name) for name in origin(store)}
     return IndexState.FRESH if built_from == origin(store) else IndexState.BEHIND

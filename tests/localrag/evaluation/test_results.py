@@ -51,7 +51,8 @@ def test_with_no_run_every_method_has_its_command(
     embedder = "--set embedding.model=multilingual-e5-small"
     assert f"`localrag {embedder} eval lawqa --method statute-fixed" in row(text, "statute-fixed")
     assert [embedder in row(text, f"statute-{way}") for way in ("direct", "lexical")] == [False] * 2
-    assert f"`localrag {embedder} index --corpus lawqa`" in text
+    whole = "--set embedding.provisions=whole"
+    assert f"`localrag {embedder} {whole} index --corpus lawqa`" in text
     assert "86 documents of the corpus are gold passages" in text
 
 

@@ -77,6 +77,24 @@ def test_every_window_of_a_passage_has_its_header(filled: Workspace) -> None:
     assert "舟を出す者" in "".join(text.partition("\n")[2] for text in first)
 
 
+def test_of_a_provision_the_opening_is_embedded_unless_all_of_it_is_wanted(
+    workspace: Workspace, laws: Path, write_law: LawWriter
+) -> None:
+    write_law(1, "舟を出す者" * 100, articles=3)
+    (laws / "note.md").write_text(
+        "".join(f"桟橋{n}は朝に開く。" for n in range(80)), encoding="utf-8"
+    )
+    add(workspace, "main", [laws])
+    assert index(workspace, "main", embedder=HashingEmbedder(window=200)).embedded == 3 + 4
+    place = workspace.corpus("main")
+    with CorpusStore.open(place.store, read_only=True) as store:
+        assert vector_state(place, store, "hashing", "openings") is IndexState.FRESH
+        assert vector_state(place, store, "hashing", "whole") is IndexState.OUTDATED
+    # The windows of the note are the same ones.
+    report = index(workspace, "main", embedder=HashingEmbedder(window=200), provisions="whole")
+    assert report.embedded == report.vectors - 4 > 6
+
+
 def test_without_an_embedder_vectors_stay_as_they_are(filled: Workspace) -> None:
     index(filled, "main")
     assert status(filled) is IndexState.MISSING
@@ -238,7 +256,7 @@ def test_one_passage_of_a_megabyte(workspace: Workspace, laws: Path, write_law: 
     add(workspace, "main", [laws])
     seen: list[Event] = []
     embedder = HashingEmbedder(window=500)
-    report = index(workspace, "main", embedder=embedder, on_event=seen.append)
+    report = index(workspace, "main", embedder=embedder, provisions="whole", on_event=seen.append)
     assert report.vectors >= 350_000 // 500
     assert len(found(workspace, "舟を出す者")) == 1
     last = [event for event in seen if isinstance(event, Progress) and event.stage == "vectors"][-1]
