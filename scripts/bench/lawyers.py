@@ -8,32 +8,54 @@ and how often a law that the corpus lacks is told, and nothing supported in its 
 and what it stands under count as one. A question that follows others is read
 after them, without a model.
 
+``--parts`` says what each part adds: all is done again without it, on the half that may be seen.
 ``--show`` prints the questions of the half that may be looked at, never of the other.
 """
 
 import json
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from corpora import open_corpus
 from options import REPOSITORY, parser
 from rates import latency, rate
 
 from localrag.corpus.model import Locator
-from localrag.question.follow_up import rewritten
+from localrag.question import follow_up
+from localrag.question.follow_up import Rewritten
 from localrag.reading.extractive import Quotations, quotations
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.scope import OrdersUnder
+from localrag.retrieval.scope import NO_LAWS, OrdersUnder
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
 SEEN = "seen"
 HITS = 10
 FIRST = 2
+# What can be left out: its name, where it is looked up, and what stands there instead.
+PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+    ("laws named", "localrag.retrieval.pipeline.scope_of", lambda *_: NO_LAWS),
+    ("everyday words", "localrag.retrieval.pipeline.wordings", lambda *_: ()),
+    ("penalties", "localrag.retrieval.pipeline.penalty_asked", lambda _: None),
+    ("what fills in", "localrag.retrieval.fill.Filler.links", lambda *_: []),
+    (
+        "follow-ups rewritten",
+        "localrag.question.follow_up.rewritten",
+        lambda text, *_: Rewritten(text, text),
+    ),
+    (
+        "captions and law weighed",
+        "localrag.retrieval.prior.weigh",
+        lambda matches, *_: {unit: match.score for unit, match in matches.items()},
+    ),
+    ("meaning", "localrag.retrieval.dense.Dense.search", lambda *_: {}),
+)
 
 
 @dataclass(frozen=True)
@@ -49,29 +71,47 @@ class Outcome:
 
 
 def main() -> None:
-    """Print a line for every group and half, and one for all."""
-    options = parser(__doc__, work=True)
+    """Print a line for every group and half, and one for all; or one for each part left out."""
+    options = parser(__doc__, work=True, embedder=True)
     options.add_argument("--questions", type=Path, default=QUESTIONS, metavar="FOLDER")
     options.add_argument("--show", action="store_true", help="print the questions that may be seen")
+    options.add_argument("--parts", action="store_true", help="leave out one part after the other")
     arguments = options.parse_args()
+    asked = [
+        json.loads(line)
+        for file in sorted(arguments.questions.glob("*.jsonl"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    laws, work = [arguments.data / "egov" / "xml"], arguments.work.resolve()
+    with open_corpus(work, "statutes", laws, arguments.embedder) as retriever:
+        if arguments.parts:
+            print_parts(retriever, [one for one in asked if one["half"] == SEEN])
+        else:
+            print_groups(answered(retriever, asked, arguments.show))
+
+
+def answered(
+    retriever: Retriever, questions: Sequence[dict[str, Any]], shown: bool = False
+) -> dict[tuple[str, str], list[Outcome]]:
+    """What came of each question, by group and half."""
     outcomes: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
-    work = arguments.work.resolve()
-    with open_corpus(work, "statutes", [arguments.data / "egov" / "xml"]) as retriever:
-        orders = OrdersUnder(retriever.store, retriever.names)
-        for file in sorted(arguments.questions.glob("*.jsonl")):
-            for line in file.read_text(encoding="utf-8").splitlines():
-                asked = json.loads(line)
-                started = time.perf_counter()
-                history = asked.get("history", ())
-                read = rewritten(asked["question"], history, retriever.names)
-                query = Query(read.text)
-                retrieval = retriever.search(query, HITS)
-                quoted = quotations(retriever, query, retrieval)
-                seconds = time.perf_counter() - started
-                outcome = judged(asked, quoted, retrieval, orders, seconds)
-                outcomes[asked["group"], asked["half"]].append(outcome)
-                if arguments.show and asked["half"] == SEEN:
-                    show(asked, quoted, retrieval, outcome, retriever)
+    orders = OrdersUnder(retriever.store, retriever.names)
+    for asked in questions:
+        started = time.perf_counter()
+        read = follow_up.rewritten(asked["question"], asked.get("history", ()), retriever.names)
+        query = Query(read.text)
+        retrieval = retriever.search(query, HITS)
+        quoted = quotations(retriever, query, retrieval)
+        seconds = time.perf_counter() - started
+        outcome = judged(asked, quoted, retrieval, orders, seconds)
+        outcomes[asked["group"], asked["half"]].append(outcome)
+        if shown and asked["half"] == SEEN:
+            show(asked, quoted, retrieval, outcome, retriever)
+    return outcomes
+
+
+def print_groups(outcomes: Mapping[tuple[str, str], Sequence[Outcome]]) -> None:
+    """Print a line for every group and half, one for each half, and the time of an answer."""
     print(f"{'group':<11}{'half':<9}{'n':>3}  {'article first or second':<24}{'exact place':<24}"
           f"{'top 10':<24}{'of another law':<24}absent told")  # fmt: skip
     for (group, half), some in sorted(outcomes.items()):
@@ -82,6 +122,27 @@ def main() -> None:
         )
     every = [one.seconds for some in outcomes.values() for one in some]
     print(f"an answer: {latency(every)}")
+
+
+def print_parts(retriever: Retriever, questions: Sequence[dict[str, Any]]) -> None:
+    """Print by group how often a right article is quoted first or second without each part."""
+    groups = sorted({one["group"] for one in questions if one["gold"]})
+    print(f"{'without':<30}{'all':<24}{'absent told':<24}{'  '.join(groups)}")
+    for part, place, instead in (("nothing", "", None), *PARTS):
+        with patch(place, instead) if place else nullcontext():
+            outcomes = answered(retriever, questions)
+        every = [one for some in outcomes.values() for one in some]
+        shares = []
+        for group in groups:
+            of_group = [one.article for one in outcomes[group, SEEN]]
+            shares.append(f"{sum(map(bool, of_group)) / len(of_group):<{len(group)}.2f}")
+        print(f"{part:<30}{share(every, 'article')}{share(every, 'told')}{'  '.join(shares)}")
+
+
+def share(outcomes: Sequence[Outcome], name: str) -> str:
+    """The rate of what came of the questions that it applies to, as a column."""
+    told = [value for one in outcomes if (value := getattr(one, name)) is not None]
+    return f"{rate(sum(told), len(told)):<24}"
 
 
 def judged(
@@ -169,10 +230,7 @@ def paragraph(place: Locator) -> tuple[str, str, str]:
 
 def print_line(group: str, half: str, some: Sequence[Outcome]) -> None:
     """Print the rates of some questions; a dash where none is asked for."""
-    rates = []
-    for name in ("article", "place", "found", "other_law", "told"):
-        told = [value for one in some if (value := getattr(one, name)) is not None]
-        rates.append(f"{rate(sum(told), len(told)):<24}")
+    rates = [share(some, name) for name in ("article", "place", "found", "other_law", "told")]
     print(f"{group:<11}{half:<9}{len(some):>3}  {''.join(rates).rstrip()}")
 
 
