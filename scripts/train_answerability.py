@@ -1,7 +1,8 @@
 """Fits the weights of ``localrag.reading.answerability``; writes them with their provenance.
 
-A logistic regression with a ridge penalty, and no weight below zero but that of the kind of
-document: every sign is oriented so that more of it speaks for an answer. What it learns from:
+A logistic regression with a ridge penalty and no weight below zero: every sign is oriented so that
+more of it speaks for an answer. Provisions, passages searched by words and passages searched by
+vectors, too, have weights of their own. What they are learned from:
 
 - JSQuAD: the paragraph is there, or withheld while the others of its page remain;
 - HotpotQA and MuSiQue: the supporting paragraphs are there, or all withheld;
@@ -12,12 +13,12 @@ document: every sign is oriented so that more of it speaks for an answer. What i
 
 Cross-validation never parts the questions of one page or one law. The JSQuAD questions that judge
 (``scripts/bench/squad.py``) and the lawyers' questions that are only counted take no part. With
-``--embedder`` the weights for corpora with vectors are fitted, too, on JSQuAD; without, they stay.
+``--embedder`` the weights for passages with vectors are fitted, too, on JSQuAD; without, they stay.
 """
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -33,7 +34,12 @@ from scipy.optimize import minimize
 from train_statute_lexical import folds
 
 from localrag.corpus.model import Passage
-from localrag.reading.answerability import BY_WORDS, NEARNESS, STATUTE, WITH_VECTORS
+from localrag.reading.answerability import (
+    PASSAGES_BY_VECTORS,
+    PASSAGES_BY_WORDS,
+    PROVISIONS,
+    SIGNS,
+)
 from localrag.reading.extractive import quotations
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
@@ -48,8 +54,11 @@ JSQUAD, OFF_TOPIC = 800, 150
 """Questions of JSQuAD that are asked of their own corpus, and of the laws."""
 FOLDS = 10
 PENALTY = 1.0
-LOST = 0.045
-"""Share of the answered questions that fall below the threshold, in cross-validation."""
+LOST = {PROVISIONS: 0.035, PASSAGES_BY_WORDS: 0.045, PASSAGES_BY_VECTORS: 0.045}
+"""Share of the answered questions that fall below the threshold, in cross-validation.
+
+Who asks about the law sees by the heading of a provision whether it is the one they meant.
+"""
 SINGLE_HOP = ("jsquad", "laws")
 """Sources whose questions one passage answers: the threshold is chosen on them."""
 DIGITS = 4
@@ -78,24 +87,29 @@ def main() -> None:
     options.add_argument("--embedder", metavar="PATH", help="fit the weights with vectors, too")
     arguments = options.parse_args()
     data, work = arguments.data, arguments.work.resolve()
-    before = tomllib.loads(WEIGHTS.read_text(encoding="utf-8")) if WEIGHTS.exists() else {}
-    file: dict[str, Any] = {
-        "by_words": fitted(list(observed(data, work)), BY_WORDS, "words"),
-        "with_vectors": before.get("with_vectors", {}),
-    }
+    file: dict[str, Any] = tomllib.loads(WEIGHTS.read_text(encoding="utf-8"))
+    found = list(observed(data, work))
+    for kind in (PROVISIONS, PASSAGES_BY_WORDS):
+        file[kind] = fitted(of_kind(found, kind), kind, "words")
     if arguments.embedder:
-        found = jsquad(data, work, arguments.embedder)
-        near = [example for example in found if NEARNESS in example.signs]
-        file["with_vectors"] = fitted(near, WITH_VECTORS, Path(arguments.embedder).name)
+        near = of_kind(jsquad(data, work, arguments.embedder), PASSAGES_BY_VECTORS)
+        searched = Path(arguments.embedder).name
+        file[PASSAGES_BY_VECTORS] = fitted(near, PASSAGES_BY_VECTORS, searched)
     WEIGHTS.write_text(tomli_w.dumps(file), encoding="utf-8")
 
 
-def fitted(examples: Sequence[Example], names: Sequence[str], searched: str) -> dict[str, Any]:
-    """The weights of some signs, with their provenance, as the file has them; printed as well."""
+def of_kind(examples: Iterable[Example], kind: str) -> list[Example]:
+    """The examples that are judged by the weights of one kind."""
+    return [example for example in examples if example.signs.keys() == set(SIGNS[kind])]
+
+
+def fitted(examples: Sequence[Example], kind: str, searched: str) -> dict[str, Any]:
+    """The weights of one kind, with their provenance, as the file has them; printed as well."""
+    names = SIGNS[kind]
     held_out = cross_validated(examples, names)
     answered = np.array([example.answered for example in examples])
     single = np.array([example.source in SINGLE_HOP for example in examples])
-    quoted_from = round(float(np.quantile(held_out[answered & single], LOST)), DIGITS)
+    quoted_from = round(float(np.quantile(held_out[answered & single], LOST[kind])), DIGITS)
     base, weights = fit(examples, names)
     sources = {}
     for source in sorted({example.source for example in examples}):
@@ -137,7 +151,7 @@ def fit(examples: Sequence[Example], names: Sequence[str]) -> tuple[float, list[
         slope = -(answered / (1 + np.exp(margins))) @ scaled
         return float(value), slope + 2 * PENALTY * free * weights
 
-    bounds = [(None, None), *((None if name == STATUTE else 0, None) for name in names)]
+    bounds = [(None, None), *((0, None) for _ in names)]
     found = minimize(loss, np.zeros(len(bounds)), jac=True, method="L-BFGS-B", bounds=bounds)
     weights = found.x[1:] / spread
     return round(float(found.x[0]), DIGITS), weights.round(DIGITS).tolist()

@@ -1,11 +1,11 @@
 """Whether a piece of text answers a question, as a probability: what is too low is not quoted.
 
 A logistic regression on a few signs, each of which speaks for an answer where there is more of it:
-how much of the question a text covers, how far it is ahead of all other passages, what of the
-question its passage repeats, whether that speaks of the names in the question, and whether the text
-offers the kind of thing asked for; of a provision, whether its law is the one named, and how many
-of the best hits are of that law; by meaning, how near its passage is to the question. The weights
-stand in ``answerability.toml``, with the command that fitted them.
+how much of the question a text covers, how far the search puts its passage ahead of all others,
+what of the question its passage repeats, whether that speaks of the names in the question, and
+whether the text offers the kind of thing asked for; of a provision, whether its law is the one
+named, and how many of the best hits are of that law; by meaning, how near its passage is to the
+question. The weights stand in ``answerability.toml``, with the command that fitted them.
 """
 
 import math
@@ -27,15 +27,18 @@ from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.query import analyzer, asked_of, full_text
 from localrag_indexes.analysis.normalize import normalize
 
-COVERAGE, LEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
-    "coverage", "lead", "run", "words", "names", "kind",
+COVERAGE, AHEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
+    "coverage", "ahead", "run", "words", "names", "kind",
 )  # fmt: skip
-STATUTE, LAW, AGREEMENT = _OF_STATUTES = "statute", "law", "agreement"
-NEARNESS, NEAREST = _OF_VECTORS = "nearness", "nearest"
-BY_WORDS = _OF_ALL + _OF_STATUTES
-"""The signs that need no vectors; see `Answerability.signs`."""
-WITH_VECTORS = _OF_ALL + _OF_VECTORS
-"""The signs of ordinary documents that are searched by vectors, too."""
+LAW, AGREEMENT = "law", "agreement"
+NEARNESS, NEAREST = "nearness", "nearest"
+PROVISIONS, PASSAGES_BY_WORDS, PASSAGES_BY_VECTORS = "provisions", "by_words", "by_vectors"
+SIGNS = {
+    PROVISIONS: (*_OF_ALL, LAW, AGREEMENT),
+    PASSAGES_BY_WORDS: _OF_ALL,
+    PASSAGES_BY_VECTORS: (*_OF_ALL, NEARNESS, NEAREST),
+}
+"""By what is judged, its signs: each has its own weights. See `Answerability.signs`."""
 
 # A run of so many characters of the question in a text is no chance; a longer one adds nothing.
 _LONG_RUN = 12
@@ -111,44 +114,47 @@ class Answerability:
         self._laws = {law_id for law in retrieval.laws for law_id in law.law_ids}
         best = [hit for hit in retrieval.hits if not hit.beside][:_AGREEING]
         self._documents = [hit.passage.document_id for hit in best]
+        self._scores = {hit.passage.id: hit.score for hit in retrieval.hits if not hit.beside}
         self._cosines = _cosines(retrieval)
 
-    def signs(
-        self, piece: Piece, passage: Passage, coverage: float, elsewhere: float
-    ) -> dict[str, float]:
-        """The signs of a piece: each 0 to 1, but for those of a lead, which begin at -1.
+    def signs(self, piece: Piece, passage: Passage, coverage: float) -> dict[str, float]:
+        """The signs of a piece: each 0 to 1, but for those that compare, which begin at -1.
 
         Args:
             piece: what may answer.
             passage: the passage found that it is part of.
             coverage: the share of the question it covers (`localrag.reading.support`).
-            elsewhere: the most that a piece of another passage covers.
         """
         passage_terms = set(analyzer().terms(f"{passage.header}\n{passage.text}"))
         total = sum(self._weights.values()) or 1.0
         letters, around = _letters(piece.text), _letters(f"{passage.header}{passage.text}")
         signs = {
             COVERAGE: coverage,
-            LEAD: coverage - elsewhere,
+            AHEAD: self._ahead(passage),
             RUN: min(_longest_run(self._letters, letters) / _LONG_RUN, 1.0),
             WORDS: sum(w for t, w in self._weights.items() if self._said(t, passage_terms)) / total,
             NAMES: self._named(around),
             KIND: float(self._expectation.sign is None or self._expectation.met_by(piece.text)),
-            STATUTE: float(piece.passage.layer != PASSAGES),
-            LAW: float(piece.passage.document_id in self._laws),
-            AGREEMENT: 0.0,
         }
-        if signs[STATUTE]:
+        # How near provisions stand to questions, nobody has measured: their words decide.
+        if piece.passage.layer != PASSAGES:
             own = self._documents.count(piece.passage.document_id)
+            signs[LAW] = float(piece.passage.document_id in self._laws)
             signs[AGREEMENT] = own / (len(self._documents) or 1)
-        # How near articles stand to questions, nobody has measured: their words decide.
-        if self._cosines and not signs[STATUTE]:
+        elif self._cosines:
             least = min(self._cosines.values())
             others = [cosine for unit, cosine in self._cosines.items() if unit != passage.id]
             cosine = self._cosines.get(passage.id, least)
             signs[NEARNESS] = (cosine - _LEAST_COSINE) / (1 - _LEAST_COSINE)
             signs[NEAREST] = (cosine - max(others, default=least)) / (1 - _LEAST_COSINE)
         return signs
+
+    def _ahead(self, passage: Passage) -> float:
+        """How far the score of a passage is above those of all others, as a share of the best."""
+        own = self._scores.get(passage.id, 0.0)
+        others = (score for unit, score in self._scores.items() if unit != passage.id)
+        other = max(others, default=0.0)
+        return (own - other) / (max(own, other) or 1.0)
 
     def _named(self, letters: str) -> float:
         """The share of the names of the question that a text has; of none it has all."""
@@ -183,31 +189,24 @@ def answers(
         full_text(asked), searcher.inverse_document_frequency, retrieval.trace.wordings
     )
     answerability = Answerability(query, retrieval, searcher.inverse_document_frequency)
-    coverages: dict[str, dict[tuple[int, int], float]] = {}
-    for hit in retrieval.hits:
-        pieces = sentences_of(searcher.store, hit.passage)
-        supports = scorer.score(pieces, hit.passage.header, hit.score)
-        coverages[hit.passage.id] = {
-            (piece.start, piece.end): support.coverage
-            for piece, support in zip(pieces, supports, strict=True)
-        }
-    best = {unit: max(inside.values(), default=0.0) for unit, inside in coverages.items()}
     likeliest = 0.0
     for passage, piece in cited:
         # Standing in the same text makes no sentence an answer: anybody may have written it there.
         (own,) = scorer.score([replace(piece, before=())], "", 0.0)
         if piece.passage.layer == PASSAGES and not (own.coverage or refers_back(piece.text)):
             continue
-        coverage = coverages[passage.id][piece.start, piece.end]
-        elsewhere = max((most for unit, most in best.items() if unit != passage.id), default=0.0)
-        signs = answerability.signs(piece, passage, coverage, elsewhere)
+        pieces = sentences_of(searcher.store, passage)
+        supports = scorer.score(pieces, passage.header, 0.0)
+        at = [(one.start, one.end) for one in pieces].index((piece.start, piece.end))
+        signs = answerability.signs(piece, passage, supports[at].coverage)
         likeliest = max(likeliest, weights_for(signs).probability(signs))
     return likeliest
 
 
 def weights_for(signs: Mapping[str, float]) -> Weights:
-    """The weights for a text with these signs: those with vectors where its nearness is known."""
-    return _fitted()["with_vectors" if NEARNESS in signs else "by_words"]
+    """The weights for a text with these signs."""
+    (kind,) = (kind for kind, names in SIGNS.items() if set(names) == signs.keys())
+    return _fitted()[kind]
 
 
 def _cosines(retrieval: Retrieval) -> dict[str, float]:
@@ -237,7 +236,7 @@ def _letters(text: str) -> str:
 def _fitted() -> Mapping[str, Weights]:
     text = files("localrag.reading").joinpath("answerability.toml").read_text(encoding="utf-8")
     read = tomllib.loads(text)
-    return {kind: _weights(read[kind]) for kind in ("by_words", "with_vectors")}
+    return {kind: _weights(read[kind]) for kind in SIGNS}
 
 
 def _weights(read: Mapping[str, Any]) -> Weights:

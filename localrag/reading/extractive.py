@@ -81,20 +81,14 @@ def quotations(
         return Quotations((), 0.0, {})
     ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
     answerability = Answerability(query, retrieval, retriever.inverse_document_frequency)
-    signs = answerability.signs(*_compared(ranked))
+    best = ranked[0]
+    signs = answerability.signs(best.piece, best.passage, best.support.coverage)
     weights = weights_for(signs)
     probability = weights.probability(signs)
     ranked.sort(key=lambda candidate: -candidate.total)
     chosen = _choose(ranked, query, retrieval, quotes) if probability >= weights.quoted_from else []
     chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
     return Quotations(quoted(retriever.store, chosen), probability, signs)
-
-
-def _compared(ranked: Sequence[_Candidate]) -> tuple[Piece, Passage, float, float]:
-    """The best piece with its passage and coverage, and the best coverage of other passages."""
-    best = ranked[0]
-    others = (one.support.coverage for one in ranked if one.passage.id != best.passage.id)
-    return best.piece, best.passage, best.support.coverage, max(others, default=0.0)
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:

@@ -82,7 +82,7 @@ def test_an_everyday_word_is_said_by_the_words_of_the_law(retriever: Retriever) 
     in_law, as_typed = (
         Answerability(
             query, replace(found, trace=trace), retriever.inverse_document_frequency
-        ).signs(piece, passage, 0.5, 0.4)
+        ).signs(piece, passage, 0.5)
         for trace in (said, Trace())
     )
     assert in_law["words"] > as_typed["words"]
@@ -127,15 +127,28 @@ def test_a_passage_near_in_meaning_is_likelier_to_answer(towers: Retriever) -> N
         assert best.signs.keys() < quotations(towers, query, near).signs.keys()
 
 
+def test_a_passage_far_ahead_of_all_others_is_likelier_to_answer(retriever: Retriever) -> None:
+    query = Query("渡し守とは何か。")
+    found = retriever.search(query)
+    first, *others = found.hits
+    near, far = (
+        replace(found, hits=(first, *(replace(hit, score=share * first.score) for hit in others)))
+        for share in (0.99, 0.2)
+    )
+    assert others
+    assert (
+        quotations(retriever, query, near).probability
+        < quotations(retriever, query, far).probability
+    )
+
+
 def test_the_law_that_is_named_speaks_for_its_provisions(retriever: Retriever) -> None:
     query = Query("渡し舟の安全及び活用に関する法律で登録は必要か")
     found = retriever.search(query)
     passage = found.hits[0].passage
     piece = sentences_of(retriever.store, passage)[0]
     named, unnamed = (
-        Answerability(query, one, retriever.inverse_document_frequency).signs(
-            piece, passage, 0.5, 0.4
-        )
+        Answerability(query, one, retriever.inverse_document_frequency).signs(piece, passage, 0.5)
         for one in (found, replace(found, laws=()))
     )
     assert (named["law"], unnamed["law"]) == (1, 0)
