@@ -53,6 +53,14 @@ _LEFT = re.compile(
 )
 _WHERE = re.compile(r"(?:どこ|何|なに|どの(?:法令|政令|省令|規則))(?:で|に)(?:決ま|決め|定め|規定)")
 _ENDS = re.compile(r"とは|って|(?:は|が)(?:何|なに|なん|どの|どん|どれ|いくら|いつ)|[?？。]|$")
+# The words that ask for a thing: all that the two languages have, but どちら, which chooses among
+# what the question names. With も they ask nothing (いつでも), nor does かどうか.
+_ASKS_FOR_A_THING = re.compile(
+    r"(?:何|なに|なん[のでかと]|誰|だれ|どなた|いつ|いくら|いくつ|いか[がなに]|なぜ|(?<!か)どう|ど[のれこん])"
+    r"(?!で?も)|\b(?:what|who(?:m|se)?|when|where|why|how)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"([^。?？]+)([。?？]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,19 @@ def order_asked(question: str) -> OrderAsked | None:
     rest = question[left.end() :]
     end = _ENDS.search(rest)
     return OrderAsked(left["instrument"], rest[: end.start() if end else None])
+
+
+def asks_whether(question: str) -> bool:
+    """Whether a question, or a sentence of it, asks if something is so: for no thing.
+
+    行政手続法は適用されるか。国税通則法ではどうか asks so in its first sentence.
+    """
+    asked = [
+        words
+        for words, end in _SENTENCE.findall(question)
+        if end in ("?", "？") or words.endswith("か")
+    ] or [question]
+    return not all(map(_ASKS_FOR_A_THING.search, asked))
 
 
 def _blank(match: re.Match[str]) -> str:

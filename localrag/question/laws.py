@@ -44,8 +44,6 @@ _TYPES = {
     "省令": "MinisterialOrdinance",
     "規則": "MinisterialOrdinance",
 }
-# More than 「と」 or a word of grammar.
-_SAYS_SOMETHING = re.compile("[一-鿿ァ-ヶ].*[一-鿿ァ-ヶ]|[A-Za-z]{2} +[A-Za-z]{2}", re.DOTALL)
 # 割販法で…できるか asks the law named so; 刑法の…罪で告訴する場合、 tells the case only.
 _ASKED_THERE = re.compile(
     "(?:で(?:は|も)?|上(?:の|は|、|で)?|において(?:は)?|によると|によれば|だと)(?!あ|な)"
@@ -133,27 +131,6 @@ def without_names(text: str, laws: Iterable[LawNamed]) -> str:
     for law in laws:
         text = f"{text[: law.start]}{' ' * (law.end - law.start)}{text[law.end :]}"
     return text
-
-
-def clause_of(text: str, laws: Sequence[LawNamed], own: Collection[LawNamed]) -> str:
-    """What a question says of some of the laws it names: from each name up to the next one.
-
-    Of 刑法の名誉毀損罪で告訴する場合、刑訴法上の告訴期間は only the second half asks 刑訴法.
-    What stands before the first name is said of all.
-
-    Args:
-        text: the question.
-        laws: all that it names, in its order.
-        own: those asked for.
-
-    Returns:
-        The clauses joined; empty where the names stand together (景表法と特商法の違い).
-    """
-    starts = [*(law.start for law in laws), len(text)]
-    clauses = [text[law.end : end] for law, end in zip(laws, starts[1:], strict=True) if law in own]
-    if not clauses or not all(map(_SAYS_SOMETHING.search, clauses)):
-        return ""
-    return " ".join([text[: starts[0]], *clauses]).strip()
 
 
 def law_asked(text: str, laws: Sequence[LawNamed]) -> LawNamed | None:

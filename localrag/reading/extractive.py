@@ -6,27 +6,24 @@ from typing import NamedTuple
 
 from localrag.corpus.model import PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
-from localrag.question import everyday
-from localrag.question.laws import clause_of, law_asked
+from localrag.question.laws import law_asked
 from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.linked import with_linked
 from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
-from localrag.reading.support import Support, SupportScorer
+from localrag.reading.support import COVERAGE, Support, SupportScorer
 from localrag.reading.topic import Topic
 from localrag.reading.verifier import verify
 from localrag.retrieval.model import LinkKind, Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import asked_of, full_text
-from localrag.retrieval.relation import citations_of
+from localrag.retrieval.relation import NAMES_IT
 
 QUOTES = 3
 """Quotations of an answer, what they stand under not counted."""
 
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
-# What a piece of one law named gains that cites another one.
-_RELATES = 0.4
 # A further quotation must come this near to the best one's coverage.
 _WORTH_QUOTING = 0.6
 
@@ -92,60 +89,26 @@ def quotations(
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    only = law_asked(query.text, retrieval.laws)
-    readings = _readings(retriever, query, retrieval)
-    laws = _named_laws(retrieval) if only is None else []
+    wordings, weight = retrieval.trace.wordings, retriever.inverse_document_frequency
+    asked = full_text(asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws))
+    scorer = SupportScorer(asked, weight, wordings)
+    topic = Topic(asked, wordings, weight, penalty=bool(retrieval.doing))
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
         if hit.beside:
             continue
         pieces = pieces_of(retriever.store, hit.passage)
-        header, share = hit.passage.header, hit.score / best
-        whole, *clauses = (one for one in readings if one.speaks_of(hit.passage))
-        supports = whole.scorer.score(pieces, header, share)
-        others = {law_id for ids in laws for law_id in ids if hit.passage.document_id not in ids}
-        cited = citations_of(retriever.store, hit.passage, others) if others else []
-        own = [(one.topic, one.scorer.score(pieces, header, share)) for one in clauses]
-        for at, (piece, support) in enumerate(zip(pieces, supports, strict=True)):
+        header = hit.passage.header
+        supports = scorer.score(pieces, header, hit.score / best)
+        mention = retrieval.mentions.get(hit.passage.id)
+        for piece, support in zip(pieces, supports, strict=True):
             support = _raised(support) if _is_named(piece, retrieval) else support
-            fit = max(
-                (topic.fit(piece, header) + by_clause[at].coverage for topic, by_clause in own),
-                default=whole.topic.fit(piece, header),
-            )
-            fit += _RELATES * any(piece.start <= start < piece.end for start in cited)
+            fit = topic.fit(piece, header)
+            if mention and any(piece.start <= at < piece.end for at in mention.positions):
+                fit += NAMES_IT * COVERAGE * mention.tells
             candidates.append(_Candidate(piece, support, fit, hit.passage))
     return candidates
-
-
-class _Reading(NamedTuple):
-    """A question, or what it asks of one of several laws; that of the whole question has no law."""
-
-    scorer: SupportScorer
-    topic: Topic
-    law_ids: tuple[str, ...] = ()
-
-    def speaks_of(self, passage: Passage) -> bool:
-        return not self.law_ids or passage.document_id in self.law_ids
-
-
-def _readings(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Reading]:
-    """The whole question, and what it says of each law where it names several."""
-    wordings, weight = retrieval.trace.wordings, retriever.inverse_document_frequency
-    asked = full_text(asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws))
-    readings = [
-        _Reading(
-            SupportScorer(asked, weight, wordings),
-            Topic(asked, wordings, weight, penalty=bool(retrieval.doing)),
-        )
-    ]
-    for law_ids in _named_laws(retrieval) if not query.options else ():
-        own = [law for law in retrieval.laws if law.law_ids == law_ids]
-        if clause := clause_of(query.text, retrieval.laws, own):
-            said = everyday.wordings(clause)
-            scorer, topic = SupportScorer(clause, weight, said), Topic(clause, said, weight)
-            readings.append(_Reading(scorer, topic, law_ids))
-    return readings
 
 
 def _named_laws(retrieval: Retrieval) -> list[tuple[str, ...]]:
@@ -208,17 +171,14 @@ def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
 def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -> list[_Candidate]:
     """What is quoted first whatever else agrees with a question.
 
-    Of each law the best piece, where it names several; of the one it asks two, first. Else of the
+    Of each law the best piece, where it names several, first of the one it asks. Else of the
     provision it names, where an order fills that in: the one is read with the other.
     """
     only = law_asked(query.text, retrieval.laws)
     leaders: list[_Candidate] = []
     for law_ids in _named_laws(retrieval):
-        own = [one for one in ranked if one.piece.passage.document_id in law_ids]
-        if only and only.law_ids == law_ids:
-            leaders = [*_spread(own)[:2], *leaders]
-        else:
-            leaders += own[:1]
+        own = [one for one in ranked if one.piece.passage.document_id in law_ids][:1]
+        leaders = [*own, *leaders] if only and only.law_ids == law_ids else [*leaders, *own]
     if not leaders:
         filled = {link.other for link in retrieval.links if link.kind is LinkKind.FILLS}
         leaders = [

@@ -22,9 +22,10 @@ _FROM_ANTECEDENT = 0.8
 _COMMON_IN_PASSAGE = 0.7
 # What the law says instead of an everyday word is not quite what was asked.
 _IN_LAW = 0.9
-_COVERAGE = 2.0
 _EXPECTED = 0.3
 _RETRIEVAL = 1.0
+COVERAGE = 2.0
+"""What of a score a piece has that says all that was asked."""
 
 # What a question has in hiragana alone is the way it is put (してもいいか, どうなるか).
 # Statutes say such things otherwise, so it speaks neither for nor against a provision.
@@ -103,7 +104,7 @@ class SupportScorer:
         for piece, terms, characters in zip(pieces, by_terms, by_characters, strict=True):
             coverage = (terms + characters) / 2
             score = (
-                _COVERAGE * coverage
+                COVERAGE * coverage
                 + _EXPECTED * self._expectation.met_by(piece.text)
                 + _RETRIEVAL * relative_score
             )

@@ -1,5 +1,6 @@
 """The values of retrieval: filters, hits, and the record every stage leaves."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -171,6 +172,20 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Mention:
+    """What a provision of one law named in a question has of another one.
+
+    Attributes:
+        positions: where it names that one, in the text of its document, in characters.
+        tells: how likely it is what the question asks for, by this alone, to 1: an equal share of
+            all provisions of its law that do so.
+    """
+
+    positions: tuple[int, ...]
+    tells: float
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieval:
     """The outcome of one query: the final hits and the trace of how they came about.
 
@@ -180,6 +195,7 @@ class Retrieval:
         laws: the laws that the question names, in its order; none in a corpus without statutes.
         links: hits that answer for other hits, the best first.
         doing: what a question for a penalty says is done; empty for every other question.
+        mentions: by unit the provisions of the laws named that name another one of these.
     """
 
     hits: tuple[Hit, ...]
@@ -189,6 +205,7 @@ class Retrieval:
     laws: "tuple[LawNamed, ...]" = ()
     links: tuple[Link, ...] = ()
     doing: str = ""
+    mentions: Mapping[str, Mention] = field(default_factory=dict)
 
     @property
     def absent(self) -> tuple[str, ...]:

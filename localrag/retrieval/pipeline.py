@@ -8,13 +8,12 @@ from math import log
 from typing import NamedTuple, Self
 
 from localrag.config import Config, RetrievalConfig
-from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import Wording, wordings
-from localrag.question.laws import law_asked, without_names
+from localrag.question.laws import without_names
 from localrag.retrieval import (
     dense,
     expand,
@@ -31,9 +30,9 @@ from localrag.retrieval.admission import Admission
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Neighbour, Seed
 from localrag.retrieval.fill import Filler
-from localrag.retrieval.model import Hit, Link, LinkKind, Query, Retrieval
+from localrag.retrieval.model import Hit, Link, LinkKind, Mention, Query, Retrieval
 from localrag.retrieval.query import analyzer
-from localrag.retrieval.relation import relating
+from localrag.retrieval.relation import mentions, raised
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
@@ -59,8 +58,6 @@ _TELLING = log(20)
 _TYPED = 200
 # What comes first by its link has a little more than the best, what stands beside a little less.
 _FIRST, _BEHIND = 1.01, 0.999
-# What a further provision counts of a law in which the question asks nothing.
-_OF_THE_CASE = 0.6
 _RELATIONS = {LinkKind.FILLS: expand.FILLS_IN, LinkKind.PUNISHES: penal.PUNISHES}
 
 
@@ -175,7 +172,11 @@ class Retriever:
         trail.record(resolve.STAGE, named, reasons, [*scope.events, *resolved.events])
 
         sought = self._sought(asked, scope) if laws_apply else _Sought(asked)
-        found = self._found(sought, scope, settings, trail)
+        related: Mapping[str, Mention] = {}
+        # Who asks for penalties asks for no relation.
+        if not sought.doing:
+            related = mentions(self.store, self.names, admission, asked.text, scope.laws)
+        found = self._found(sought, scope, related, settings, trail)
         trail.record(fuse.STAGE, add(found, named), reasons)
 
         if self._models.rerank is not None and settings.rerank != "off":
@@ -220,6 +221,7 @@ class Retriever:
             scope.laws,
             tuple(links),
             sought.doing,
+            related,
         )
 
     def rank(self, asked: Query, k: int, *, words: bool, meaning: bool) -> Retrieval:
@@ -366,13 +368,18 @@ class Retriever:
         return [penalty.link for penalty in penalties]
 
     def _found(
-        self, sought: "_Sought", scope: Scope, settings: RetrievalConfig, trail: Trail
+        self,
+        sought: "_Sought",
+        scope: Scope,
+        related: Mapping[str, Mention],
+        settings: RetrievalConfig,
+        trail: Trail,
     ) -> dict[str, float]:
         """Search by words and by meaning, as far as switched on; scores relative to the best."""
         asked, everyday = sought.query, sought.everyday
         words: dict[str, float] = {}
         if settings.lexical:
-            words = _searched(self.store, scope, asked, partial(self._by_words, everyday=everyday))
+            words = _searched(scope, related, asked, partial(self._by_words, everyday=everyday))
             trail.record(lexical.STAGE, words, wordings=everyday)
         else:
             events = ["search by words is switched off (retrieval.lexical)"]
@@ -380,7 +387,7 @@ class Retriever:
         meaning: dict[str, float] = {}
         if self._models.dense is not None and settings.dense != "off":
             meaning = _searched(
-                self.store, scope, asked, partial(self._models.dense.search, self.store)
+                scope, related, asked, partial(self._models.dense.search, self.store)
             )
             trail.record(dense.STAGE, meaning)
         elif self._models.without_dense:
@@ -453,30 +460,21 @@ class SearchModels(NamedTuple):
                 model.close()
 
 
-def _of_the_case(found: Scores) -> dict[str, float]:
-    """What was found in a law that only tells the case: its best, and the others far behind."""
-    best = max(found.values(), default=0.0)
-    return {unit: score if score == best else score * _OF_THE_CASE for unit, score in found.items()}
-
-
 def _searched(
-    store: Lookups, scope: Scope, asked: Query, search: Callable[[Query], dict[str, float]]
+    scope: Scope,
+    related: Mapping[str, Mention],
+    asked: Query,
+    search: Callable[[Query], dict[str, float]],
 ) -> dict[str, float]:
     """What a search finds; where laws are named in each of them first, relative to its best."""
     everywhere = search(asked)
     if not scope.circles:
         return everywhere
-    named = {law_id for law in scope.laws for law_id in law.law_ids}
-    only = None if asked.options else law_asked(asked.text, scope.laws)
     within = []
     for queries, circle in scope.searches(asked):
-        found = add(*(relative_to_best(search(query)) for query in queries))
-        others = named.difference(id_ for law in scope.laws for id_ in law.law_ids if id_ in circle)
-        found = relating(store, found, others) if others and only is None else found
-        found = weighted(relative_to_best(found), circle)
-        within.append(
-            found if only is None or circle.keys() & only.law_ids else _of_the_case(found)
-        )
+        found = relative_to_best(add(*(relative_to_best(search(query)) for query in queries)))
+        found = raised(found, related, queries[0].filters.documents)
+        within.append(weighted(relative_to_best(found), circle))
     return scope.join(within, relative_to_best(everywhere))
 
 

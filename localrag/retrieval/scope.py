@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.question.asked import order_asked
-from localrag.question.laws import LawNamed, clause_of, laws_named
+from localrag.question.laws import LawNamed, laws_named
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import asked_of
 from localrag.retrieval.units import Scores
@@ -59,21 +59,19 @@ class Scope:
     def searches(self, query: Query) -> Iterator[tuple[list[Query], Mapping[str, float]]]:
         """For each law named the queries to search it with, and the weights of its documents.
 
-        The first is the query without the name of that law. A provision that speaks of another law
-        named is likely to be what is asked for, so other names stay. Of several laws each is asked
-        by its own clause as well.
+        The first is the query without the name of that law. The names of others may be words of the
+        matter (国籍 of 国籍法, asked of 戸籍法), or of any matter of this law (営業 of 渡船営業法):
+        of several laws each is searched with them and without.
         """
         for circle in self.circles:
             allowed = query.filters.documents or circle
             documents = tuple(law_id for law_id in circle if law_id in allowed)
             if not documents:
                 continue
-            own = [law for law in self.laws if circle.keys() & law.law_ids]
-            asked = asked_of(query, own or self.laws)
-            asked = replace(asked, filters=replace(asked.filters, documents=documents))
-            several = len(self.circles) > 1 and own
-            clause = clause_of(query.text, self.laws, own) if several else ""
-            yield [asked, *([replace(asked, text=clause)] if clause else [])], circle
+            own = [law for law in self.laws if circle.keys() & law.law_ids] or self.laws
+            asked = dict.fromkeys(asked_of(query, laws).text for laws in (own, self.laws))
+            filters = replace(query.filters, documents=documents)
+            yield [replace(query, text=text, filters=filters) for text in asked], circle
 
     def join(self, within: Iterable[Scores], found: Scores) -> dict[str, float]:
         """One ranking of what was found in each law named, and everywhere.

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from localrag.question.laws import LawNamed, clause_of, law_asked, laws_named, without_names
+from localrag.question.laws import LawNamed, law_asked, laws_named, without_names
 from localrag.statutes.names import LawNames
 
 DRUGS = "医薬品、医療機器等の品質、有効性及び安全性の確保等に関する法律"
@@ -182,21 +182,6 @@ def test_the_question_without_its_laws_is_what_is_asked_of_them() -> None:
         == "で誇大広告は禁止されているか"
     )
     assert without_names("広告は禁止か", ()) == "広告は禁止か"
-
-
-def test_each_law_has_the_clause_that_follows_its_name() -> None:
-    question = "未成年者について、民法の契約の取消しのほか、労基法上の年少者の労働時間は"
-    civil, labour = laws_named(question, NAMES)
-    laws = (civil, labour)
-    assert clause_of(question, laws, [civil]) == "未成年者について、 の契約の取消しのほか、"
-    assert clause_of(question, laws, [labour]) == "未成年者について、 上の年少者の労働時間は"
-
-
-def test_laws_named_together_have_no_clause_of_their_own() -> None:
-    question = "民法と商法の時効の違い"
-    laws = laws_named(question, NAMES)
-    assert clause_of(question, laws, laws[:1]) == ""
-    assert clause_of(question, (), ()) == ""
 
 
 def test_a_corpus_without_laws_still_tells_laws_from_other_words() -> None:
