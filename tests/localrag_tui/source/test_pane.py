@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import threading
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -9,11 +10,13 @@ from textual.widgets import Input, OptionList
 
 from localrag.corpus.store import CorpusStore
 from localrag_tui.app import Workbench
+from localrag_tui.source.layout import Layout
 from localrag_tui.source.page import Page
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.source.ties import Ties
 from localrag_tui.spot import Spot
 
+from ...patience import PATIENCE
 from .conftest import ACT, ORDER, store_path
 
 HOSTILE = "[red]渡し舟[/red] \x1b[2J\x00\u202eevil\u2066 [@click=app.quit]x[/]\ta\r\n" * 3
@@ -136,6 +139,33 @@ async def test_what_fills_a_provision_in_is_listed_first_and_opens(reader, pane_
         await until(pilot, lambda: "refers to 1" in shown(app))
         await pane.jump("渡し舟法4条1項")
         await until(pilot, lambda: "referred to by 7" in shown(app))
+
+
+async def test_what_is_told_of_the_place_before_does_not_move_what_is_opened(
+    reader, pane_of, until, monkeypatch, text_of
+):
+    app: Workbench = reader()
+    start = text_of(ORDER).index("平常時の水位")
+    place = Spot(ORDER, start, start + 6, f"{ORDER}#4.1")
+    wrapped = threading.Event()
+
+    def wrap(*arguments):
+        assert wrapped.wait(PATIENCE)
+        return Layout(*arguments)
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane = pane_of(pilot)
+        await pane.jump("渡し舟法8条")
+        await until(pilot, lambda: pane.provision)
+        monkeypatch.setattr("localrag_tui.source.page.Layout", wrap)
+        opening = asyncio.create_task(pane.open(place))
+        await until(pilot, lambda: pane.spot == place)
+        pane.page.post_message(Page.Scrolled())
+        await pilot.pause()
+        wrapped.set()
+        await opening
+        await until(pilot, lambda: pane.provision)
+        assert pane.spot == place
 
 
 async def test_long_kinds_of_ties_are_cut_and_the_rest_is_one_key_away(

@@ -135,6 +135,11 @@ class Page(ScrollView, can_focus=True):
         return self._marks.chosen
 
     @property
+    def is_on_the_way(self) -> bool:
+        """Whether a place that was opened is not in view yet; `Scrolled` is told once it is."""
+        return self._landing
+
+    @property
     def quote(self) -> Span:
         """The span that is highlighted; nothing where both ends are the same."""
         return self._marks.quote
@@ -171,7 +176,7 @@ class Page(ScrollView, can_focus=True):
         """Show nothing."""
         self.sheet, self._layout_of_text = None, None
         self._marks = Marks()
-        self._top, self._landed, self._target = 0, (0, 0), None
+        self._top, self._landed, self._target, self._landing = 0, (0, 0), None, False
         self.virtual_size = Size(0, 0)
         self._redraw()
 
@@ -387,8 +392,7 @@ class Page(ScrollView, can_focus=True):
     def _tell_now(self) -> None:
         self._resting = None
         self.vertical_scrollbar.position = self.scroll_y
-        # On its way to another place it is told of once it is there.
-        if not self._landing:
+        if not self.is_on_the_way:
             self.post_message(self.Scrolled())
 
     def _segments(self, row: Row, number: int) -> Iterable[Segment]:

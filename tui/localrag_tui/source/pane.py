@@ -259,7 +259,8 @@ class SourcePane(Widget):
         """Keep head, links and ties with what is in view."""
         event.stop()
         page = self.page
-        if page.sheet is None:
+        # What was told of the place before comes while the next one is laid out.
+        if page.sheet is None or page.is_on_the_way:
             return
         view = page.view
         unit = page.sheet.unit_at(view.eye)

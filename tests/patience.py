@@ -1,0 +1,27 @@
+"""How long tests wait for what must come, on the slowest machine: one limit for all of them."""
+
+import time
+from collections.abc import Callable
+
+PATIENCE = 120.0
+"""Seconds after which what is waited for will not come; less than a test may take."""
+
+
+def wait_for(condition: Callable[[], object], told: Callable[[], object] = lambda: "") -> None:
+    """Wait until a condition holds, outside an event loop.
+
+    Args:
+        condition: a file that it looks for may not be there yet.
+        told: what is said where it does not come to pass.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while not _holds(condition):
+        assert time.monotonic() < deadline, f"it did not come to pass: {told()}"
+        time.sleep(0.01)
+
+
+def _holds(condition: Callable[[], object]) -> bool:
+    try:
+        return bool(condition())
+    except FileNotFoundError:
+        return False
