@@ -1,6 +1,10 @@
 """Messages do not pile up, and what comes too late does not count once the application is left."""
 
+import asyncio
+
+import pytest
 from textual.css.query import NoMatches
+from textual.widgets import Static
 from textual.widgets._toast import Toast
 
 
@@ -21,3 +25,42 @@ async def test_the_same_message_stands_there_once(workbench, until):
         app._handle_exception(NoMatches("gone"))
     assert app.failure is None
     assert app.return_code == 0
+
+
+async def test_what_works_for_a_part_that_goes_may_find_nothing_any_more(workbench):
+    app = workbench(mode="models")
+
+    async def look(part):
+        part.remove()
+        raise NoMatches("gone")
+
+    async def look_late():
+        while app.is_running:
+            await asyncio.sleep(0)
+        raise NoMatches("gone")
+
+    async with app.run_test() as pilot:
+        part = Static()
+        await app.screen.mount(part)
+        part.run_worker(look(part))
+        await pilot.pause()
+        assert app.is_running
+        app.run_worker(look_late())
+        await pilot.pause()
+    assert app.failure is None
+
+
+async def test_what_finds_nothing_while_all_is_there_is_a_failure(workbench, until):
+    async def look():
+        raise NoMatches("never there")
+
+    app = workbench(mode="models")
+
+    async def use():
+        async with app.run_test() as pilot:
+            app.run_worker(look())
+            await until(pilot, lambda: not app.is_running)
+
+    with pytest.raises(Exception, match="never there"):
+        await use()
+    assert isinstance(app.failure, NoMatches)

@@ -13,7 +13,7 @@ from textual.css.query import QueryError
 from textual.dom import NoScreen
 from textual.notifications import Notify
 from textual.widget import MountError
-from textual.worker import WorkerFailed
+from textual.worker import NoActiveWorker, WorkerFailed, get_current_worker
 
 from localrag.errors import LocalragError
 from localrag_tui.shown import cut, harmless
@@ -108,11 +108,21 @@ class GuardedApp(App[None]):
         if isinstance(error, WorkerFailed) and isinstance(cause, LocalragError):
             self.tell(cause)
             return
-        if self._exit and isinstance(cause, _GONE):
+        if isinstance(cause, _GONE) and self._is_taking_down():
             return
         if self.failure is None and isinstance(cause, Exception):
             self.failure = cause
         super()._handle_exception(error)
+
+    def _is_taking_down(self) -> bool:
+        """Whether the application is left, or what a worker works for is being removed."""
+        if self._exit or not self.is_running:
+            return True
+        try:
+            # Its parts go first, and it is told to stop only after them.
+            return get_current_worker().node._pruning
+        except NoActiveWorker:
+            return False
 
     def _fatal_error(self) -> None:
         # Whoever ran the application tells of its failure, once the terminal is as it was.
