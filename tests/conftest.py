@@ -16,6 +16,8 @@ import pytest
 from hypothesis import settings
 from pytest_socket import enable_socket, socket_allow_hosts
 
+from .patience import PATIENCE
+
 if TYPE_CHECKING:
     from tiny_models.encoder import TinyEncoder
 
@@ -102,7 +104,7 @@ def shell() -> Callable[..., Outcome]:
             input=stdin.encode(),
             capture_output=True,
             env={**os.environ, "PYTHONUTF8": "1", **environment},
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         return Outcome(finished.returncode, finished.stdout.decode(), finished.stderr.decode())

@@ -2,7 +2,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +16,8 @@ from localrag_indexes.errors import (
     IndexVersionError,
 )
 from localrag_indexes.manifest import Manifest
+
+from ..patience import PATIENCE, wait_for
 
 ANALYZER = Analyzer()
 ATTRIBUTES = ["law", "date"]
@@ -220,7 +221,7 @@ except IndexNotWritten as error:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
 def test_a_full_disk_is_named(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FULL_DISK, str(tmp_path)]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert "is the disk full?" in finished.stdout
     with pytest.raises(IndexMissing):
         BM25Index.open(tmp_path)
@@ -258,10 +259,7 @@ def test_workers_die_with_a_killed_parent(tmp_path: Path) -> None:
         children = [int(pid) for task in tasks for pid in task.read_text().split()]
         parent.kill()
     assert len(children) >= 2
-    deadline = time.monotonic() + 20
-    while any(map(_alive, children)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(map(_alive, children))
+    wait_for(lambda: not any(map(_alive, children)))
 
 
 def test_nothing_there_is_missing(tmp_path: Path) -> None:

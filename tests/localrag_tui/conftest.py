@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from textual.app import App
+from textual.app import App, ScreenStackError
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
@@ -29,6 +30,7 @@ from localrag_tui.work.answering import AnswerEvent
 from localrag_tui.work.engine import Reply
 from localrag_tui.work.job import Job, State
 
+from ..patience import PATIENCE
 from .screen_dump import Dump, dump
 
 Step = AnswerEvent | asyncio.Event | Answer | Exception
@@ -36,8 +38,10 @@ Prepare = Callable[[Pilot[None]], Awaitable[None]]
 
 SIZES = ((80, 24), (140, 40))
 THEMES = ("dark", "light")
-# Seconds after which something that is waited for will not come.
-_PATIENCE = 120.0
+# Seconds to the next timer that count as rest: those of a screen that paints itself come sooner.
+_REST = 0.03
+# Seconds after which an application that never rests is no longer waited for.
+_RESTLESS = 1.0
 
 
 @pytest.fixture(scope="session")
@@ -47,10 +51,19 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing blinks or glides, and the language of one test is not that of the next."""
+    """Nothing blinks or glides; a key has done its work; no language outlives its test.
+
+    What a thread or another process works at may go on after a key: it is waited for with `until`.
+    """
     for widget in (Input, TextArea):
         monkeypatch.setattr(widget.cursor_blink, "_default", False)
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+    # No message is gone before a test has looked for it.
+    monkeypatch.setattr(App, "NOTIFICATION_TIMEOUT", PATIENCE)
+    monkeypatch.setattr("localrag_tui.shell.guarded._SECONDS", PATIENCE)
+    # Textual asks how busy the processor is: on one that others keep busy all seems to rest.
+    for module in ("app", "pilot"):
+        monkeypatch.setattr(f"textual.{module}.wait_for_idle", _rest)
     for name in ("LC_ALL", "LC_MESSAGES", "LANG", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     yield
@@ -221,18 +234,47 @@ def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Job, "run", run)
 
 
+async def _rest(_least: float = 0.0) -> None:
+    """Waits until everything in the loop waits for something else, in the place of Textual's."""
+    loop: Any = asyncio.get_running_loop()
+    end = loop.time() + _RESTLESS
+    while loop.time() < end:
+        # Once more after the last was done: its answers come through the selector.
+        for _ in range(3):
+            await asyncio.sleep(0)
+            if loop._ready:
+                break
+        else:
+            due = loop._scheduled[0].when() - loop.time() if loop._scheduled else _RESTLESS
+            if due > _REST:
+                return
+            await asyncio.sleep(max(due, 0.0))
+
+
 @pytest.fixture
 def until() -> Callable[..., Awaitable[None]]:
-    """Waits until a condition holds: ``await until(pilot, lambda: …)``."""
+    """Waits until a condition holds: ``await until(pilot, lambda: …)``.
+
+    A widget that it asks for may not be there yet. What follows from it without a thread or another
+    process has come to pass, too.
+    """
     return _until
 
 
 async def _until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
     clock = asyncio.get_running_loop().time
-    deadline = clock() + _PATIENCE
-    while not condition():
+    deadline = clock() + PATIENCE
+    while not _holds(condition):
         assert clock() < deadline, "it did not come to pass; shown is\n" + dump(pilot.app).text
         await pilot.pause(0.01)
+    await _rest()
+
+
+def _holds(condition: Callable[[], object]) -> bool:
+    try:
+        return bool(condition())
+    except (NoMatches, ScreenStackError):
+        return False
 
 
 @pytest.fixture

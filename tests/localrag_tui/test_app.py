@@ -16,6 +16,8 @@ from localrag_tui import app as app_module
 from localrag_tui.app import Workbench
 from localrag_tui.shell.top_bar import TITLES
 
+from ..patience import PATIENCE
+
 KEYS = dict(zip(TITLES, ("f2", "f3", "f4", "f5", "f6"), strict=True))
 
 
@@ -65,7 +67,7 @@ async def test_a_known_error_of_a_worker_is_told_and_nothing_ends(workbench, sho
     async with app.run_test(size=(100, 40), notifications=True) as pilot:
         app.run_worker(fail())
         await until(pilot, lambda: "Take another." in shown(app))
-        assert "[red]no[/red] ␛[2J" in shown(app)
+        await until(pilot, lambda: "[red]no[/red] ␛[2J" in shown(app))
         assert app.failure is None
 
 
@@ -109,7 +111,7 @@ async def test_wrong_keys_are_told(workbench, shown, until, keys, told):
     app = workbench(mode="models", overrides={"tui.keys": keys})
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: told in shown(app))
-        assert "localrag.toml" in shown(app)
+        await until(pilot, lambda: "localrag.toml" in shown(app))
 
 
 async def test_other_keys_do_the_same(workbench, until):
@@ -149,8 +151,8 @@ class Terminal:
         os.close(slave)
         self.master, self.said = master, ""
 
-    def wait_for(self, pattern, seconds=30):
-        deadline = time.monotonic() + seconds
+    def wait_for(self, pattern):
+        deadline = time.monotonic() + PATIENCE
         while not re.search(pattern, self.said):
             assert time.monotonic() < deadline, self.said[-2000:]
             if select.select([self.master], [], [], 0.1)[0]:
@@ -163,7 +165,7 @@ class Terminal:
     def end(self):
         self.wait_for(r"\Z.^")
         os.close(self.master)
-        return self.process.wait(20)
+        return self.process.wait(PATIENCE)
 
 
 # What puts a terminal back: the normal screen, no mouse, a cursor.

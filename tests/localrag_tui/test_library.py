@@ -11,6 +11,8 @@ from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 from localrag_tui.library import Library
 
+from ..patience import PATIENCE
+
 
 @pytest.fixture
 async def library(bench_home):
@@ -25,7 +27,7 @@ async def test_reading_and_searching_do_not_wait_for_each_other(library):
 
     def wait(store):
         loop.call_soon_threadsafe(read.set)
-        assert gate.wait(20)
+        assert gate.wait(PATIENCE)
         return threading.current_thread().name, store.generation
 
     loop = asyncio.get_running_loop()

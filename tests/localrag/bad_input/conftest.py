@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +14,8 @@ from typing import Any
 import pytest
 
 from localrag import sample as sample_corpus
+
+from ...patience import PATIENCE, wait_for
 
 # Root without the right to pass over permissions.
 _AS_ORDINARY_USER = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
@@ -83,13 +84,7 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 def until() -> Callable[[Callable[[], object]], None]:
     """Waits for something that another process does."""
 
-    def wait(happened: Callable[[], object]) -> None:
-        deadline = time.monotonic() + 20
-        while not happened():
-            assert time.monotonic() < deadline, "it never happened"
-            time.sleep(0.002)
-
-    return wait
+    return wait_for
 
 
 @pytest.fixture
@@ -109,7 +104,7 @@ def restricted() -> Callable[..., Any]:
             capture_output=True,
             text=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         return SimpleNamespace(code=finished.returncode, out=finished.stdout, err=finished.stderr)

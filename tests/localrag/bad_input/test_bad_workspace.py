@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from ...patience import PATIENCE
+
 Cli = Callable[..., Any]
 
 
@@ -258,7 +260,7 @@ def test_a_full_disk(
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     outcome = SimpleNamespace(code=finished.returncode, out=finished.stdout, err=finished.stderr)

@@ -4,13 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from ...patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
@@ -32,7 +33,8 @@ def test_two_processes_adding_at_once(
 ) -> None:
     first = start("add", str(many))
     until(writing(kept))
-    time.sleep(0.05)  # While SQLite opens the file nobody can read it, and nobody is stopped there.
+    # While SQLite opens the file nobody can read it: it is stopped once it has written.
+    until(lambda: (kept / "corpora" / "main" / "corpus.sqlite-wal").stat().st_size > 0)
     os.kill(first.pid, signal.SIGSTOP)
     try:
         for verb in (["add", "--sample"], ["index"], ["remove", "599AC0000000001"]):
@@ -40,7 +42,7 @@ def test_two_processes_adding_at_once(
         assert cli("search", "渡し守").code == 0
     finally:
         os.kill(first.pid, signal.SIGCONT)
-    out, err = first.communicate(timeout=60)
+    out, err = first.communicate(timeout=PATIENCE)
     assert first.returncode == 0, err
     assert "5,000 documents added" in out
 
@@ -52,7 +54,7 @@ def test_ctrl_c(cli: Cli, start: Start, until: Until, kept: Path, many: Path, ve
     process = start("add", str(many)) if verb == "add" else start("index")
     until(writing(kept) if verb == "add" else building(kept))
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert "interrupted; what was finished is kept" in err
     assert "Traceback" not in err
@@ -70,7 +72,7 @@ def test_killed_while_indexing(
     process = start("index")
     until(building(kept))
     os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     answered = cli("search", "渡し守の資格")
     assert answered.code == 0
     assert "599AC0000000001#7" in answered.out
@@ -99,7 +101,7 @@ def test_a_worker_that_is_killed(
     workers: list[int] = []
     until(lambda: workers.extend(_workers(process.pid)) or workers)
     os.kill(workers[0], signal.SIGKILL)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     outcome = SimpleNamespace(code=process.returncode, out=out, err=err)
     refused(outcome, 7, cause, "a worker process was killed", "memory")
 
@@ -113,7 +115,7 @@ def test_an_output_that_is_closed_early(cli: Cli, start: Start, kept: Path, many
         process.stdout.close()
         assert process.stderr is not None
         assert process.stderr.read() == ""
-        assert process.wait(timeout=60) == 141
+        assert process.wait(timeout=PATIENCE) == 141
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -124,7 +126,7 @@ def test_an_output_that_is_full(kept: Path, option: list[str]) -> None:
             [sys.executable, "-m", "localrag", "list", "main", *option],
             stdout=full,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
     assert finished.returncode == 7
@@ -137,7 +139,7 @@ def test_input_that_is_not_utf_8(kept: Path) -> None:
         [sys.executable, "-m", "localrag", "ask", "-"],
         input="渡し守の資格は何か。".encode("euc-jp"),
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert finished.returncode == 2

@@ -21,6 +21,8 @@ from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Message, Reply, ignore, never, overlook
 from localrag_models.store import ModelStore
 
+from ...patience import PATIENCE
+
 NOTHING = '{"claims": []}'
 
 
@@ -151,7 +153,7 @@ class Served:
         probe = request.schema["properties"].get("p")
         if probe:
             return ScriptedChat(json.dumps({"p": probe["enum"][0]})).chat(request, on_text)
-        self._barrier.wait(timeout=10)
+        self._barrier.wait(timeout=PATIENCE)
         self.answered += 1
         return ScriptedChat(NOTHING).chat(request, on_text, cancelled, on_read)
 

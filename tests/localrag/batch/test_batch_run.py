@@ -2,10 +2,9 @@
 
 import json
 import threading
-import time
 import tracemalloc
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -27,7 +26,11 @@ from localrag.errors import (
     UsageError,
 )
 from localrag.reading.model import Unanswered
-from localrag.retrieval.model import ModelCall, Trace
+from localrag.reading.watching import Watch
+from localrag.retrieval.model import ModelCall, Query, Trace
+
+from ...patience import PATIENCE as SECONDS
+from ...patience import wait_for
 
 TEXTS = [f"question {number}" for number in range(1, 21)]
 
@@ -355,14 +358,17 @@ class Interrupting(list[object]):
 def test_several_at_once_in_the_order_of_the_questions(bench: Any, scripted: Any) -> None:
     bench.ask(*TEXTS)
     together, most = 0, 0
-    lock = threading.Lock()
+    lock, at_once = threading.Lock(), threading.Barrier(4)
 
     def behave(text: str) -> None:
         nonlocal together, most
         with lock:
             together += 1
             most = max(most, together)
-        time.sleep(0.03 if text == TEXTS[0] else 0.003)
+        if text in TEXTS[:4]:
+            at_once.wait(SECONDS)
+        if text == TEXTS[0]:
+            wait_for(lambda: bench.told(RowAnswered))
         with lock:
             together -= 1
 
@@ -377,14 +383,16 @@ def test_several_at_once_in_the_order_of_the_questions(bench: Any, scripted: Any
 
 def test_calls_under_way_are_given_up(bench: Any, scripted: Any) -> None:
     bench.ask(*TEXTS)
-    asked_to_stop = threading.Event()
 
-    def behave(text: str) -> None:
-        if text == TEXTS[1]:
+    def given_up(query: Query, watch: Watch) -> NoReturn:
+        if query.text == TEXTS[1]:
             raise StorageError("Full.")
-        asked_to_stop.wait(0.1)
+        # It raises what ends a call that is given up.
+        wait_for(watch.require)
+        raise AssertionError("it was not given up")
 
-    answers = scripted(behave=behave, parallel=3)
+    answers = scripted(parallel=3)
+    answers.answer = given_up
     with pytest.raises(StorageError):
         bench.run(answers)
     assert not bench.out.read_bytes(), "what was given up is not an answer"

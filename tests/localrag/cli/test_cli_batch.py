@@ -6,12 +6,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ...patience import PATIENCE, wait_for
 
 Cli = Callable[..., Any]
 
@@ -202,10 +203,7 @@ def start(*arguments: str) -> "subprocess.Popen[str]":
 
 
 def until_lines(path: Path, count: int) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists() or path.read_bytes().count(b"\n") < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
+    wait_for(lambda: path.read_bytes().count(b"\n") >= count)
 
 
 # Enough that a fast machine is not done before it is stopped.
@@ -222,7 +220,7 @@ def test_stopped_half_way(
     process = start(str(table), "--out", str(answers))
     until_lines(answers, 40)
     os.killpg(process.pid, how)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     kept = answers.read_bytes().count(b"\n")
     assert 40 <= kept < ROWS
     if how is signal.SIGINT:
@@ -245,6 +243,6 @@ def test_two_processes(cli: Cli, sample: Path, tmp_path: Path, answers: Path) ->
         outcome = cli("batch", str(table), "--out", str(answers))
     finally:
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
     assert outcome.code == 6
     assert "Another process is writing" in outcome.err

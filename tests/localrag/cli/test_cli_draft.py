@@ -3,7 +3,6 @@
 import os
 import pty
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -12,6 +11,8 @@ import pytest
 from localrag.cli import draft
 from localrag.cli import terminal as terminal_of_ours
 from localrag.reading.watching import UNWATCHED, Watch
+
+from ...patience import wait_for
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -45,12 +46,13 @@ def a_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
 
 def until(look: Callable[[], str], words: str) -> str:
     """Look again and again until the words are there."""
-    seen, end = "", time.monotonic() + 10
-    while words not in seen:
-        assert time.monotonic() < end, f"{words!r} is not in {seen!r}"
-        seen += look()
-        time.sleep(0.01)
-    return seen
+    seen: list[str] = []
+
+    def told() -> str:
+        return "".join(seen)
+
+    wait_for(lambda: seen.append(look()) or words in told(), told)
+    return told()
 
 
 def test_what_is_done_is_shown_with_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:

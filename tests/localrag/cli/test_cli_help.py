@@ -12,6 +12,8 @@ import pytest
 from localrag import errors
 from localrag.cli.verbs import EXIT_CODES
 
+from ...patience import PATIENCE
+
 VERBS = [
     "init",
     "add",
@@ -100,7 +102,7 @@ def test_help_imports_nothing_heavy(arguments: list[str], forbidden: list[str]) 
         "import json; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     )
     finished = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, check=True, timeout=60
+        [sys.executable, "-c", code, *arguments], capture_output=True, check=True, timeout=PATIENCE
     )
     assert not set(forbidden) & set(json.loads(finished.stderr))
 

@@ -15,6 +15,8 @@ from localrag.cli.terminal import emit, failure, say, table
 from localrag.errors import InputError
 from localrag.harmless import harmless
 
+from ...patience import PATIENCE
+
 HOSTILE = "\x1b[31m赤\x1b[0m \x9b2J [bold red]太字[/] [/] \x07\x08 \u202eabc \udcff"
 
 
@@ -123,7 +125,7 @@ def test_a_closed_pipe_is_quiet(shell: Callable[..., object], home: Path) -> Non
         stdout=writing,
         stderr=subprocess.PIPE,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     os.close(writing)
     assert finished.returncode == 141

@@ -13,6 +13,8 @@ from localrag import sample as sample_corpus
 from localrag.ingest.lock import writing
 from localrag.workspace import Workspace
 
+from ...patience import PATIENCE
+
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
 Cli = Callable[..., Any]
 
@@ -266,7 +268,7 @@ def test_text_in_another_encoding_is_refused(sample: Path) -> None:
             [sys.executable, "-m", "localrag", *arguments],
             input=stdin,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         assert finished.returncode == 2

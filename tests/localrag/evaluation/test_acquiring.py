@@ -21,6 +21,8 @@ from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 
+from ...patience import PATIENCE
+
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
 EXCERPT = {"law_id": None, "law_title": "渡し守の手引", "article": "問1", "text": "櫂は樫で作る。"}
 DECLARATION = """
@@ -239,7 +241,7 @@ add(workspace, sys.argv[2], Path(sys.argv[3]), load(workspace), on_event=die)
 def test_killed_it_goes_on(workspace: Workspace, config: Config, folder: Path, name: str) -> None:
     command = [sys.executable, "-c", SCRIPT, str(workspace.home), name, str(folder)]
     for _ in range(2):
-        finished = subprocess.run(command, check=False, timeout=60, env=dict(os.environ))
+        finished = subprocess.run(command, check=False, timeout=PATIENCE, env=dict(os.environ))
         assert finished.returncode == -signal.SIGKILL
     brought = add(workspace, "ferries", folder, config)
     assert brought.unchanged == ("main", "extra")

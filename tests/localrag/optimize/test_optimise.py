@@ -19,6 +19,8 @@ from localrag.prompts.optimised import OptimisedPrompt
 from localrag.workspace import Workspace
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
+from ...patience import PATIENCE
+
 ADVICE = "甲乙丙丁"
 Toys = Callable[..., Any]
 
@@ -384,7 +386,7 @@ def test_a_server_is_asked_several_things_at_the_same_time(
 
     def met(*arguments: Any) -> Any:
         if first.acquire(blocking=False):
-            assert second.wait(timeout=60), "the first call was not joined by another"
+            assert second.wait(PATIENCE), "the first call was not joined by another"
         else:
             second.set()
         return inner(*arguments)

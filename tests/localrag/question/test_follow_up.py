@@ -361,9 +361,9 @@ def test_of_a_long_question_the_end_is_read() -> None:
     ["その罰則は", "もっと詳しく", "第2項は", "監査役は", "and the penalty?", "した" * 100],
 )
 def test_hostile_history_is_read_in_time(history: str, question: str) -> None:
-    since = time.perf_counter()
+    since = time.process_time()
     found = rewritten(question, [history] * 20, NAMES)
-    assert time.perf_counter() - since < 5
+    assert time.process_time() - since < 5
     assert len(found.text) < 1500
     assert not any(ord(letter) < 32 for letter in found.text)
 

@@ -193,9 +193,9 @@ def test_a_corpus_without_laws_still_tells_laws_from_other_words() -> None:
     "text", ["法" * 10_000, "Act " * 2_500, "第一条の法" * 2_000, "の" * 10_000]
 )
 def test_a_long_text_is_read_in_no_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     laws_named(text, NAMES)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

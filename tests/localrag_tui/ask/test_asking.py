@@ -53,7 +53,7 @@ async def test_an_answer_finds_its_turn_again(
         other.set()
         await until(pilot, lambda: screen._asking.turn.state is TurnState.ANSWERED)
         await pilot.pause()
-        assert "1,204 read" in shown(app)
+        await until(pilot, lambda: "1,204 read" in shown(app))
         assert len(screen.query(TurnView)) == 1
         screen._go_on_with(screen._asking.turn.conversation)
         await until(pilot, lambda: "not found" in shown(app))

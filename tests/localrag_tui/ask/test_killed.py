@@ -5,10 +5,11 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from threading import Thread
 
 from localrag.conversations.model import TurnState
+
+from ...patience import wait_for
 
 # Types nothing itself: the keys come through the terminal.
 _APPLICATION = """
@@ -31,7 +32,6 @@ class Endless:
 
 Workbench(Workspace.locate(Path(sys.argv[1])), {"tui.language": "en"}, engine=Endless()).run()
 """
-_PATIENCE = 120
 
 
 async def test_the_unfinished_answer_is_there_and_marked(bench_home, kept, workbench, until, shown):
@@ -46,14 +46,19 @@ async def test_the_unfinished_answer_is_there_and_marked(bench_home, kept, workb
     )
     os.close(theirs)
     painted = bytearray()
+    unsent = bench_home / "tui-unsent" / "1.json"
+
+    def told():
+        return bytes(painted[-2000:])
+
     reader = Thread(target=_read, args=(ours, painted), daemon=True)
     reader.start()
     try:
-        _wait(lambda: b"Ask about the 12 documents" in painted, painted)
+        wait_for(lambda: b"Ask about the 12 documents" in painted, told)
         os.write(ours, b"how high?\r")
-        _wait(lambda: any(turn.draft for turn in _turns(kept)), painted)
+        wait_for(lambda: any(turn.draft for turn in _turns(kept)), told)
         os.write(ours, b"not sent")
-        _wait(lambda: b"not sent" in bench_home.joinpath("tui-unsent/1.json").read_bytes(), painted)
+        wait_for(lambda: b"not sent" in unsent.read_bytes(), told)
     finally:
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
@@ -64,25 +69,13 @@ async def test_the_unfinished_answer_is_there_and_marked(bench_home, kept, workb
     app = workbench()
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "interrupted  the application ended" in shown(app))
-        assert "how high?" in shown(app)
-        assert "half a claim" in shown(app)
+        await until(pilot, lambda: "how high?" in shown(app))
+        await until(pilot, lambda: "half a claim" in shown(app))
         await until(pilot, lambda: "not sent" in shown(app))
 
 
 def _turns(kept):
     return [turn for conversation in kept.list() for turn in kept.turns(conversation.id)]
-
-
-def _wait(condition, painted):
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            if condition():
-                return
-        except FileNotFoundError:
-            pass
-        assert time.monotonic() < deadline, bytes(painted[-2000:])
-        time.sleep(0.05)
 
 
 def _read(terminal, painted):

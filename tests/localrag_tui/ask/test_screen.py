@@ -24,12 +24,13 @@ async def test_the_real_engine_answers_with_quotations(workbench, until, shown, 
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
         await until(pilot, lambda: "引用のみ  最も近い箇所の原文" in shown(app))
-        assert "施行令 第四条 第一項" in shown(app)
+        await until(pilot, lambda: "施行令 第四条 第一項" in shown(app))
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await pilot.press("tab", "2")
-        await until(pilot, lambda: app.focused is app.screen.query_one(SourcePane).page)
-        spot = app.screen.query_one(SourcePane).spot
-        assert spot.document_id == "599CO0000000002"
+        pane = app.screen.query_one(SourcePane)
+        await until(pilot, lambda: app.focused is pane.page)
+        await until(pilot, lambda: pane.spot.document_id == "599CO0000000002")
+        spot = pane.spot
         assert spot.end > spot.start
     [turn] = kept.turns(kept.list()[0].id)
     assert turn.state is TurnState.ANSWERED
@@ -52,7 +53,7 @@ async def test_what_is_told_while_an_answer_is_made(
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await ask(pilot, "how high?", ends=False)
         await until(pilot, lambda: "loading tiny" in shown(app))
-        assert "citations 2 · words 2" in shown(app)
+        await until(pilot, lambda: "citations 2 · words 2" in shown(app))
         loading.set()
         await until(pilot, lambda: "loading tiny: 50% of 1.8 GB …" in shown(app))
         half.set()
@@ -61,7 +62,7 @@ async def test_what_is_told_while_an_answer_is_made(
         await until(pilot, lambda: "the model has read 512 of 2,048 tokens …" in shown(app))
         reading.set()
         await until(pilot, lambda: "水位は[red]…" in shown(app))
-        assert "unchecked:" in shown(app)
+        await until(pilot, lambda: "unchecked:" in shown(app))
         await until(pilot, lambda: "12 written" in shown(app))
         assert "loading" not in shown(app)
         assert "has read" not in shown(app)
@@ -91,11 +92,11 @@ async def test_cancelled_in_the_middle(workbench, engine, answers, ask, until, s
         await until(pilot, lambda: "half a claim" in shown(app))
         await pilot.press("escape")
         await until(pilot, lambda: "cancelled" in shown(app))
-        assert "unchecked:" in shown(app)
-        assert "half a claim" in shown(app)
+        await until(pilot, lambda: "unchecked:" in shown(app))
+        await until(pilot, lambda: "half a claim" in shown(app))
         assert engine.cancelled == 1
         await ask(pilot, "and how deep?")
-        assert "not found" in shown(app)
+        await until(pilot, lambda: "not found" in shown(app))
     first, second = kept.turns(kept.list()[0].id)
     assert (first.state, first.draft) == (TurnState.CANCELLED, ("half a claim",))
     assert second.state is TurnState.ANSWERED
@@ -121,15 +122,17 @@ async def test_rejected_quotations_and_nothing_found(
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
-        assert "unsupported  what it cites does not say" in shown(app)
-        assert "[2] rejected: " in shown(app)
-        assert "(the passage does not hold" in shown(app)
-        assert "code cites these sentences: " in shown(app)
+        await until(pilot, lambda: "unsupported  what it cites does not say" in shown(app))
+        await until(pilot, lambda: "[2] rejected: " in shown(app))
+        await until(pilot, lambda: "(the passage does not hold" in shown(app))
+        await until(pilot, lambda: "code cites these sentences: " in shown(app))
         assert "  this figure is not in what it cites: 二百メートル" in shown(app)
-        assert "  as of 2118-04-01" in shown(app)
+        await until(pilot, lambda: "  as of 2118-04-01" in shown(app))
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await ask(pilot, "how deep?")
-        assert "not found  the model finds no answer in the 2 passages" in shown(app)
+        await until(
+            pilot, lambda: "not found  the model finds no answer in the 2 passages" in shown(app)
+        )
         # No source of the answer before stands beside it.
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is None)
         # Up and down go from claim to claim, and the evidence with them.
@@ -191,7 +194,7 @@ async def test_on_a_narrow_screen_the_source_lies_over_the_answer(
         await pilot.pause()
         await pilot.press("down", "enter")
         await until(pilot, lambda: app.focused is app.screen.query_one(SourcePane).page)
-        assert app.screen.query_one(SourcePane).spot.document_id == "599AC0000000001"
+        await until(pilot, lambda: pane.spot and pane.spot.document_id == "599AC0000000001")
 
 
 async def test_a_derivation_and_a_choice(workbench, engine, answers, ask, shown, until, told):
@@ -208,8 +211,8 @@ async def test_a_derivation_and_a_choice(workbench, engine, answers, ask, shown,
         await until(
             pilot, lambda: "1. かわせみ丸、進水日: 1988年4月1日 [1] (triples)" in shown(app)
         )
-        assert "2. かわせみ丸、廃船日: not found (triples)" in shown(app)
-        assert "=> 1988年4月1日 < 1999年4月1日" in shown(app)
+        await until(pilot, lambda: "2. かわせみ丸、廃船日: not found (triples)" in shown(app))
+        await until(pilot, lambda: "=> 1988年4月1日 < 1999年4月1日" in shown(app))
         assert engine.asked[0][2] == Query("who may board?", ("one", "two"))
         await pilot.press("tab", "tab", "a")
         await until(pilot, lambda: len(app.screen.query(TurnView)) == 2)
@@ -226,7 +229,7 @@ async def test_what_cannot_be_asked_is_told_and_kept(workbench, until, shown, to
         app.post_message(Paste("水" * 50_000))
         question = app.screen.query_one(QuestionArea)
         await until(pilot, lambda: len(question.typed) == 50_000)
-        assert "characters" in shown(app)
+        await until(pilot, lambda: "characters" in shown(app))
         # Long lines are broken, so that no key has to lay out the whole text.
         assert max(map(len, question.document.lines)) < 1_000
         await pilot.press("x", "enter")
@@ -247,13 +250,16 @@ async def test_no_corpus_and_no_index(workbench, bench_home, shown, until):
         await until(pilot, lambda: "Index the corpus" in shown(app))
 
 
-async def test_a_conversation_is_there_again(workbench, engine, answers, ask, until, shown, kept):
+async def test_a_conversation_is_there_again(
+    workbench, engine, answers, ask, until, shown, kept, bench_home
+):
     engine.will(answers.supported).will(answers.not_found)
     first = workbench()
     async with first.run_test(size=(80, 24), notifications=True) as pilot:
         await ask(pilot, "how high?")
         await pilot.press(*"not sent")
-        await pilot.pause(0.8)
+        unsent = bench_home / "tui-unsent" / "1.json"
+        await until(pilot, lambda: unsent.exists() and "not sent" in unsent.read_text())
     again = workbench()
     async with again.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: "supported  all that it claims" in shown(again))
@@ -284,7 +290,7 @@ async def test_a_turn_that_was_interrupted_is_asked_again(
     app = workbench(conversation=conversation)
     async with app.run_test(size=(80, 30), notifications=True) as pilot:
         await until(pilot, lambda: "interrupted" in shown(app))
-        assert "half a claim" in shown(app)
+        await until(pilot, lambda: "half a claim" in shown(app))
         await pilot.press("tab", "a")
         await until(pilot, lambda: "supported  all that it claims" in shown(app))
 
@@ -297,7 +303,7 @@ async def test_what_cannot_be_written_down_is_answered_all_the_same(
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
-        assert "supported  all that it claims" in shown(app)
+        await until(pilot, lambda: "supported  all that it claims" in shown(app))
         await until(pilot, lambda: "conversations.sqlite" in told(app))
 
 

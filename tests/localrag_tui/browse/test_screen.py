@@ -181,9 +181,9 @@ async def test_without_documents_it_says_what_to_do(
     app = workbench(mode="read", corpus=corpus)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: f"The corpus {corpus} has no documents yet." in shown(app))
-        assert "Try the sample corpus" in shown(app)
+        await until(pilot, lambda: "Try the sample corpus" in shown(app))
         await pilot.press("down", "enter", "right", "t", "v", "escape")
-        assert "no documents yet" in shown(app)
+        await until(pilot, lambda: "no documents yet" in shown(app))
 
 
 async def test_a_damaged_corpus_is_told_with_its_cure(

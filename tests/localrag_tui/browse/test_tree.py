@@ -103,4 +103,4 @@ async def test_a_document_that_went_meanwhile_is_told(
             assert titles(opened, names, Shelf("Act", laws=True, count=1), after=ACT) == []
         await pilot.press("down", "down", "right")
         await until(pilot, lambda: "no document" in shown(app))
-        assert "localrag list" in shown(app)
+        await until(pilot, lambda: "localrag list" in shown(app))

@@ -74,10 +74,10 @@ async def test_a_failed_job_is_read_through(workbench, shown, until):
         app.jobs.all.extend(some_jobs()[:1])
         await pilot.press("ctrl+b")
         await until(pilot, lambda: "Free some space." in shown(app))
-        assert "[red]␛[2J�evil[/]" in shown(app)
+        await until(pilot, lambda: "[red]␛[2J�evil[/]" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, ReportDialogue))
-        assert "The disk is full." in shown(app)
+        await until(pilot, lambda: "The disk is full." in shown(app))
         await pilot.press("c")
         assert app.clipboard == "The disk is full.\nFree some space."
         await pilot.press("escape", "escape")

@@ -62,7 +62,7 @@ async def test_other_cures_are_for_a_shell(workbench, monkeypatch, shown, until)
     async with app.run_test(size=(100, 40), notifications=True) as pilot:
         await pilot.press("d")
         await until(pilot, lambda: "2 things to be looked at" in shown(app))
-        assert "[red]torn␛[2J 渡し舟" in shown(app)
+        await until(pilot, lambda: "[red]torn␛[2J 渡し舟" in shown(app))
         app.screen.query_one(Findings).highlighted = 1
         await pilot.press("enter")
         await until(pilot, lambda: "mended outside the workbench" in shown(app))

@@ -57,7 +57,7 @@ async def test_a_chat_model_is_used_tested_and_given_up(workbench, models, tiny_
         assert app.config().chat.model == "tiny-qwen3"
         await pilot.press("t")
         await until(pilot, lambda: "tokens/s" in shown(app))
-        assert "Test tiny-qwen3  done" in shown(app)
+        await until(pilot, lambda: "Test tiny-qwen3  done" in shown(app))
         await pilot.press("u")
         await until(pilot, lambda: "in use" not in shown(app))
         assert app.memory.choices.model is None
@@ -72,7 +72,7 @@ async def test_an_embedder_is_tested_and_is_a_setting(
     app = workbench(mode="models", overrides={"embedding.model": "tiny-e5", "runtime.threads": 1})
     async with app.run_test(size=(100, 40), notifications=True) as pilot:
         await until(pilot, lambda: "named by embedding.model" in shown(app))
-        assert "in use" in shown(app)
+        await until(pilot, lambda: "in use" in shown(app))
         await pilot.press("u")
         await until(pilot, lambda: "[embedding]" in shown(app))
         await pilot.press("t")
@@ -92,7 +92,7 @@ async def test_a_pull_names_the_host_and_a_stopped_one_goes_on(
         await pilot.press("p")
         await until(pilot, lambda: app.screen.query("#wanted"))
         host = hub.address.removeprefix("http://")
-        assert f"Pull from {host}" in shown(app)
+        await until(pilot, lambda: f"Pull from {host}" in shown(app))
         await pilot.press("escape")
         assert (hub.asked, app.jobs.all) == ([], []), "nothing is asked before it is agreed to"
 

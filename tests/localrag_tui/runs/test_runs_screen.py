@@ -57,12 +57,12 @@ async def test_answers_and_failures_are_read_and_a_citation_opened(
         assert "Failures" not in shown(app)
         await pilot.press("enter")
         await until(pilot, lambda: "これは失敗" in shown(app) or "It broke" in shown(app))
-        assert "Failures 1" in shown(app)
-        assert "[red]␛[2J" in shown(app)
+        await until(pilot, lambda: "Failures 1" in shown(app))
+        await until(pilot, lambda: "[red]␛[2J" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, AnswerDialogue))
         await until(pilot, lambda: "[1] 第一条" in shown(app))
-        assert "rejected: not there" in shown(app)
+        await until(pilot, lambda: "rejected: not there" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: app.memory.choices.mode == "read")
         await pilot.press("f5")
@@ -83,8 +83,8 @@ async def test_the_report_of_an_evaluation_is_read(
     app = workbench(mode="runs", language="en")
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await until(pilot, lambda: "50 %" in shown(app))
-        assert "statute-lexical █" in shown(app)
-        assert "Scores" in shown(app)
+        await until(pilot, lambda: "statute-lexical █" in shown(app))
+        await until(pilot, lambda: "Scores" in shown(app))
         await until(pilot, lambda: "always a" in shown(app))
         await pilot.press("s")
         await until(pilot, lambda: "It is finished." in shown(app))
@@ -126,7 +126,7 @@ async def test_a_hundred_thousand_answers_are_scrolled_through(
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: "out.jsonl" in shown(app))
         # The note says how many rows there are.
-        assert "1 / 1" in shown(app)
+        await until(pilot, lambda: "1 / 1" in shown(app))
         book = Runs(workspace, {}).book(known.out)
         assert len(book.numbers()) == 100_000
         rows = RowList("nothing", id="many")
@@ -158,10 +158,12 @@ async def test_nothing_is_there_yet(workbench: Any, shown: Any, until: Any) -> N
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: "実行はまだありません" in shown(app))
         await pilot.press("s", "x", "t", "delete", "enter", "escape")
-        assert "実行はまだありません" in shown(app)
+        await until(pilot, lambda: "実行はまだありません" in shown(app))
 
 
-async def test_hints_name_the_keys_as_they_were_remapped(workbench: Any, shown: Any) -> None:
+async def test_hints_name_the_keys_as_they_were_remapped(
+    workbench: Any, shown: Any, until: Any
+) -> None:
     app = workbench(mode="runs", overrides={"tui.keys": {"runs.batch": "f9"}})
-    async with app.run_test(size=(80, 24)):
-        assert "F9 begins a batch, e an evaluation." in shown(app)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "F9 begins a batch, e an evaluation." in shown(app))

@@ -4,11 +4,10 @@ import json
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from textual.widgets import Input
 
@@ -19,8 +18,9 @@ from localrag_tui.runs.new_batch import BatchDialogue
 from localrag_tui.runs.new_evaluation import EvaluationDialogue
 from localrag_tui.widgets.check_list import CheckList
 
+from ...patience import wait_for
+
 pytestmark = pytest.mark.anyio
-_PATIENCE = 120.0
 
 _BEGIN = """
 import asyncio, sys
@@ -36,9 +36,11 @@ async def main():
         while not hasattr(app.screen, "action_new_batch"):
             await pilot.pause(0.05)
         await pilot.press("n")
-        await pilot.pause(0.3)
+        while not app.screen.query("#questions"):
+            await pilot.pause(0.05)
         app.screen.query_one("#questions").value = sys.argv[2]
-        await pilot.pause(0.1)
+        while not app.screen.query_one("#answers").value:
+            await pilot.pause(0.05)
         await pilot.press("ctrl+s")
         await pilot.pause(600)
 
@@ -50,13 +52,6 @@ def lines(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines() if path.exists() else []
 
 
-def await_(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 async def test_a_batch_goes_on_after_the_application_was_killed(
     workbench: Any, shown: Any, until: Any, table: Any, workspace: Any
 ) -> None:
@@ -65,10 +60,10 @@ async def test_a_batch_goes_on_after_the_application_was_killed(
     command = [sys.executable, "-c", _BEGIN, str(workspace.home), str(questions)]
     with subprocess.Popen(command) as application:
         try:
-            await_(lambda: len(lines(out)) >= 3)
+            wait_for(lambda: len(lines(out)) >= 3)
         finally:
             application.kill()
-    await_(lambda: not RunFolder(out).busy)
+    wait_for(lambda: not RunFolder(out).busy)
     before = lines(out)
     assert 3 <= len(before) < 100
     app = workbench(mode="runs")
@@ -98,9 +93,9 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "cannot be read" in shown(app))
         app.screen.query_one("#questions", Input).value = str(questions)
-        await pilot.pause()
         answers = app.screen.query_one("#answers", Input)
-        assert answers.value == str(questions.with_name("questions.answers.jsonl"))
+        beside = str(questions.with_name("questions.answers.jsonl"))
+        await until(pilot, lambda: answers.value == beside)
         answers.value = str(questions)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "take the place of the questions" in shown(app))
@@ -112,8 +107,14 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
         assert "There is no run yet" not in shown(app)
         await until(pilot, lambda: len(lines(out)) >= 3)
+        # It stands still until the key is pressed, and is not done before it.
+        started = psutil.Process().children(recursive=True)
+        for process in started:
+            process.suspend()
         await until(pilot, lambda: re.search(r"out\.jsonl +running", shown(app)))
         await pilot.press("x")
+        for process in started:
+            process.resume()
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: " stopped " in shown(app))
         stopped = len(lines(out))
@@ -122,7 +123,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
         await until(pilot, lambda: "120 / 120" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
-        assert "out.jsonl: " not in shown(app)
+        await until(pilot, lambda: "out.jsonl: " not in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: "were answered before" in shown(app))
     assert len(lines(out)) == 120

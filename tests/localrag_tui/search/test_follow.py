@@ -21,4 +21,4 @@ async def test_an_error_goes_when_a_good_corpus_is_chosen_again(
             app.memory.remember(corpus=corpus)
             await pilot.press("f4")
             await until(pilot, lambda expected=expected: expected in shown(app))
-        assert "There is no corpus store" not in shown(app)
+        await until(pilot, lambda: "There is no corpus store" not in shown(app))

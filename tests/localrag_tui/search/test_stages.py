@@ -25,7 +25,7 @@ async def test_a_passage_is_followed_through_the_stages(workbench, until, shown,
         for column in (lexical, fuse, expand):
             marked = column.highlighted
             assert marked is None or column.hits[marked].passage.id == first
-        assert "expanded 1" in shown(app)
+        await until(pilot, lambda: "expanded 1" in shown(app))
         assert resolve.highlighted is None
 
         room = app.screen.query_one(HorizontalScroll)
@@ -34,7 +34,7 @@ async def test_a_passage_is_followed_through_the_stages(workbench, until, shown,
         await pilot.press("left", "left", "left")
         assert app.focused is resolve
         assert room.scroll_x == 0
-        assert "citations  0" in shown(app)
+        await until(pilot, lambda: "citations  0" in shown(app))
         await pilot.press("left", "right", "right", "right")
         assert app.focused is expand
         assert room.scroll_x == each == 26
@@ -78,7 +78,7 @@ async def test_a_stage_that_was_left_out_says_why(workbench, until, shown, searc
     app = workbench(mode="search")
     async with app.run_test(size=(100, 24)) as pilot:
         await searched(pilot, "渡し守の資格")
-        assert "search by [red]words[/red] is off" in shown(app)
+        await until(pilot, lambda: "search by [red]words[/red] is off" in shown(app))
         await pilot.press("enter", "s", "left", "left", "left")
         await until(pilot, lambda: "words  0" in shown(app))
-        assert "[red]words[/red]" in shown(app)
+        await until(pilot, lambda: "[red]words[/red]" in shown(app))

@@ -17,6 +17,7 @@ from localrag_tui.sessions.listing import PAGE, ConversationList
 from localrag_tui.shown import harmless
 from localrag_tui.widgets.form import Form
 
+from ...patience import PATIENCE
 from .conftest import HOSTILE, settled
 
 
@@ -31,7 +32,7 @@ def bench(workbench, workspace):
     return lambda language="en", **choices: workbench(language, home=workspace.home, **choices)
 
 
-async def test_the_newest_come_first_and_say_how_they_ended(bench, keep, opened, shown):
+async def test_the_newest_come_first_and_say_how_they_ended(bench, keep, opened, shown, until):
     ids = keep()
     app = bench(conversation=ids["茶会"])
     async with app.run_test(size=(100, 24)) as pilot:
@@ -50,7 +51,7 @@ async def test_the_newest_come_first_and_say_how_they_ended(bench, keep, opened,
         # The one in view is chosen: Enter goes back to it.
         assert dialogue.query_one(ConversationList).chosen.id == ids["茶会"]
         await pilot.press("down", "enter")
-        await pilot.pause()
+        await until(pilot, lambda: chosen)
     assert chosen == [ids["川"]]
 
 
@@ -71,7 +72,7 @@ async def test_search_finds_what_stands_in_questions_and_answers(bench, keep, op
         await until(pilot, lambda: "Esc Close" in shown(app))
         await pilot.press("slash", *"メートル")
         await until(pilot, lambda: listed.shown == 1)
-        assert "川" in shown(app)
+        await until(pilot, lambda: "川" in shown(app))
         await pilot.press("d", "r", "x")
         await until(pilot, lambda: "Nothing holds all of these words." in shown(app))
         assert dialogue.query_one(SearchField).value == "メートルdrx"
@@ -82,7 +83,7 @@ async def test_search_finds_what_stands_in_questions_and_answers(bench, keep, op
         await pilot.press("down")
         assert app.focused is listed
         await pilot.press("slash", "enter")
-        await pilot.pause()
+        await until(pilot, lambda: chosen)
     assert chosen == [ids["川"]]
 
 
@@ -93,8 +94,7 @@ async def test_a_new_one_and_no_choice_at_all(bench, opened, shown, until):
             _, chosen = await opened(app, pilot)
             await until(pilot, lambda: "There are no conversations yet" in shown(app))
             await pilot.press("r", "e", "d", keys)
-            await pilot.pause()
-            assert chosen == gives
+            await until(pilot, lambda c=chosen, g=gives: c == g)
 
 
 async def test_a_title_is_changed(bench, keep, opened, shown, until, workspace):
@@ -115,7 +115,7 @@ async def test_a_title_is_changed(bench, keep, opened, shown, until, workspace):
         listed = dialogue.query_one(ConversationList)
         # It keeps its place among the others.
         assert (listed.highlighted, listed.chosen.title) == (4, harmless(HOSTILE))
-        assert "[red]赤[/red] ␛[31m" in shown(app)
+        await until(pilot, lambda: "[red]赤[/red] ␛[31m" in shown(app))
     assert titles(workspace)[-1] == harmless(HOSTILE)
 
 
@@ -128,7 +128,7 @@ async def test_what_goes_is_named_before_it_is_deleted(
         dialogue, _ = await opened(app, pilot)
         await pilot.press("down", "d")
         await until(pilot, lambda: "Its 4 questions go with their answers" in shown(app))
-        assert "[red]赤[/red] ␛[31m" in shown(app)
+        await until(pilot, lambda: "[red]赤[/red] ␛[31m" in shown(app))
         # What cannot be undone is not the first choice.
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is dialogue)
@@ -245,7 +245,7 @@ async def test_thousands_are_listed_as_they_are_looked_at(bench, opened, until, 
         await until(pilot, lambda: "会話 0 " in shown(app))
         assert len({conversation.id for conversation in listed._shown}) == count
         await pilot.press("enter")
-        await pilot.pause()
+        await until(pilot, lambda: chosen)
     with Conversations.open(workspace) as kept:
         assert kept.get(chosen[0]).title == "会話 0"
 
@@ -327,7 +327,7 @@ async def test_keys_that_come_before_the_list_do_nothing(bench, keep, until, wor
     there = threading.Event()
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: app.screen.is_mounted)
-        holding = asyncio.create_task(app.conversations.do(lambda _kept: there.wait(10)))
+        holding = asyncio.create_task(app.conversations.do(lambda _kept: there.wait(PATIENCE)))
         dialogue = ConversationsDialogue()
         await app.push_screen(dialogue)
         await pilot.press("d", "r", "e", "enter")

@@ -8,11 +8,13 @@ import pytest
 from localrag.errors import StoreError
 from localrag_tui.sessions.keeper import Keeper
 
+from ...patience import PATIENCE
+
 
 async def test_the_keeper_finishes_what_nobody_waits_for(workspace):
     keeper = Keeper(workspace)
     gate = threading.Event()
-    busy = asyncio.create_task(keeper.do(lambda kept: gate.wait(20)))
+    busy = asyncio.create_task(keeper.do(lambda kept: gate.wait(PATIENCE)))
     writing = asyncio.create_task(keeper.do(lambda kept: kept.new("題")))
     await asyncio.sleep(0)
     writing.cancel()

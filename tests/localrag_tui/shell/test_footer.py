@@ -36,4 +36,4 @@ async def test_a_click_presses_the_key_under_the_mouse(workbench, shown, until):
         assert not app.screen.is_modal
         await pilot.click(KeyBar, offset=(help_.start, 0))
         await until(pilot, lambda: app.screen.is_modal)
-        assert "Search the corpus without asking" in shown(app)
+        await until(pilot, lambda: "Search the corpus without asking" in shown(app))

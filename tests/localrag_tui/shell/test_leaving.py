@@ -13,7 +13,7 @@ async def test_leaving_is_asked_while_something_runs(plain, shown, until, monkey
         app.jobs.start(Job("[b]Batch\x1b[2J", print))
         app.push_screen(LeaveDialogue(), left.append)
         await until(pilot, lambda: "1 job is running." in shown(app))
-        assert "· [b]Batch␛[2J" in shown(app)
+        await until(pilot, lambda: "· [b]Batch␛[2J" in shown(app))
         await pilot.press("enter")
         assert left == [None]
         app.push_screen(LeaveDialogue(), left.append)

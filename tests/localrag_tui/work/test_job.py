@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -16,6 +15,7 @@ from localrag_tui.work.job import Job, State
 from localrag_tui.work.jobs import Jobs
 from localrag_tui.work.process import ProcessDied
 
+from ...patience import PATIENCE, wait_for
 from . import deeds
 
 
@@ -26,7 +26,7 @@ async def run(job):
 
 
 async def comes_true(condition):
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.02)
 
@@ -175,7 +175,4 @@ def test_nothing_outlives_a_workbench_that_is_killed(deed):
     started = int(parent.stdout.readline())
     os.kill(parent.pid, signal.SIGKILL)
     parent.communicate()
-    deadline = time.monotonic() + 20
-    while not gone(started) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert gone(started)
+    wait_for(lambda: gone(started))

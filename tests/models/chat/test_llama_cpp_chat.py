@@ -30,6 +30,8 @@ from localrag_models.errors import (
     WrongKind,
 )
 
+from ...patience import PATIENCE
+
 ASK = ChatRequest(messages=(Message("user", "渡し舟"),), max_tokens=8, temperature=1.0)
 
 
@@ -406,11 +408,11 @@ def test_a_call_can_be_cancelled_while_it_waits_for_another(chat: LlamaCppChat) 
 
     def hold(_: str) -> None:
         running.set()
-        release.wait(10)
+        release.wait(PATIENCE)
 
     first = threading.Thread(target=chat.chat, args=(ASK, hold))
     first.start()
-    running.wait(10)
+    assert running.wait(PATIENCE)
     started = time.perf_counter()
     reply = chat.chat(ASK, cancelled=lambda: time.perf_counter() > started + 0.05)
     release.set()

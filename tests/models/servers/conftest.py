@@ -15,6 +15,8 @@ from localrag_models.backends.servers.chat import ServerChat
 from localrag_models.chat import ChatRequest, Message
 from localrag_models.retrying import Retry
 
+from ...patience import PATIENCE
+
 
 class Served:
     """A double, a chat model that speaks with it, and how its protocol writes a reply."""
@@ -26,7 +28,7 @@ class Served:
         self.retries: list[Retry] = []
 
     def model(self, **options: Any) -> ServerChat:
-        options = {"timeout": 5.0, "on_retry": self.retries.append, **options}
+        options = {"timeout": PATIENCE, "on_retry": self.retries.append, **options}
         kind = OllamaChat if self.protocol == "ollama" else OpenAIChat
         model = kind("tiny", server=self.double.address, **options)
         # The first request is for a sample, to see how many tokens it takes.

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 from tiny_models.servers import Answer, End, OllamaDouble
@@ -19,6 +18,8 @@ from localrag_models.errors import (
     ServerUnreachable,
     TransferFailed,
 )
+
+from ...patience import wait_for
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
@@ -122,7 +123,7 @@ def test_a_progress_that_raises_ends_the_pull(double, reason):
 
     with pytest.raises(reason):
         ollama_pull("qwen3:8b", double.address, stop)
-    _eventually(lambda: double.abandoned == 1)
+    wait_for(lambda: double.abandoned == 1)
 
 
 def test_cancelling_a_pull(double):
@@ -131,7 +132,7 @@ def test_cancelling_a_pull(double):
     with pytest.raises(Cancelled):
         ollama_pull("qwen3:8b", double.address, seen.append, lambda: len(seen) == 2)
     assert len(seen) == 2
-    _eventually(lambda: double.abandoned == 1)
+    wait_for(lambda: double.abandoned == 1)
 
 
 @pytest.mark.parametrize("name", ["", "\udcff"])
@@ -189,10 +190,3 @@ print(len(ollama_models({double.address!r})), {hostile!r}.items() <= os.environ.
     )
     assert told.stdout.split() == [b"2", b"True"], told.stderr.decode()
     assert not any("Authorization" in each for each in double.headers)
-
-
-def _eventually(holds):
-    end = time.monotonic() + 5
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)

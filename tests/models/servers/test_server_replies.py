@@ -10,6 +10,8 @@ from localrag_models.backends.openai import OpenAIChat
 from localrag_models.chat import ChatRequest, Finish, Message
 from localrag_models.errors import ProbabilitiesMissing, ReplyInvalid
 
+from ...patience import PATIENCE
+
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
 JOINER = "\u2060"
@@ -144,7 +146,7 @@ def test_a_reply_somebody_has_seen_is_not_replaced(ollama_served, ask):
 
 
 def test_four_at_a_time(served, ask):
-    together = threading.Barrier(4, timeout=10)
+    together = threading.Barrier(4, timeout=PATIENCE)
 
     class Waiting:
         def __iter__(self):

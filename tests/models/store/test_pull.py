@@ -14,6 +14,8 @@ from localrag_models.hub import Hub
 from localrag_models.pull import Wish, pull
 from localrag_models.store import ModelStore
 
+from ...patience import PATIENCE
+
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 GGUF = "Qwen3-8B-Q4_K_M.gguf"
@@ -298,7 +300,7 @@ def _pull_until_killed(folder: Path, address: str, caught: "multiprocessing.Queu
 
         if step.startswith("pulling"):
             caught.put(done)
-            time.sleep(60)
+            time.sleep(PATIENCE)
 
     pull(ModelStore(folder), "qwen3-8b", Hub(address), on_progress=slowly)
 
@@ -308,7 +310,7 @@ def test_another_pull_meanwhile_and_kill_9(store: ModelStore, hub: TinyHub) -> N
     caught = spawn.Queue()
     process = spawn.Process(target=_pull_until_killed, args=(store.folder, hub.address, caught))
     process.start()
-    assert caught.get(timeout=30) > 0
+    assert caught.get(timeout=PATIENCE) > 0
     with pytest.raises(TransferFailed, match="Another process is installing"):
         get(store, hub)
     process.kill()

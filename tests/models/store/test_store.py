@@ -24,6 +24,8 @@ from localrag_models.errors import (
 )
 from localrag_models.store import ModelStore
 
+from ...patience import PATIENCE
+
 
 def test_an_empty_store(store: ModelStore) -> None:
     assert store.installed() == []
@@ -454,7 +456,7 @@ def _add_until_killed(folder: Path, path: Path, begun: "multiprocessing.Queue[in
         import time
 
         begun.put(done)
-        time.sleep(60)
+        time.sleep(PATIENCE)
 
     ModelStore(folder).add(path, name="mine", on_progress=slowly)
 
@@ -464,7 +466,7 @@ def test_kill_9_while_adding(store: ModelStore, tiny_chat: Path) -> None:
     begun = spawn.Queue()
     process = spawn.Process(target=_add_until_killed, args=(store.folder, tiny_chat, begun))
     process.start()
-    begun.get(timeout=30)
+    begun.get(timeout=PATIENCE)
     with pytest.raises(StoreBusy, match="Another process"):
         store.remove("mine")
     process.kill()
