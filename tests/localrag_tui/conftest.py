@@ -42,6 +42,8 @@ THEMES = ("dark", "light")
 _REST = 0.03
 # Seconds after which an application that never rests is no longer waited for.
 _RESTLESS = 1.0
+# What threads are doing for the loop of the running test.
+_IN_THREADS: set[asyncio.Future[Any]] = set()
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +66,16 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # Textual asks how busy the processor is: on one that others keep busy all seems to rest.
     for module in ("app", "pilot"):
         monkeypatch.setattr(f"textual.{module}.wait_for_idle", _rest)
+    _IN_THREADS.clear()
+    run_in_thread = asyncio.BaseEventLoop.run_in_executor
+
+    def noted(*arguments: Any) -> asyncio.Future[Any]:
+        future = run_in_thread(*arguments)
+        _IN_THREADS.add(future)
+        future.add_done_callback(_IN_THREADS.discard)
+        return future
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "run_in_executor", noted)
     for name in ("LC_ALL", "LC_MESSAGES", "LANG", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     yield
@@ -347,10 +359,11 @@ def snapshots(
 
 
 async def _settled(pilot: Pilot[Any]) -> Dump:
-    """What is shown once nothing changes any more."""
+    """What is shown once no thread is at work and nothing changes any more."""
     before, now = None, dump(pilot.app)
     while now != before:
         before = now
         await pilot.pause(0.02)
+        await _until(pilot, lambda: not _IN_THREADS)
         now = dump(pilot.app)
     return now

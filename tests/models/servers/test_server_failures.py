@@ -220,7 +220,7 @@ def test_cancelling_while_the_server_is_silent(served, ask, heard):
     silent_since: list[float] = []
 
     def cancelled() -> bool:
-        if served.asked and pieces == list(heard):
+        if served.asked and "".join(pieces) == "".join(heard):
             silent_since.append(time.monotonic())
         return bool(silent_since) and time.monotonic() > silent_since[0] + 0.2
 
