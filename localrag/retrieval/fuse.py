@@ -11,14 +11,32 @@ STAGE = "fuse"
 _FLOORS = (0.0, None)
 
 
-def fuse(words: Scores, meaning: Scores, settings: RetrievalConfig) -> dict[str, float]:
+# What meaning counts for provisions, of what it does for other passages. Chosen on the lawyers'
+# questions that may be looked at: at 1 it costs one right answer in fifteen, for the vocabulary,
+# the captions and the law named tell more of a statute than its meaning does; at a fifth next to
+# none, and provisions are found that no word leads to.
+_OF_PROVISIONS = 0.2
+
+
+def fuse(
+    words: Scores, meaning: Scores, settings: RetrievalConfig, *, provisions: bool = False
+) -> dict[str, float]:
     """The units of both rankings with a score relative to the best, 0 to 1.
 
     Two rankings are fused by their scores or by their ranks, as the settings say. One alone keeps
     its scores.
+
+    Args:
+        words: the ranking by words.
+        meaning: the ranking by meaning.
+        settings: which fusion, and its weights.
+        provisions: whether what is searched for are provisions of statutes.
     """
     if not words or not meaning:
         return relative_to_best(words or meaning)
+    if provisions:
+        less = _OF_PROVISIONS * settings.dense_weight
+        settings = settings.model_copy(update={"dense_weight": less})
     if settings.fusion == "ranks":
         return by_ranks(words, meaning, settings)
     weights = (settings.lexical_weight, settings.dense_weight)

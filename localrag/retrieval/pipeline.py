@@ -392,7 +392,9 @@ class Retriever:
             trail.record(dense.STAGE, meaning)
         elif self._models.without_dense:
             trail.record(dense.STAGE, meaning, events=[self._models.without_dense])
-        return fuse.fuse(words, meaning, settings)
+        # Beside other documents, what is sought is of the kind that its words find best.
+        best = max(words, key=words.__getitem__, default="").rpartition("#")[0]
+        return fuse.fuse(words, meaning, settings, provisions=bool(self.names.title(best)))
 
     def _by_words(self, asked: Query, everyday: Sequence[Wording]) -> dict[str, float]:
         matches = lexical.lexical(self.store, self._index, asked, everyday)

@@ -326,6 +326,14 @@ def test_the_weights_hold_whatever_is_fused(fusion: Literal["scores", "ranks"]) 
     assert fuse(words, meaning, for_meaning)["b"] == 1
 
 
+@pytest.mark.parametrize("fusion", ["scores", "ranks"])
+def test_of_provisions_the_words_tell_more(fusion: Literal["scores", "ranks"]) -> None:
+    words, meaning = {"a": 4.0, "b": 1.0}, {"b": 0.9, "a": 0.8}
+    settings = RetrievalConfig(fusion=fusion, dense_weight=3.0)
+    assert fuse(words, meaning, settings)["b"] == 1
+    assert fuse(words, meaning, settings, provisions=True)["a"] == 1
+
+
 def test_what_the_search_is_fused_by_is_a_setting(
     hybrid: Workspace, cli: Callable[..., Any]
 ) -> None:
