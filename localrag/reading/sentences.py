@@ -18,8 +18,9 @@ from localrag.retrieval.model import Hit, Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import full_text
 
-MOST, ROOM = 10, 1_600
-"""Sentences that are shown at most, and their characters, unless the best one is longer."""
+MOST, ROOM = 7, 1_600
+"""Sentences that are shown at most, an item counting as part of the sentence that it completes, and
+their characters; unless the best one is longer."""
 
 _SQUEEZED = (
     "the context in use (chat.context) holds {} sentences only: the others that may answer were "
@@ -98,7 +99,8 @@ def sentences_that_may_answer(
         query: the question.
         hits: best first.
         fits: whether a prompt with these sentences leaves room for the reply.
-        most: sentences at most; the best one is shown with what it is read with in any case.
+        most: sentences at most, as `MOST` counts them; the best one is shown with what it is read
+            with in any case.
         whole: whether the first hit is shown whole, unless it is longer than `LONGEST` or does not
             fit; then its own sentences are chosen before those of other hits.
 
@@ -116,7 +118,7 @@ def sentences_that_may_answer(
     for group in groups:
         new = [place for place in group if place not in chosen]
         wider = [*chosen, *new]
-        if not new or (chosen and (len(wider) > most or _length(found, wider) > ROOM)):
+        if not new or (chosen and (_count(found, wider) > most or _length(found, wider) > ROOM)):
             continue
         numbered = _numbered(found, wider)
         least = least or numbered
@@ -178,6 +180,11 @@ def _numbered(found: Sequence[_Found], chosen: Sequence[_Place]) -> list[Sentenc
         Sentence(number, found[of][1][at], found[of][0])
         for number, (of, at) in enumerate(sorted(chosen), 1)
     ]
+
+
+def _count(found: Sequence[_Found], places: Sequence[_Place]) -> int:
+    """The sentences at some places; an item is part of the sentence that its stem begins."""
+    return sum(not found[of][1][at].above for of, at in places)
 
 
 def _length(found: Sequence[_Found], places: Sequence[_Place]) -> int:
