@@ -97,7 +97,7 @@ async def test_documents_are_added_and_what_failed_is_told(workbench, until, tmp
         await pilot.press("enter")
         await until(pilot, lambda: "broken.xml" in shown(app))
         assert "left out, no reader for this kind of file: .mp3 1" in shown(app)
-        assert app.corpus == "own"
+        await until(pilot, lambda: app.corpus == "own")
 
 
 async def test_a_corpus_is_chosen_and_remembered(workbench, bench_home, shown, until):
