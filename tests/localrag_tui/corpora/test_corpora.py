@@ -37,7 +37,7 @@ async def test_from_the_welcome_to_a_first_search(workbench, empty_home, shown, 
         await until(pilot, lambda: "Add the sample corpus to main …" in shown(app))
         assert "There is no corpus" not in shown(app)
         await until(pilot, lambda: app.jobs.all and app.jobs.all[0].state is State.DONE)
-        assert app.current_mode == "ask"
+        await until(pilot, lambda: app.current_mode == "ask")
         await until(pilot, lambda: "12 documents added" in shown(app))
         await until(pilot, lambda: "Ask about the 12 documents" in shown(app))
         await until(pilot, lambda: "渡し舟を運航してはならない" in shown(app))
@@ -113,10 +113,10 @@ async def test_a_corpus_is_chosen_and_remembered(workbench, bench_home, shown, u
         await until(pilot, lambda: "not indexed" in shown(app))
         await pilot.press("end", "enter")
         assert isinstance(app.screen, ChooseCorpus), "a damaged corpus is not chosen"
-        assert "torn/corpus.sqlite" in unwrapped(shown(app))
+        await until(pilot, lambda: "torn/corpus.sqlite" in unwrapped(shown(app)))
         await pilot.press("up", "enter")
         await until(pilot, lambda: not isinstance(app.screen, ChooseCorpus))
-        assert app.memory.choices.corpus == "second"
+        await until(pilot, lambda: app.memory.choices.corpus == "second")
 
 
 async def test_settings_that_are_not_valid_are_told(workbench, bench_home, shown, until):
