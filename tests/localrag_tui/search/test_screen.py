@@ -41,7 +41,9 @@ async def test_only_the_newest_text_waits(workbench, until, monkeypatch):
     app = workbench(mode="search")
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: app.screen.query("SearchField"))
-        await pilot.press(*"渡し舟守")
+        await pilot.press("渡")
+        await until(pilot, lambda: searched)
+        await pilot.press(*"し舟守")
         gate.set()
         await until(pilot, lambda: app.screen.query_one(Results).hits and len(searched) > 1)
         assert (searched[0], searched[-1]) == ("渡", "渡し舟守")
