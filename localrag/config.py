@@ -15,9 +15,10 @@ from localrag.config_sources import HasSettings, collect
 from localrag.errors import ConfigError
 
 Switch = Literal["auto", "on", "off"]
+"""Whether something takes part; auto: wherever it can."""
+
 Provisions = Literal["openings", "whole"]
 """What is embedded of the provisions of statutes."""
-"""Whether something takes part; auto: wherever it can."""
 
 Stages = Literal[
     "1", "2", "3", "1-2", "1-3", "2-1", "2-3", "3-1", "3-2",

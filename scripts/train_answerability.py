@@ -39,6 +39,7 @@ from localrag.reading.answerability import (
     PASSAGES_BY_WORDS,
     PROVISIONS,
     SIGNS,
+    kind_of,
 )
 from localrag.reading.extractive import quotations
 from localrag.retrieval.model import Query, Retrieval
@@ -100,7 +101,7 @@ def main() -> None:
 
 def of_kind(examples: Iterable[Example], kind: str) -> list[Example]:
     """The examples that are judged by the weights of one kind."""
-    return [example for example in examples if example.signs.keys() == set(SIGNS[kind])]
+    return [example for example in examples if kind_of(example.signs) == kind]
 
 
 def fitted(examples: Sequence[Example], kind: str, searched: str) -> dict[str, Any]:

@@ -23,9 +23,9 @@ _MODEL = "qwen3-8b"
 
 _EMBEDDER = "multilingual-e5-small"
 _EMBEDDING = f"embedding.model={_EMBEDDER}"
+"""The embedder of the commands, and the setting that names it."""
 # What is published on statutes was measured with vectors of all their words.
 _WHOLE = "embedding.provisions=whole"
-"""The embedder of the commands, and the setting that names it."""
 
 _TABLE_2 = "1,2,3,1-2,2-1,1-3,2-3,1-2-3"
 """The orders of stages of the published comparison (table 2)."""

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+# The windows of a passage, each after its digest.
+_Split = Callable[[Passage], list[tuple[bytes, str]]]
+
 # Windows embedded between two commits: what a kill can cost, and how often progress is told. They
 # are of about the same length, for a processor computes the padding of the shorter ones too.
 _BATCH = 64
@@ -99,11 +102,13 @@ def embed(
     """
     from localrag_indexes import vectors
 
-    def split(passage: Passage) -> list[str]:
+    def split(passage: Passage) -> list[tuple[bytes, str]]:
         opening = passage.layer == ARTICLES and provisions == "openings"
-        return embedder.windows(passage.text[: _OPENING if opening else None], passage.header)
+        text = passage.text[:_OPENING] if opening else passage.text
+        windows = embedder.windows(text, passage.header)
+        return [(_digest(embedder.id, window), window) for window in windows]
 
-    plan = list(_plan(store, embedder.id, split, on_event))
+    plan = list(_plan(store, split, on_event))
     known, discarded = _known(place, embedder)
     with Journal.of(place, embedder.id) as journal:
         texts = {digest for passage in plan for digest in passage.digests}
@@ -112,13 +117,7 @@ def embed(
         needed = vectors.memory_needed(len(texts), embedder.dimension)
         on_event(EmbeddingPlanned(len(missing), len(pending), embedder.id, needed, discarded))
         vectors.check(len(texts), embedder.dimension)
-        _embed(
-            _windows(store, embedder.id, split, pending, missing),
-            len(missing),
-            embedder,
-            journal,
-            on_event,
-        )
+        _embed(_windows(store, split, pending, missing), len(missing), embedder, journal, on_event)
         with new_generation(place.vectors) as folder:
             manifest = vectors.build(
                 folder,
@@ -135,15 +134,13 @@ def embed(
     return Embedded(len(missing), manifest.count)
 
 
-def _plan(
-    store: CorpusStore, model: str, split: Callable[[Passage], list[str]], on_event: Listener
-) -> Iterator[_Planned]:
+def _plan(store: CorpusStore, split: _Split, on_event: Listener) -> Iterator[_Planned]:
     total, done = store.count(LAYERS), 0
     for document in store.documents():
         about = {layer: attributes(document, layer) for layer in LAYERS}
         for key, passage in store.passages(document_id=document.id):
             if passage.layer in about:
-                digests = tuple(_digest(model, window) for window in split(passage))
+                digests = tuple(digest for digest, _ in split(passage))
                 yield _Planned(key, digests, about[passage.layer])
                 done += 1
                 on_event(Progress("windows", done, total))
@@ -175,19 +172,14 @@ def _known(place: CorpusPaths, embedder: "Embedder") -> "tuple[dict[bytes, Vecto
 
 
 def _windows(
-    store: CorpusStore,
-    model: str,
-    split: Callable[[Passage], list[str]],
-    passages: Sequence[int],
-    missing: Collection[bytes],
+    store: CorpusStore, split: _Split, passages: Sequence[int], missing: Collection[bytes]
 ) -> Iterator[tuple[bytes, str]]:
     """Yield the windows that are missing, once each, with their digests."""
     seen: set[bytes] = set()
     for start in range(0, len(passages), _READ):
         read = store.by_keys(passages[start : start + _READ])
         for passage in read.values():
-            for window in split(passage):
-                digest = _digest(model, window)
+            for digest, window in split(passage):
                 if digest in missing and digest not in seen:
                     seen.add(digest)
                     yield digest, window

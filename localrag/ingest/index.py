@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from errno import ENOSPC
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -124,8 +123,11 @@ def index_as_set(
     place = workspace.corpus(corpus)
     with _words_stay(corpus):
         model = embedder_id(workspace, config)
-    load = cast("Callable[[], Embedder]", partial(open_embedder, workspace, config))
-    source = _Source(model, load, config.embedding.provisions)
+    source = _Source(
+        model,
+        lambda: cast("Embedder", open_embedder(workspace, config)),
+        config.embedding.provisions,
+    )
     with writing(place), CorpusStore.open(place.store) as store:
         report = _vectors(place, store, source, report, rebuild, workers, on_event)
     return replace(report, seconds=perf_counter() - started)

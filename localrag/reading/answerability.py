@@ -112,9 +112,9 @@ class Answerability:
         names = map(_letters, self._expectation.names)
         self._names = [name for name in names if not any(name in said for said in everyday)]
         self._laws = {law_id for law in retrieval.laws for law_id in law.law_ids}
-        best = [hit for hit in retrieval.hits if not hit.beside][:_AGREEING]
-        self._documents = [hit.passage.document_id for hit in best]
-        self._scores = {hit.passage.id: hit.score for hit in retrieval.hits if not hit.beside}
+        hits = [hit for hit in retrieval.hits if not hit.beside]
+        self._documents = [hit.passage.document_id for hit in hits[:_AGREEING]]
+        self._scores = {hit.passage.id: hit.score for hit in hits}
         self._cosines = _cosines(retrieval)
 
     def signs(self, piece: Piece, passage: Passage, coverage: float) -> dict[str, float]:
@@ -143,17 +143,17 @@ class Answerability:
             signs[AGREEMENT] = own / (len(self._documents) or 1)
         elif self._cosines:
             least = min(self._cosines.values())
-            others = [cosine for unit, cosine in self._cosines.items() if unit != passage.id]
             cosine = self._cosines.get(passage.id, least)
             signs[NEARNESS] = (cosine - _LEAST_COSINE) / (1 - _LEAST_COSINE)
-            signs[NEAREST] = (cosine - max(others, default=least)) / (1 - _LEAST_COSINE)
+            signs[NEAREST] = (cosine - _best_other(self._cosines, passage, least)) / (
+                1 - _LEAST_COSINE
+            )
         return signs
 
     def _ahead(self, passage: Passage) -> float:
         """How far the score of a passage is above those of all others, as a share of the best."""
         own = self._scores.get(passage.id, 0.0)
-        others = (score for unit, score in self._scores.items() if unit != passage.id)
-        other = max(others, default=0.0)
+        other = _best_other(self._scores, passage, 0.0)
         return (own - other) / (max(own, other) or 1.0)
 
     def _named(self, letters: str) -> float:
@@ -205,8 +205,17 @@ def answers(
 
 def weights_for(signs: Mapping[str, float]) -> Weights:
     """The weights for a text with these signs."""
-    (kind,) = (kind for kind, names in SIGNS.items() if set(names) == signs.keys())
-    return _fitted()[kind]
+    return _fitted()[kind_of(signs)]
+
+
+def kind_of(signs: Mapping[str, float]) -> str:
+    """What is judged by these signs, as `SIGNS` has it."""
+    return next(kind for kind, names in SIGNS.items() if signs.keys() == set(names))
+
+
+def _best_other(scores: Mapping[str, float], passage: Passage, default: float) -> float:
+    """The best score of another passage."""
+    return max((score for unit, score in scores.items() if unit != passage.id), default=default)
 
 
 def _cosines(retrieval: Retrieval) -> dict[str, float]:
@@ -214,7 +223,7 @@ def _cosines(retrieval: Retrieval) -> dict[str, float]:
 
     Their scores count then relative to the best of their law.
     """
-    if any(law.law_ids for law in retrieval.laws):
+    if retrieval.names_a_law:
         return {}
     return {
         hit.passage.id: hit.score

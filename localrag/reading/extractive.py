@@ -113,7 +113,7 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
 
 def _is_silent(passage: Passage, retrieval: Retrieval) -> bool:
     """Whether a question names missing laws only, and a document does not even name one of them."""
-    if not retrieval.absent or any(law.law_ids for law in retrieval.laws):
+    if not retrieval.absent or retrieval.names_a_law:
         return False
     text = f"{passage.header}\n{passage.text}"
     return not any(name in text for name in retrieval.absent)

@@ -9,8 +9,6 @@ STAGE = "fuse"
 # A unit that shares no word with the question has a BM25 score of 0. A cosine has no such point:
 # those of one model lie close together, far from 0, so that they are measured from the least found.
 _FLOORS = (0.0, None)
-
-
 # What meaning counts for provisions, of what it does for other passages. Chosen on the lawyers'
 # questions that may be looked at: at 1 it costs one right answer in fifteen, for the vocabulary,
 # the captions and the law named tell more of a statute than its meaning does; at a fifth next to

@@ -41,7 +41,7 @@ THEMES = ("dark", "light")
 # Seconds to the next timer that count as rest: those of a screen that paints itself come sooner.
 _REST = 0.03
 # Seconds after which an application that never rests is no longer waited for.
-_RESTLESS = 1.0
+_RESTLESS = 3.0
 # What threads are doing for the loop of the running test.
 _IN_THREADS: set[asyncio.Future[Any]] = set()
 
@@ -55,7 +55,7 @@ def anyio_backend() -> str:
 def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing blinks or glides; a key has done its work; no language outlives its test.
 
-    What a thread or another process works at may go on after a key: it is waited for with `until`.
+    What another process works at may go on after a key: it is waited for with `until`.
     """
     for widget in (Input, TextArea):
         monkeypatch.setattr(widget.cursor_blink, "_default", False)
@@ -247,7 +247,7 @@ def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def _rest(_least: float = 0.0) -> None:
-    """Waits until everything in the loop waits for something else, in the place of Textual's."""
+    """Waits until the loop and its threads have nothing left to do, in the place of Textual's."""
     loop: Any = asyncio.get_running_loop()
     end = loop.time() + _RESTLESS
     while loop.time() < end:
@@ -258,9 +258,12 @@ async def _rest(_least: float = 0.0) -> None:
                 break
         else:
             due = loop._scheduled[0].when() - loop.time() if loop._scheduled else _RESTLESS
-            if due > _REST:
+            if _IN_THREADS:
+                await asyncio.wait(_IN_THREADS, timeout=_REST, return_when=asyncio.FIRST_COMPLETED)
+            elif due > _REST:
                 return
-            await asyncio.sleep(max(due, 0.0))
+            else:
+                await asyncio.sleep(max(due, 0.0))
 
 
 @pytest.fixture
@@ -280,6 +283,25 @@ async def _until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
         assert clock() < deadline, "it did not come to pass; shown is\n" + dump(pilot.app).text
         await pilot.pause(0.01)
     await _rest()
+
+
+@pytest.fixture
+def ended_by() -> Callable[[App[None], Exception], Awaitable[None]]:
+    """Runs an application until a worker of it fails with an error, which ends it and comes out."""
+
+    async def run(app: App[None], error: Exception) -> None:
+        async def fail() -> None:
+            raise error
+
+        async def use() -> None:
+            async with app.run_test() as pilot:
+                app.run_worker(fail())
+                await _until(pilot, lambda: not app.is_running)
+
+        with pytest.raises(Exception, match=str(error)):
+            await use()
+
+    return run
 
 
 def _holds(condition: Callable[[], object]) -> bool:

@@ -71,19 +71,9 @@ async def test_a_known_error_of_a_worker_is_told_and_nothing_ends(workbench, sho
         assert app.failure is None
 
 
-async def test_an_unforeseen_error_ends_it_with_nothing_left_open(workbench, engine, until):
-    async def fail():
-        raise ZeroDivisionError("nobody thought of it")
-
+async def test_an_unforeseen_error_ends_it_with_nothing_left_open(workbench, engine, ended_by):
     app = workbench(mode="models")
-
-    async def use():
-        async with app.run_test() as pilot:
-            app.run_worker(fail())
-            await until(pilot, lambda: not app.is_running)
-
-    with pytest.raises(Exception, match="nobody thought of it"):
-        await use()
+    await ended_by(app, ZeroDivisionError("nobody thought of it"))
     assert isinstance(app.failure, ZeroDivisionError)
     assert app.return_code == 1
     assert engine.closed

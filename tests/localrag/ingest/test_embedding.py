@@ -8,6 +8,7 @@ import pytest
 from tiny_models.encoder import TinyEncoder
 from tiny_models.hashing import HashingEmbedder
 
+from localrag.config import Provisions
 from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable, StorageError
 from localrag.ingest.add import add
@@ -35,10 +36,16 @@ def filled(workspace: Workspace, laws: Path, write_law: LawWriter) -> Workspace:
     return workspace
 
 
-def status(workspace: Workspace, model: str | None = None, *, deep: bool = False) -> IndexState:
+def status(
+    workspace: Workspace,
+    model: str | None = None,
+    provisions: Provisions | None = None,
+    *,
+    deep: bool = False,
+) -> IndexState:
     place = workspace.corpus("main")
     with CorpusStore.open(place.store, read_only=True) as store:
-        return vector_state(place, store, model, deep=deep)
+        return vector_state(place, store, model, provisions, deep=deep)
 
 
 def found(
@@ -86,10 +93,8 @@ def test_of_a_provision_the_opening_is_embedded_unless_all_of_it_is_wanted(
     )
     add(workspace, "main", [laws])
     assert index(workspace, "main", embedder=HashingEmbedder(window=200)).embedded == 3 + 4
-    place = workspace.corpus("main")
-    with CorpusStore.open(place.store, read_only=True) as store:
-        assert vector_state(place, store, "hashing", "openings") is IndexState.FRESH
-        assert vector_state(place, store, "hashing", "whole") is IndexState.OUTDATED
+    assert status(workspace, "hashing", "openings") is IndexState.FRESH
+    assert status(workspace, "hashing", "whole") is IndexState.OUTDATED
     # The windows of the note are the same ones.
     report = index(workspace, "main", embedder=HashingEmbedder(window=200), provisions="whole")
     assert report.embedded == report.vectors - 4 > 6

@@ -130,6 +130,6 @@ def test_a_question_for_a_thing_asks_of_nothing_whether_it_is_so(question: str) 
 
 
 def test_a_long_question_is_read_in_no_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     asks_whether("か" * 10_000)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1

@@ -2,7 +2,6 @@
 
 import asyncio
 
-import pytest
 from textual.css.query import NoMatches
 from textual.widgets import Static
 from textual.widgets._toast import Toast
@@ -50,17 +49,7 @@ async def test_what_works_for_a_part_that_goes_may_find_nothing_any_more(workben
     assert app.failure is None
 
 
-async def test_what_finds_nothing_while_all_is_there_is_a_failure(workbench, until):
-    async def look():
-        raise NoMatches("never there")
-
+async def test_what_finds_nothing_while_all_is_there_is_a_failure(workbench, ended_by):
     app = workbench(mode="models")
-
-    async def use():
-        async with app.run_test() as pilot:
-            app.run_worker(look())
-            await until(pilot, lambda: not app.is_running)
-
-    with pytest.raises(Exception, match="never there"):
-        await use()
+    await ended_by(app, NoMatches("never there"))
     assert isinstance(app.failure, NoMatches)
