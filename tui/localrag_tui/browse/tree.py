@@ -1,7 +1,7 @@
 """The tree of a corpus: shelves, documents, their parts; each level is read when it is opened."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -89,19 +89,18 @@ class PlaceTree(Tree[Branch]):
             LocalragError: the corpus cannot be read.
         """
         async with self._growing:
-            found = await library.read_names(shelves)
+            found = await library.read_names(_first_shown)
+            # Shown at once: a key that is pressed meanwhile would be undone by the rest.
             self.clear()
             self._library = library
-            count = sum(shelf.count for shelf in found)
-            for shelf in found:
-                self.root.add(_label(shelf), shelf)
-            self.root.expand()
-            if count <= _FEW:
-                for node in self.root.children:
-                    await self._grow(node)
+            for shelf, on_it in found:
+                node = self.root.add(_label(shelf), shelf)
+                if on_it:
+                    self._add_titles(node, shelf, on_it)
                     node.expand()
-            self.cursor_line = 0 if count else -1
-        return count
+            self.root.expand()
+            self.cursor_line = 0 if found else -1
+        return sum(shelf.count for shelf, _ in found)
 
     async def reveal(self, document_id: str, position: int) -> None:
         """Go to a document, and in it to the part that holds a position.
@@ -186,7 +185,7 @@ class PlaceTree(Tree[Branch]):
                 return
             line = more.line
             try:
-                await self._add_titles(shelf, more)
+                await self._read_titles(shelf, more)
             except LocalragError as error:
                 bench_of(self).tell(error)
             self.call_after_refresh(self._go_to_line, line)
@@ -197,14 +196,14 @@ class PlaceTree(Tree[Branch]):
             return
         match node.data:
             case Shelf():
-                await self._add_titles(node)
+                await self._read_titles(node)
             case Title(document_id):
                 entries = await self._reading.read(lambda store: _outline(store, document_id))
                 self._add_parts(node, document_id, entries)
             case Part(document_id, entry):
                 self._add_parts(node, document_id, entry.parts)
 
-    async def _add_titles(self, node: Node, more: Node | None = None) -> None:
+    async def _read_titles(self, node: Node, more: Node | None = None) -> None:
         shelf = node.data
         assert isinstance(shelf, Shelf)
         after = more.data.after if more is not None and isinstance(more.data, More) else ""
@@ -215,6 +214,9 @@ class PlaceTree(Tree[Branch]):
         found = await self._reading.read_names(page)
         if more is not None:
             more.remove()
+        self._add_titles(node, shelf, found)
+
+    def _add_titles(self, node: Node, shelf: Shelf, found: Sequence[Title]) -> None:
         there = {child.data for child in node.children}
         for title in found:
             if title not in there:
@@ -247,6 +249,13 @@ class PlaceTree(Tree[Branch]):
     def _reading(self) -> Library:
         assert self._library is not None
         return self._library
+
+
+def _first_shown(store: "CorpusStore", names: "LawNames") -> list[tuple[Shelf, list[Title]]]:
+    """The shelves, and what stands on them where they are shown open."""
+    found = shelves(store, names)
+    few = sum(shelf.count for shelf in found) <= _FEW
+    return [(shelf, titles(store, names, shelf, "") if few else []) for shelf in found]
 
 
 def _outline(store: "CorpusStore", document_id: str) -> list["Entry"]:
