@@ -24,9 +24,16 @@ def main() -> None:
     options.add_argument(
         "--out", default=DOCUMENT, type=Path, metavar="FILE", help="without it docs/results.md"
     )
+    options.add_argument(
+        "--models",
+        nargs="*",
+        default=[],
+        metavar="NAME",
+        help="open models that count although the catalogue lacks them: those of `make lab`",
+    )
     arguments = options.parse_args()
     try:
-        for sentence in results.write(arguments.runs, arguments.out):
+        for sentence in results.write(arguments.runs, arguments.out, arguments.models):
             print(sentence, file=sys.stderr)
     except LocalragError as error:
         sys.exit(str(error))

@@ -1,7 +1,7 @@
 """The document of results: what was measured, from run folders, and what was not, with commands."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,8 +41,9 @@ in it is entered by hand. What needs a model and was not run is marked **not mea
 the command that measures it. The model: `localrag models pull {_MODEL}`; the questions and the
 laws: `localrag data list`.
 
-Only open models count: an entry whose chat model, embedder or reranker is not in the catalogue
-(`localrag models list`) is left out, so that no test model can enter. Published figures were
+Only open models count: an entry whose chat model, embedder or reranker is neither in the catalogue
+(`localrag models list`) nor one of those that `make lab` installs is left out, so that no test
+model can enter. Published figures were
 measured by others, on other questions, corpora and settings: they stand beside ours, not against
 them. No question is answered by weights that were fitted on it; a prompt that was optimised on it
 is named under conditions. Where answers are in free text, the score is exact match; published
@@ -125,13 +126,14 @@ class _Measured:
         return self.run.questions.questions
 
 
-def write(runs: Sequence[Path], path: Path) -> tuple[str, ...]:
+def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tuple[str, ...]:
     """Write the document.
 
     Args:
         runs: folders of reports; none is needed. Of entries made with the very same, asked in as
             many orders, the newest stands for all.
         path: of the Markdown file.
+        others: open models that count although the catalogue lacks them, by their names.
 
     Returns:
         A sentence for each entry or run that was left out, and why.
@@ -142,7 +144,7 @@ def write(runs: Sequence[Path], path: Path) -> tuple[str, ...]:
         WorkspaceError, InputError: a report is damaged.
         StorageError: the document cannot be written; the one before it stays.
     """
-    found, left_out = _measured([evaluation_of(folder) for folder in runs])
+    found, left_out = _measured([evaluation_of(folder) for folder in runs], {*catalogue(), *others})
     measured, replaced = _newest(found)
     by_dataset: dict[str, tuple[Dataset, list[_Measured]]] = {
         name: (dataset, []) for name, dataset in declared().items()
@@ -165,14 +167,16 @@ def write(runs: Sequence[Path], path: Path) -> tuple[str, ...]:
     return (*left_out, *replaced)
 
 
-def _measured(runs: Sequence[Evaluation]) -> tuple[list[_Measured], list[str]]:
+def _measured(
+    runs: Sequence[Evaluation], models: Collection[str]
+) -> tuple[list[_Measured], list[str]]:
     """The entries that count, the oldest first, and why the others do not."""
     measured: list[_Measured] = []
     left_out: list[str] = []
     for run in sorted(runs, key=lambda run: run.date):
         for entry, found in zip(run.entries, figures(run).entries, strict=True):
             one = _Measured(run, entry, found)
-            if reason := _reason_against(one):
+            if reason := _reason_against(one, models):
                 left_out.append(f"{run.id}: {entry.name} is left out, {reason}.")
             else:
                 measured.append(one)
@@ -213,7 +217,7 @@ def _differing(alike: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
     )
 
 
-def _reason_against(one: _Measured) -> str:
+def _reason_against(one: _Measured, models: Collection[str]) -> str:
     questions, entry = one.run.questions, one.entry
     if questions.own:
         return "for its questions are a user's own"
@@ -224,7 +228,7 @@ def _reason_against(one: _Measured) -> str:
     if entry.method not in NAMES:
         return f"for there is no method {entry.method!r}"
     for name, value in one.made_with.items():
-        if name.endswith(".model") and value and value not in catalogue():
+        if name.endswith(".model") and value and value not in models:
             return f"for its {name} {value!r} is not in the catalogue"
     return ""
 

@@ -1,6 +1,6 @@
 """The document of results: what enters it, and what stands where nothing was measured."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,11 +18,11 @@ Evaluated = Callable[..., Evaluation]
 def written(tmp_path: Path) -> Callable[..., tuple[str, tuple[str, ...]]]:
     """Write reports, then the document: its text, and what was left out."""
 
-    def write(*runs: Evaluation) -> tuple[str, tuple[str, ...]]:
+    def write(*runs: Evaluation, others: Collection[str] = ()) -> tuple[str, tuple[str, ...]]:
         folders = [tmp_path / "runs" / str(number) for number in range(len(runs))]
         for run, folder in zip(runs, folders, strict=True):
             report.write(run, folder)
-        left_out = results.write(folders, tmp_path / "docs" / "results.md")
+        left_out = results.write(folders, tmp_path / "docs" / "results.md", others)
         return (tmp_path / "docs" / "results.md").read_text(encoding="utf-8"), left_out
 
     return write
@@ -83,6 +83,9 @@ def test_models_that_nobody_knows_never_enter(
     assert "**not measured here**" in row(text, "statute-direct")
     assert "tiny-random" not in text
     assert f"{setting} 'tiny-random' is not in the catalogue" in sentence
+    text, left_out = written(run, others=["tiny-random"])
+    assert "**not measured here**" not in row(text, "statute-direct")
+    assert left_out == ()
 
 
 def test_methods_that_nobody_knows_never_enter(
