@@ -96,7 +96,7 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
-        if hit.beside or _is_silent(hit.passage, retrieval):
+        if hit.beside:
             continue
         pieces = pieces_of(retriever.store, hit.passage)
         header = hit.passage.header
@@ -109,14 +109,6 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
                 fit += NAMES_IT * COVERAGE * mention.tells
             candidates.append(_Candidate(piece, support, fit, hit.passage))
     return candidates
-
-
-def _is_silent(passage: Passage, retrieval: Retrieval) -> bool:
-    """Whether a question names missing laws only, and a document does not even name one of them."""
-    if not retrieval.absent or retrieval.names_a_law:
-        return False
-    text = f"{passage.header}\n{passage.text}"
-    return not any(name in text for name in retrieval.absent)
 
 
 def _named_laws(retrieval: Retrieval) -> list[tuple[str, ...]]:

@@ -62,8 +62,9 @@ class Hit:
     Attributes:
         reason: why the stage chose it, for the user ("第27条の13 in the question",
             "delegated by 金融商品取引法 第二十七条の十三 第一項"); empty for plain scores.
-        beside: whether it stands in a law other than those that the question names; such a hit
-            comes after all others, and answers nothing.
+        beside: whether it answers nothing: it stands in a law other than those that the question
+            names, and comes after all others; or the corpus has none of these, and the passage
+            does not speak of them.
         fills: id of the passage that leaves to this one what it says; empty where none does.
         punishes: id of the passage whose breach this one punishes, where a penalty was asked for.
     """

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from localrag.corpus.lookups import Lookups
+from localrag.corpus.model import Passage
 from localrag.question.asked import order_asked
 from localrag.question.laws import LawNamed, laws_named
 from localrag.retrieval.model import Query
@@ -55,6 +56,13 @@ class Scope:
     def is_beside(self, document_id: str) -> bool:
         """Whether this is a law that the question does not name, though it names some."""
         return bool(self.laws) and document_id in self.statutes and document_id not in self.inside
+
+    def is_silent(self, passage: Passage) -> bool:
+        """Whether the corpus lacks every law named, and a passage does not even name one."""
+        if not self.laws or self.circles:
+            return False
+        text = f"{passage.header}\n{passage.text}"
+        return not any(law.words in text for law in self.laws)
 
     def searches(self, query: Query) -> Iterator[tuple[list[Query], Mapping[str, float]]]:
         """For each law named the queries to search it with, and the weights of its documents.

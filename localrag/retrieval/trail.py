@@ -88,7 +88,7 @@ class Trail:
     def _hit(
         self, passage: Passage, score: float, rank: int, stage: str, reason: Reason | None
     ) -> Hit:
-        beside = self._scope.is_beside(passage.document_id)
+        beside = self._scope.is_beside(passage.document_id) or self._scope.is_silent(passage)
         if reason is None:
             return Hit(passage, score, rank, stage, beside=beside)
         return Hit(
