@@ -4,8 +4,10 @@ A logistic regression on a few signs, each of which speaks for an answer where t
 how much of the question a text covers, how far the search puts its passage ahead of all others,
 what of the question its passage repeats, whether that speaks of the names in the question, and
 whether the text offers the kind of thing asked for; of a provision, whether its law is the one
-named, and how many of the best hits are of that law; by meaning, how near its passage is to the
-question. The weights stand in ``answerability.toml``, with the command that fitted them.
+named, how many of the best hits are of that law, and whether its passage says what statutes say for
+a matter of law that the question has in everyday words (`localrag.question.everyday`); by meaning,
+how near its passage is to the question. The weights stand in ``answerability.toml``, with the
+command that fitted them.
 """
 
 import math
@@ -30,11 +32,11 @@ from localrag_indexes.analysis.normalize import normalize
 COVERAGE, AHEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
     "coverage", "ahead", "run", "words", "names", "kind",
 )  # fmt: skip
-LAW, AGREEMENT = "law", "agreement"
+LAW, AGREEMENT, MATTER = "law", "agreement", "matter"
 NEARNESS, NEAREST = "nearness", "nearest"
 PROVISIONS, PASSAGES_BY_WORDS, PASSAGES_BY_VECTORS = "provisions", "by_words", "by_vectors"
 SIGNS = {
-    PROVISIONS: (*_OF_ALL, LAW, AGREEMENT),
+    PROVISIONS: (*_OF_ALL, LAW, AGREEMENT, MATTER),
     PASSAGES_BY_WORDS: _OF_ALL,
     PASSAGES_BY_VECTORS: (*_OF_ALL, NEARNESS, NEAREST),
 }
@@ -44,6 +46,8 @@ SIGNS = {
 _LONG_RUN = 12
 # So many of the best hits show whether they agree on a law.
 _AGREEING = 5
+# A question in the words of statutes, or on something else, tells neither for nor against a text.
+_UNTOLD = 0.5
 # Multilingual E5 gives cosines above this to whatever is compared.
 _LEAST_COSINE = 0.7
 
@@ -106,6 +110,13 @@ class Answerability:
             for wording in retrieval.trace.wordings
             for term in analyzer().terms(wording.said)
         }
+        # What any question may say tells no matter of law: 返す, 夜に.
+        self._matters = [
+            set(analyzer().terms(phrase))
+            for wording in retrieval.trace.wordings
+            if not wording.is_plain
+            for phrase in wording.phrases
+        ]
         self._letters = _letters(asked)
         # What is an everyday word for something names nothing: ドローン, キャンセル.
         everyday = [_letters(wording.said) for wording in retrieval.trace.wordings]
@@ -141,6 +152,7 @@ class Answerability:
             own = self._documents.count(piece.passage.document_id)
             signs[LAW] = float(piece.passage.document_id in self._laws)
             signs[AGREEMENT] = own / (len(self._documents) or 1)
+            signs[MATTER] = self._matter(passage_terms)
         elif self._cosines:
             least = min(self._cosines.values())
             cosine = self._cosines.get(passage.id, least)
@@ -149,6 +161,12 @@ class Answerability:
                 1 - _LEAST_COSINE
             )
         return signs
+
+    def _matter(self, terms: set[str]) -> float:
+        """Whether a text with some terms is on a matter of law that the question has."""
+        if not self._matters:
+            return _UNTOLD
+        return float(any(phrase <= terms for phrase in self._matters))
 
     def _ahead(self, passage: Passage) -> float:
         """How far the score of a passage is above those of all others, as a share of the best."""

@@ -89,6 +89,26 @@ def test_an_everyday_word_is_said_by_the_words_of_the_law(retriever: Retriever) 
     assert (in_law["names"], as_typed["names"]) == (1, 0)
 
 
+def test_only_an_everyday_word_for_a_matter_of_law_tells_the_matter(retriever: Retriever) -> None:
+    query = Query("船頭のクビについて登録は要るか")
+    found = retriever.search(query)
+    passage = found.hits[0].passage
+    piece = sentences_of(retriever.store, passage)[0]
+    phrase, elsewhere = " ".join(analyzer().terms(passage.text)[:2]), "量子計算機"
+
+    def matter(phrase: str, is_plain: bool) -> float:
+        wording = Wording("クビ", 3, 5, (phrase,), is_plain)
+        trace = Trace((StageRecord("lexical", (), 0.0, wordings=(wording,)),))
+        judged = Answerability(
+            query, replace(found, trace=trace), retriever.inverse_document_frequency
+        )
+        return judged.signs(piece, passage, 0.5)["matter"]
+
+    assert matter(phrase, False) == 1
+    assert matter(elsewhere, False) == 0
+    assert matter(phrase, True) == 0.5
+
+
 def test_nothing_found_is_no_answer(retriever: Retriever) -> None:
     query = Query("渡し守とは何か。")
     nothing = Retrieval((), Trace())
