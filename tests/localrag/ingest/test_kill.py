@@ -12,12 +12,16 @@ from pathlib import Path
 import pytest
 
 from localrag.corpus.store import CorpusStore
+from localrag.errors import BusyError
 from localrag.ingest.add import add
 from localrag.ingest.index import IndexState, index, index_state
+from localrag.locking import locked
 from localrag.workspace import Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.generations import current
+
+from ...patience import wait_for
 
 CHILD = """
 import json, sys
@@ -66,12 +70,23 @@ def test_killed_after_some_events(
         with BM25Index.open(folder) as old:
             hits = old.search(Analyzer().terms("届出をしなければならない"), 5)
             assert store.by_keys(hit.key for hit in hits)
+    # A worker of the killed process may hold its lock for a moment longer.
+    wait_for(lambda: can_write(place.store.parent))
     assert add(workspace, "main", [laws]).failed == []
     index(workspace, "main")
     assert index_state(workspace, "main", deep=True) is IndexState.FRESH
     with CorpusStore.open(place.store) as store:
         assert len(list(store.documents())) == 11
     assert len(list(place.bm25.iterdir())) == 2, "what the killed build left is swept"
+
+
+def can_write(corpus: Path) -> bool:
+    """Whether no process writes to a corpus."""
+    try:
+        with locked(corpus / "writer.lock", BusyError("busy", "wait")):
+            return True
+    except BusyError:
+        return False
 
 
 def kill_after(lines: int, command: list[str]) -> list[str]:
