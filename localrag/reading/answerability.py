@@ -104,22 +104,23 @@ class Answerability:
         self._expectation = Expectation.of(full_text(asked_of(query, retrieval.laws)))
         asked = self._expectation.rest
         self._weights = {term: inverse_document_frequency(term) for term in analyzer().terms(asked)}
+        wordings = [
+            (wording, [set(analyzer().terms(phrase)) for phrase in wording.phrases])
+            for wording in retrieval.trace.wordings
+        ]
         # A provision that has the law's own phrase for an everyday word repeats that word.
         self._in_law = {
-            term: [set(analyzer().terms(phrase)) for phrase in wording.phrases]
-            for wording in retrieval.trace.wordings
+            term: phrases
+            for wording, phrases in wordings
             for term in analyzer().terms(wording.said)
         }
         # What any question may say tells no matter of law: 返す, 夜に.
         self._matters = [
-            set(analyzer().terms(phrase))
-            for wording in retrieval.trace.wordings
-            if not wording.is_plain
-            for phrase in wording.phrases
+            phrase for wording, phrases in wordings if not wording.is_plain for phrase in phrases
         ]
         self._letters = _letters(asked)
         # What is an everyday word for something names nothing: ドローン, キャンセル.
-        everyday = [_letters(wording.said) for wording in retrieval.trace.wordings]
+        everyday = [_letters(wording.said) for wording, _ in wordings]
         names = map(_letters, self._expectation.names)
         self._names = [name for name in names if not any(name in said for said in everyday)]
         self._laws = {law_id for law in retrieval.laws for law_id in law.law_ids}
@@ -241,7 +242,7 @@ def _cosines(retrieval: Retrieval) -> dict[str, float]:
 
     Their scores count then relative to the best of their law.
     """
-    if retrieval.names_a_law:
+    if any(law.law_ids for law in retrieval.laws):
         return {}
     return {
         hit.passage.id: hit.score

@@ -209,11 +209,6 @@ class Retrieval:
     mentions: Mapping[str, Mention] = field(default_factory=dict)
 
     @property
-    def names_a_law(self) -> bool:
-        """Whether the question names a law that the corpus has."""
-        return any(law.law_ids for law in self.laws)
-
-    @property
     def absent(self) -> tuple[str, ...]:
         """The laws named that the corpus lacks, as written, each once."""
         return tuple(dict.fromkeys(law.words for law in self.laws if not law.law_ids))

@@ -15,8 +15,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import BusyError
 from localrag.ingest.add import add
 from localrag.ingest.index import IndexState, index, index_state
-from localrag.locking import locked
-from localrag.workspace import Workspace
+from localrag.ingest.lock import writing
+from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.generations import current
@@ -71,7 +71,7 @@ def test_killed_after_some_events(
             hits = old.search(Analyzer().terms("届出をしなければならない"), 5)
             assert store.by_keys(hit.key for hit in hits)
     # A worker of the killed process may hold its lock for a moment longer.
-    wait_for(lambda: can_write(place.store.parent))
+    wait_for(lambda: can_write(place))
     assert add(workspace, "main", [laws]).failed == []
     index(workspace, "main")
     assert index_state(workspace, "main", deep=True) is IndexState.FRESH
@@ -80,10 +80,10 @@ def test_killed_after_some_events(
     assert len(list(place.bm25.iterdir())) == 2, "what the killed build left is swept"
 
 
-def can_write(corpus: Path) -> bool:
+def can_write(corpus: CorpusPaths) -> bool:
     """Whether no process writes to a corpus."""
     try:
-        with locked(corpus / "writer.lock", BusyError("busy", "wait")):
+        with writing(corpus):
             return True
     except BusyError:
         return False

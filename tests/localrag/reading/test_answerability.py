@@ -70,42 +70,39 @@ def test_signs_and_probability_are_shares(retriever: Retriever) -> None:
         assert all(-1 <= value <= 1 for value in found.signs.values())
 
 
-def test_an_everyday_word_is_said_by_the_words_of_the_law(retriever: Retriever) -> None:
-    query = Query("船頭のクビについて登録は要るか")
-    found = retriever.search(query)
+DISMISSED = Query("船頭のクビについて登録は要るか")
+
+
+def phrase_found(retriever: Retriever) -> str:
+    """Two words of the first passage found."""
+    return " ".join(analyzer().terms(retriever.search(DISMISSED).hits[0].passage.text)[:2])
+
+
+def signs_with(retriever: Retriever, *wordings: Wording) -> dict[str, float]:
+    """The signs of the first sentence found, where the question has these everyday words."""
+    found = retriever.search(DISMISSED)
     passage = found.hits[0].passage
-    piece = sentences_of(retriever.store, passage)[0]
-    start = query.text.index("クビ")
-    phrase = " ".join(analyzer().terms(passage.text)[:2])
-    wording = Wording("クビ", start, start + 2, (phrase,))
-    said = Trace((StageRecord("lexical", (), 0.0, wordings=(wording,)),))
-    in_law, as_typed = (
-        Answerability(
-            query, replace(found, trace=trace), retriever.inverse_document_frequency
-        ).signs(piece, passage, 0.5)
-        for trace in (said, Trace())
+    trace = Trace((StageRecord("lexical", (), 0.0, wordings=wordings),))
+    answerability = Answerability(
+        DISMISSED, replace(found, trace=trace), retriever.inverse_document_frequency
     )
+    return answerability.signs(sentences_of(retriever.store, passage)[0], passage, 0.5)
+
+
+def test_an_everyday_word_is_said_by_the_words_of_the_law(retriever: Retriever) -> None:
+    in_law = signs_with(retriever, Wording("クビ", 3, 5, (phrase_found(retriever),)))
+    as_typed = signs_with(retriever)
     assert in_law["words"] > as_typed["words"]
     assert (in_law["names"], as_typed["names"]) == (1, 0)
 
 
 def test_only_an_everyday_word_for_a_matter_of_law_tells_the_matter(retriever: Retriever) -> None:
-    query = Query("船頭のクビについて登録は要るか")
-    found = retriever.search(query)
-    passage = found.hits[0].passage
-    piece = sentences_of(retriever.store, passage)[0]
-    phrase, elsewhere = " ".join(analyzer().terms(passage.text)[:2]), "量子計算機"
-
     def matter(phrase: str, is_plain: bool) -> float:
-        wording = Wording("クビ", 3, 5, (phrase,), is_plain)
-        trace = Trace((StageRecord("lexical", (), 0.0, wordings=(wording,)),))
-        judged = Answerability(
-            query, replace(found, trace=trace), retriever.inverse_document_frequency
-        )
-        return judged.signs(piece, passage, 0.5)["matter"]
+        return signs_with(retriever, Wording("クビ", 3, 5, (phrase,), is_plain))["matter"]
 
+    phrase = phrase_found(retriever)
     assert matter(phrase, False) == 1
-    assert matter(elsewhere, False) == 0
+    assert matter("量子計算機", False) == 0
     assert matter(phrase, True) == 0.5
 
 
