@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from localrag.config import load
+from localrag.config import Config, load
 from localrag.corpus import readers
 from localrag.corpus.model import ARTICLES
 from localrag.evaluation.datasets.excerpts import as_documents
@@ -24,7 +24,15 @@ LAWS = "laws"
 
 
 def open_corpus(work: Path, name: str, paths: Sequence[Path], embedder: str = "") -> Retriever:
-    """Add the files to a corpus of a workspace in `work`, index it where needed, and open it.
+    """Open a corpus of a workspace in `work` that holds the files; see `make_searchable`."""
+    workspace, config = make_searchable(work, name, paths, embedder)
+    return Retriever.open(workspace, name, config)
+
+
+def make_searchable(
+    work: Path, name: str, paths: Sequence[Path], embedder: str = ""
+) -> tuple[Workspace, Config]:
+    """Add the files to a corpus of a workspace in `work`, and index it where needed.
 
     What is not entered is told (the second state of a law is refused); a failed index ends the
     run, for figures without references would mislead.
@@ -47,7 +55,7 @@ def open_corpus(work: Path, name: str, paths: Sequence[Path], embedder: str = ""
     if indexed.failed:
         first = indexed.failed[0]
         sys.exit(f"{len(indexed.failed)} failed; the first: {first}\nDelete {work}, run it again.")
-    return Retriever.open(workspace, name, config)
+    return workspace, config
 
 
 def _installed(workspace: Workspace, embedder: str) -> str:
