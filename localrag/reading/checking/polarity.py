@@ -139,6 +139,8 @@ _OPPOSITES = {
     "不利": "有利",
 }
 _PROHIBITION = re.compile("禁止|禁ずる|禁じる")
+# A prefix that denies the word behind it: 不可能, 非公開, 未登記, 無許可.
+_DENYING_PREFIXES = frozenset("不非未無")
 
 _CONSTRUCTIONS = (
     # Denied once and again, or not denied at all.
@@ -157,7 +159,7 @@ _CONSTRUCTIONS = (
     (
         Force.EXEMPTED,
         r"[をはも]?要しない|を要さな|要しません|(?:必要|義務)(?:性)?[はがもを](?:な[いかく]|ありません|負わな|負いません)"
-        r"|なくても?(?:よい|良い|いい|足りる|構わない|かまわない)|に及ばない|ないことができ|不要|ないものとすることができ",
+        r"|なくても?(?:よい|良い|いい|足りる|構わない|かまわない)|に及ばない|ないことができ|不必?要|ないものとすることができ",
     ),
     (
         Force.FORBIDDEN,
@@ -265,6 +267,9 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
         lemma = words[head].lemma
         if lemma in _OPPOSITES:
             key, force = _OPPOSITES[lemma], OPPOSITE[force]
+        first = head
+        if head and _is_denying(words[head - 1]):
+            first, force = head - 1, OPPOSITE[force]
         if _PROHIBITION.match(lemma):
             # What is forbidden is the deed named before the prohibition.
             deed = next((one for one in range(head - 1, -1, -1) if is_content(words[one])), head)
@@ -275,7 +280,7 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
         )
         conditional = any(at < words[head].start for at in conditions)
         predicates.append(
-            Predicate(key, force, near, words[head].start, words[tail - 1].end, conditional)
+            Predicate(key, force, near, words[first].start, words[tail - 1].end, conditional)
         )
         goes_on.append(
             words[head].kind.startswith(("動詞", "名詞"))
@@ -365,18 +370,26 @@ def _is_said(tail: Sequence[Morpheme]) -> bool:
             if place > 1:
                 return False
             continue
+        if _is_denying(word):
+            continue
         return _COPULA.fullmatch(word.lemma) is not None or word.lemma in _SAID_WITH
     return False
+
+
+def _is_denying(word: Morpheme) -> bool:
+    return word.kind == "接頭辞" and word.lemma in _DENYING_PREFIXES
 
 
 def _tail(words: Sequence[Morpheme], start: int) -> int:
     """Where the words end that say how a predicate is meant."""
     end = start
-    while end < len(words) and (
-        (_FUNCTIONAL.match(words[end].kind) and not _stands_alone(words, end))
-        or words[end].lemma in _SAID_WITH
-    ):
-        end += 1
+    while end < len(words):
+        # 入ることは不可能: a prefix goes with the word it denies.
+        said = end + 1 if _is_denying(words[end]) and end + 1 < len(words) else end
+        is_functional = _FUNCTIONAL.match(words[end].kind) and not _stands_alone(words, end)
+        if not is_functional and words[said].lemma not in _SAID_WITH:
+            break
+        end = said + 1
     return end
 
 
