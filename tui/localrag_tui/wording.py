@@ -46,6 +46,7 @@ MISMATCHES = {
     "amount": N_("this amount is not in what it cites"),
     "provision": N_("this provision is not in what it cites"),
     "name": N_("this name is not in what it cites"),
+    "counterpart": N_("what it cites says another word of the same kind"),
     "negation": N_("its negation is not that of what it cites"),
     "exception": N_("its exception is not that of what it cites"),
     "bound": N_("its bound is not that of what it cites"),

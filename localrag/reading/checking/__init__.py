@@ -8,7 +8,8 @@ sentences all the same.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -16,6 +17,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from localrag.corpus.model import Locator
+from localrag.reading.checking.counterparts import Counterpart, counterparts_of
 from localrag.reading.checking.facts import (
     Cited,
     Dated,
@@ -55,6 +57,7 @@ class MismatchKind(StrEnum):
     AMOUNT = "amount"
     PROVISION = "provision"
     NAME = "name"
+    COUNTERPART = "counterpart"
     NEGATION = "negation"
     EXCEPTION = "exception"
     BOUND = "bound"
@@ -178,6 +181,7 @@ class _Reading:
         tokens: its words as they are written, normalised.
         katakana: its runs of katakana, without the long vowel that spellings disagree on.
         years: of its dates.
+        counterparts: its words that have some.
     """
 
     folded: Folded
@@ -189,6 +193,7 @@ class _Reading:
     tokens: frozenset[str]
     katakana: frozenset[str]
     years: frozenset[int]
+    counterparts: tuple[Counterpart, ...]
 
 
 # An answer has a few claims on the same evidence: each sentence is read once.
@@ -215,11 +220,10 @@ def _read(text: str) -> _Reading:
             for end in (dated.date.span.low, dated.date.span.high)
             if end
         ),
+        tuple(counterparts_of(folded.normal)),
     )
 
 
-# What an office is asked for: statutes never say the one for the other.
-_ACTS_OF_OFFICES = re.compile("許可|認可|承認|免許|登録|認定|届け?出")
 _LATIN_TOKEN = re.compile(r"[a-z0-9\u00df-\u024f]+")
 _KATAKANA_RUN = re.compile(r"[ァ-ヺー]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
@@ -291,7 +295,7 @@ class _Comparison:
         for name in dict.fromkeys(self.claim.names):
             if not any(self._name(name, text) for text in [*self.texts, self.question]):
                 yield Mismatch(MismatchKind.NAME, name.written)
-        yield from self._acts()
+        yield from self._counterparts()
         yield from self._polarity()
         yield from self._limits()
 
@@ -396,14 +400,18 @@ class _Comparison:
             return name.text.rstrip("ー") in text.katakana or _is_compound(name.text, text.tokens)
         return words in text.compact
 
-    def _acts(self) -> Iterator[Mismatch]:
-        """A permission where the sentences speak of a notification, and the like."""
-        said = frozenset[str]().union(*map(_acts_of, self.texts))
-        known = said | _acts_of(self.question)
-        for act in _ACTS_OF_OFFICES.finditer(self.claim.folded.normal) if said else ():
-            if act[0].replace("け", "") not in known:
-                written = self.claim.folded.written_normal(*act.span())
-                yield Mismatch(MismatchKind.NAME, written)
+    def _counterparts(self) -> Iterator[Mismatch]:
+        """Words that stand where the sentences have only their counterparts.
+
+        A word of the question may be repeated beside the right one (許可は要らず、届出で足りる).
+        """
+        said, asked, claimed = map(_members, (self.texts, [self.question], [self.claim]))
+        for one in self.claim.counterparts:
+            there = said[one.group]
+            contrasted = one.member in asked[one.group] and there & claimed[one.group]
+            if there and one.member not in there and not contrasted:
+                written = self.claim.folded.written_normal(one.start, one.end)
+                yield Mismatch(MismatchKind.COUNTERPART, written)
 
     # --- polarity ---
 
@@ -476,8 +484,13 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
     return any(spoken in text.keys or (in_compound and spoken in text.compact) for text in texts)
 
 
-def _acts_of(text: _Reading) -> frozenset[str]:
-    return frozenset(act.replace("け", "") for act in _ACTS_OF_OFFICES.findall(text.compact))
+def _members(texts: Iterable[_Reading]) -> Mapping[Hashable, set[str]]:
+    """Which words that have counterparts texts have, by their group."""
+    members: dict[Hashable, set[str]] = defaultdict(set)
+    for text in texts:
+        for one in text.counterparts:
+            members[one.group].add(one.member)
+    return members
 
 
 def _same_figure(one: Figure, other: Figure) -> bool:
