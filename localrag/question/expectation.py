@@ -90,11 +90,17 @@ _WITHOUT_SIGN = tuple(
     )
 )  # fmt: skip
 _INTERJECTION = "感動詞"
+_VERBAL = ("動詞", "助動詞", "形容詞")
 # 前身は？ leaves open what it asks for.
 _LEFT_OPEN = re.compile(r"(?<!で)は[?？]?\s*$")
 _ASKS_WHAT = re.compile(
-    r"何|なん|なに|どの|どん|どう|どれ|どち|いか[がに]|いかなる|\b(?:what|which|how)\b"
+    r"何|なん|なに|どの|どん|どう|どれ|どち|どこ|いつ|だれ|誰|いか[がに]|いかなる"
+    r"|\b(?:what|which|how|who|whom|whose|when|where)\b"
 )
+# What may be answered stands in the question: AとBではどちらが, A or B.
+_OFFERS = re.compile(r"どちら|どっち|のうち|\bor\b")
+# A letter alone says nothing of where it was taken from.
+_SHORTEST_REPEATED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +163,26 @@ def repeats(answer: str, question: str) -> bool:
     may say in the words of the question.
     """
     asked = _fold(question)
-    if not (_ASKS_WHAT.search(asked) or _LEFT_OPEN.search(asked)):
+    asks = _ASKS_WHAT.search(asked) or _LEFT_OPEN.search(asked)
+    if not asks or _OFFERS.search(asked):
+        return False
+    letters = _letters(answer)
+    # A figure is no part of a longer one: 1時 and 21時.
+    if re.search(rf"(?<!\d){re.escape(letters)}(?!\d)", _letters(question)):
+        return len(letters) >= _SHORTEST_REPEATED
+    words = morphemes(answer)
+    # Its words make another name (コンゴ民主共和国, コンゴ共和国), but no other statement.
+    if not answer.isascii() and not any(word.kind.startswith(_VERBAL) for word in words):
         return False
     # An answer has no interjection: what is read as one is a name that the dictionary lacks.
-    if any(morpheme.kind.startswith(_INTERJECTION) for morpheme in morphemes(answer)):
+    if any(word.kind.startswith(_INTERJECTION) for word in words):
         return False
     terms = Analyzer().terms
     return set(terms(answer)) <= set(terms(question))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, _fold(text)))
 
 
 def _counted(asked: str, counter: str) -> Kind:

@@ -90,6 +90,13 @@ def test_who_is_told_something_is_part_of_the_question() -> None:
         ("誇大広告は禁止されているか", "誇大広告は禁止されている", False),
         ("登録は必要ですか", "登録は必要です", False),
         ("灯台の高さは何メートルか", "12メートル", False),
+        ("「霧見の徒」と自らを称しているのはだれ", "霧見", True),
+        ("月2刊の雑誌は？", "月2刊", True),
+        ("霧見民主共和国は当時、何という国名だったか", "霧見共和国", False),
+        ("渡しと橋ではどちらが古いか", "橋", False),
+        ("渡しと橋のうち、どれが古いか", "橋", False),
+        ("Is the ferry or the bridge older, and how old?", "The bridge", False),
+        ("9時と21時のほかは何時か", "1時", False),
     ],
 )
 def test_an_answer_says_more_than_the_question(
