@@ -47,6 +47,7 @@ MISMATCHES = {
     "provision": N_("this provision is not in what it cites"),
     "name": N_("this name is not in what it cites"),
     "counterpart": N_("what it cites says another word of the same kind"),
+    "role": N_("in what it cites this is whom it is done to"),
     "negation": N_("its negation is not that of what it cites"),
     "exception": N_("its exception is not that of what it cites"),
     "bound": N_("its bound is not that of what it cites"),

@@ -30,6 +30,7 @@ from localrag.reading.checking.facts import (
 from localrag.reading.checking.folding import Folded, fold, is_japanese
 from localrag.reading.checking.forces import Force, Predicate, Sentence, carries
 from localrag.reading.checking.polarity import sentences_of, with_provisos
+from localrag.reading.checking.roles import Roles, exchanged, roles_of
 from localrag.reading.comparison.eras import Day
 from localrag.reading.comparison.interval import Interval
 from localrag_indexes.analysis.normalize import normalize
@@ -58,6 +59,7 @@ class MismatchKind(StrEnum):
     PROVISION = "provision"
     NAME = "name"
     COUNTERPART = "counterpart"
+    ROLE = "role"
     NEGATION = "negation"
     EXCEPTION = "exception"
     BOUND = "bound"
@@ -182,6 +184,7 @@ class _Reading:
         katakana: its runs of katakana, without the long vowel that spellings disagree on.
         years: of its dates.
         counterparts: its words that have some.
+        roles: who does something to whom in its sentences.
     """
 
     folded: Folded
@@ -194,6 +197,7 @@ class _Reading:
     katakana: frozenset[str]
     years: frozenset[int]
     counterparts: tuple[Counterpart, ...]
+    roles: tuple[Roles, ...]
 
 
 # An answer has a few claims on the same evidence: each sentence is read once.
@@ -221,6 +225,7 @@ def _read(text: str) -> _Reading:
             if end
         ),
         tuple(counterparts_of(folded.normal)),
+        tuple(roles_of(folded, sentences)),
     )
 
 
@@ -296,6 +301,8 @@ class _Comparison:
             if not any(self._name(name, text) for text in [*self.texts, self.question]):
                 yield Mismatch(MismatchKind.NAME, name.written)
         yield from self._counterparts()
+        for span in exchanged(self.claim.roles, [one for text in self.cited for one in text.roles]):
+            yield Mismatch(MismatchKind.ROLE, folded.written_normal(*span))
         yield from self._polarity()
         yield from self._limits()
 

@@ -215,6 +215,28 @@ def test_a_word_is_not_its_counterpart(claim, sentence, question, expected):
     assert [one.written for one in found if one.kind is MismatchKind.COUNTERPART] == expected
 
 
+@pytest.mark.parametrize(
+    ("claim", "sentence", "expected"),
+    [
+        ("町長は村長に通知する。", "村長は、町長に通知する。", ["町長は"]),
+        ("太郎が次郎を破った。", "次郎は太郎を破った。", ["太郎が"]),
+        ("町長は村長に通知する。", "町長は、村長に通知する。", []),
+        ("村長が町長に通知される。", "町長は、村長に通知する。", []),
+        ("町は村に隣接する。", "村は、町に隣接する。", []),
+        # The one must repay what the other may ask for.
+        ("町長は村長に費用を償還する。", "村長は、町長に費用の償還を請求できる。", []),
+        (
+            "町長は村長に通知する。",
+            "村長が町長に通知したときは、町長は、村長に通知する。",
+            [],
+        ),
+    ],
+)
+def test_who_does_it_to_whom_is_what_the_sentences_say(claim, sentence, expected):
+    found = [one for one in mismatches(claim, [sentence]) if one.kind is MismatchKind.ROLE]
+    assert [one.written for one in found] == expected
+
+
 def test_the_denial_of_another_clause_does_not_count():
     sentence = "舟は朝に着いたが、客は港に来なかった。"
     assert kinds("舟は朝に着いた。", sentence) == []
