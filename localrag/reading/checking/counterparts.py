@@ -53,12 +53,27 @@ _JAPANESE = (
     ("公布", "施行"),
     ("設立", "解散"),
     ("開始", "終了"),
+    # How much; 最高裁判所 is no measure.
+    ("最大", "最小"),
+    ("最高(?!裁|検)", "最低"),
+    ("最長", "最短"),
+    ("最古", "最新"),
+    ("最初", "最後"),
+    ("最も高", "最も低"),
+    ("最も多", "最も少な"),
+    ("最も大き", "最も小さ"),
+    ("最も長", "最も短"),
+    ("すべて|全て|全部(?!で)", "一部"),
 )
 _ENGLISH = (
     ("sellers?", "(?:buyer|purchaser)s?"),
     ("(?:landlord|lessor)s?", "(?:tenant|lessee)s?"),
     ("creditors?", "debtors?"),
     ("plaintiffs?", "defendants?"),
+    ("(?:larg|bigg)est", "smallest"),
+    ("highest", "lowest"),
+    ("longest", "shortest"),
+    ("oldest", "(?:new|young)est"),
     ("north(?:ern)?", "south(?:ern)?", "east(?:ern)?", "west(?:ern)?"),
 )
 # A longer word is written before those within it: 被保険者 is no 保険者. Without a group of its own
@@ -68,12 +83,18 @@ _LISTED = re.compile(
     + rf"|\b(?:{'|'.join(word for group in _ENGLISH for word in group)})\b"
 )
 # Of one pair of words one text says "and", the other "or".
-_JOINED = re.compile(
-    r"(?P<left>[一-鿿ァ-ヺー]{2})、?(?:(?P<both>及び|並びに|かつ)|又は|または|若しくは|もしくは)、?"
-    r"(?P<right>[一-鿿ァ-ヺー]{2})"
+_JOINED = (
+    re.compile(
+        r"(?P<left>[一-鿿ァ-ヺー]{2})、?(?:(?P<both>及び|並びに|かつ)|又は|または|若しくは|もしくは)、?"
+        r"(?P<right>[一-鿿ァ-ヺー]{2})"
+    ),
+    re.compile(r"\b(?P<left>[a-z]+) (?:(?P<both>and)|or) (?:the |an? )?(?P<right>[a-z]+)"),
 )
 # 締結前 and 締結後, 支払の前に; neither 前項 nor 三年前.
-_WHEN = re.compile(r"(?P<deed>[一-鿿]{2})の?(?P<when>前|後)(?![項条号段年月日回各])")
+_WHEN = (
+    re.compile(r"(?P<deed>[一-鿿]{2})の?(?P<when>前|後)(?![項条号段年月日回各])"),
+    re.compile(r"\b(?P<when>before|after) (?:the |an? |its |his |her )?(?P<deed>[a-z]+)"),
+)
 
 
 class Counterpart(NamedTuple):
@@ -95,11 +116,13 @@ def counterparts_of(normal: str) -> Iterator[Counterpart]:
     """Find the words of a normalised text that have counterparts."""
     for found in _LISTED.finditer(normal):
         yield Counterpart(*_listed(found[0]), *found.span())
-    for found in _JOINED.finditer(normal):
-        member = "and" if found["both"] else "or"
-        yield Counterpart((found["left"], found["right"]), member, *found.span())
-    for found in _WHEN.finditer(normal):
-        yield Counterpart(found["deed"], found["when"], *found.span())
+    for pattern in _JOINED:
+        for found in pattern.finditer(normal):
+            member = "and" if found["both"] else "or"
+            yield Counterpart((found["left"], found["right"]), member, *found.span())
+    for pattern in _WHEN:
+        for found in pattern.finditer(normal):
+            yield Counterpart(found["deed"], found["when"], *found.span())
 
 
 @cache

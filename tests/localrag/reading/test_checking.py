@@ -208,6 +208,10 @@ def test_duties_bans_liberties_and_their_denials_are_read(claim, sentences, expe
         ("長男及び次男の同意による。", "長男又は次男の同意による。", "", ["長男及び次男"]),
         ("長男または次男の同意による。", "長男若しくは次男の同意による。", "", []),
         ("The seller must pay.", "The buyer must pay.", "", ["seller"]),
+        ("It is told after the sale.", "It is told before a sale.", "", ["after the sale"]),
+        ("Wife and son sign.", "The wife or the son signs.", "", ["Wife and son"]),
+        ("最も高い山である。", "県で最も低い山である。", "", ["最も高"]),
+        ("最高裁判所が定める。", "最低の額は裁判所が定める。", "", []),
     ],
 )
 def test_a_word_is_not_its_counterpart(claim, sentence, question, expected):
