@@ -66,7 +66,7 @@ async def searched(pilot: Pilot[None]) -> None:
     await _type(pilot, "渡し守の資格", "enter")
     await _until(pilot, "第三条")
     await pilot.press("s")
-    await _until(pilot, "1.28")
+    await _until(pilot, "words 1 ›", "語句 1 ›")
 
 
 SCENES: dict[str, Scene] = {"ask": asked, "read": read, "search": searched}
@@ -81,10 +81,10 @@ async def _type(pilot: Pilot[None], text: str, *keys: str) -> None:
     await pilot.press(*keys)
 
 
-async def _until(pilot: Pilot[None], shown: str) -> None:
-    """Wait until a text stands on the screen, and the rest of it has come to rest."""
+async def _until(pilot: Pilot[None], *shown: str) -> None:
+    """Wait until one of some texts stands on the screen, and the rest of it has come to rest."""
     end = asyncio.get_running_loop().time() + _PATIENCE
-    while shown not in _text(pilot):
+    while not any(text in _text(pilot) for text in shown):
         assert asyncio.get_running_loop().time() < end, f"{shown!r} never came:\n{_text(pilot)}"
         await pilot.pause(0.05)
     await pilot.pause(1.0)
