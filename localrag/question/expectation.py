@@ -91,8 +91,11 @@ _WITHOUT_SIGN = tuple(
 )  # fmt: skip
 _INTERJECTION = "感動詞"
 _VERBAL = ("動詞", "助動詞", "形容詞")
-# 前身は？ leaves open what it asks for.
-_LEFT_OPEN = re.compile(r"(?<!で)は[?？]?\s*$")
+# 前身は？ and 一般に？ leave open what they ask for.
+_LEFT_OPEN = re.compile(r"(?:(?<!で)は|[にてをがと])[?？]?\s*$")
+# Words that ask for something only where no word asks for a person or a place.
+_IN_PASSING = re.compile(r"期間|期限|時効|別名|通称|名称|呼び名|略称|愛称|理由|原因")
+_PERSON_OR_PLACE = re.compile(r"誰|だれ|どなた|どこ|何処|\b(?:who(?:m|se)?|where)\b")
 _ASKS_WHAT = re.compile(
     r"何|なん|なに|どの|どん|どう|どれ|どち|どこ|いつ|だれ|誰|いか[がに]|いかなる"
     r"|\b(?:what|which|how|who|whom|whose|when|where)\b"
@@ -128,7 +131,8 @@ class Expectation:
             sign = re.compile(rf"{_NUMBER}\s*{re.escape(counted[1])}")
             return cls(_counted(asked, counted[1]), names, sign, _without(asked, counted))
         for kind, clue, sign in _CLUES:
-            if found := clue.search(asked):
+            found = clue.search(asked)
+            if found and not (_IN_PASSING.match(found[0]) and _PERSON_OR_PLACE.search(asked)):
                 return cls(kind, names, sign, _without(asked, found))
         return cls(_kind_without_sign(asked), names, None, _MANNER.sub(" ", question))
 
