@@ -100,8 +100,8 @@ _ASKS_WHAT = re.compile(
     r"何|なん|なに|どの|どん|どう|どれ|どち|どこ|いつ|だれ|誰|いか[がに]|いかなる"
     r"|\b(?:what|which|how|who|whom|whose|when|where)\b"
 )
-# What may be answered stands in the question: AとBではどちらが, A or B.
-_OFFERS = re.compile(r"どちら|どっち|のうち|\bor\b")
+# What may be answered stands in the question: AとBではどちらが, A or B; or it is part of what does.
+_OFFERS = re.compile(r"どちら|どっち|のうち|の中で|か、|では.*(?:誰|だれ|どれ|何)|略称|通称|\bor\b")
 # A letter alone says nothing of where it was taken from.
 _SHORTEST_REPEATED = 2
 
@@ -170,10 +170,8 @@ def repeats(answer: str, question: str) -> bool:
     asks = _ASKS_WHAT.search(asked) or _LEFT_OPEN.search(asked)
     if not asks or _OFFERS.search(asked):
         return False
-    letters = _letters(answer)
-    # A figure is no part of a longer one: 1時 and 21時.
-    if re.search(rf"(?<!\d){re.escape(letters)}(?!\d)", _letters(question)):
-        return len(letters) >= _SHORTEST_REPEATED
+    if _stands_in(answer, question):
+        return True
     words = morphemes(answer)
     # Its words make another name (コンゴ民主共和国, コンゴ共和国), but no other statement.
     if not answer.isascii() and not any(word.kind.startswith(_VERBAL) for word in words):
@@ -182,7 +180,20 @@ def repeats(answer: str, question: str) -> bool:
     if any(word.kind.startswith(_INTERJECTION) for word in words):
         return False
     terms = Analyzer().terms
-    return set(terms(answer)) <= set(terms(question))
+    return bool(terms(answer)) and set(terms(answer)) <= set(terms(question))
+
+
+def _stands_in(answer: str, question: str) -> bool:
+    """Whether an answer is a run of whole words of a question: 京都 is none of 東京都."""
+    ends, letters = {0}, ""
+    for word in morphemes(_fold(question)):
+        letters += _letters(word.surface)
+        ends.add(len(letters))
+    wanted = _letters(answer)
+    if len(wanted) < _SHORTEST_REPEATED:
+        return False
+    starts = (found.start() for found in re.finditer(re.escape(wanted), letters))
+    return any({start, start + len(wanted)} <= ends for start in starts)
 
 
 def _letters(text: str) -> str:

@@ -2,14 +2,15 @@
 
 Facts are compared, not wording: every figure, date, citation of a provision and name of the claim
 must stand in the sentences it cites, in their headings or in the question, and what the claim
-affirms, denies, allows or demands must be what the clause says that it resembles most. A question
+affirms, denies, allows or demands must be what the clause says that it resembles most; no word may
+stand for its counterpart, nor one who does something for the one it is done to. A question
 gives the subject and never the answer: what it asks to be confirmed (…は五年か) must stand in the
 sentences all the same.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -407,18 +408,29 @@ class _Comparison:
             return name.text.rstrip("ー") in text.katakana or _is_compound(name.text, text.tokens)
         return words in text.compact
 
+    # --- counterparts ---
+
     def _counterparts(self) -> Iterator[Mismatch]:
         """Words that stand where the sentences have only their counterparts.
 
-        A word of the question may be repeated beside the right one (許可は要らず、届出で足りる).
+        Beside the right one a claim may have the partner in the same relation, and what the
+        question has (許可か届出か). "And" for "or" says something else only of what must be.
         """
         said, asked, claimed = map(_members, (self.texts, [self.question], [self.claim]))
+        demands = any(
+            predicate.force is Force.DEMANDED
+            for sentence in self.claim.sentences
+            for predicate in sentence.predicates
+        )
         for one in self.claim.counterparts:
             there = said[one.group]
-            contrasted = one.member in asked[one.group] and there & claimed[one.group]
-            if there and one.member not in there and not contrasted:
-                written = self.claim.folded.written_normal(one.start, one.end)
-                yield Mismatch(MismatchKind.COUNTERPART, written)
+            is_beside = there & claimed[one.group] and (
+                one.is_partner or one.member in asked[one.group]
+            )
+            if not there or one.member in there or is_beside or (one.is_joint and not demands):
+                continue
+            written = self.claim.folded.written_normal(one.start, one.end)
+            yield Mismatch(MismatchKind.COUNTERPART, written)
 
     # --- polarity ---
 
@@ -491,9 +503,9 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
     return any(spoken in text.keys or (in_compound and spoken in text.compact) for text in texts)
 
 
-def _members(texts: Iterable[_Reading]) -> Mapping[Hashable, set[str]]:
+def _members(texts: Iterable[_Reading]) -> Mapping[tuple[str, ...], set[str]]:
     """Which words that have counterparts texts have, by their group."""
-    members: dict[Hashable, set[str]] = defaultdict(set)
+    members: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for text in texts:
         for one in text.counterparts:
             members[one.group].add(one.member)

@@ -50,6 +50,8 @@ WHERE_DENIED = {
     Force.ALLOWED: Force.EXEMPTED,
     Force.AFFIRMED: Force.DENIED,
 }
+CONTRARY = WHERE_DENIED | {denied: force for force, denied in WHERE_DENIED.items()}
+"""What is said of the contrary deed: who must keep it 非公開, must not make it 公開."""
 
 
 class Limit(StrEnum):

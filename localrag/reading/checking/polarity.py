@@ -7,6 +7,7 @@ from dataclasses import replace
 from localrag.reading.checking.english import read_english
 from localrag.reading.checking.folding import Folded, is_japanese
 from localrag.reading.checking.forces import (
+    CONTRARY,
     DEMANDING,
     DENYING,
     OPPOSITE,
@@ -159,7 +160,7 @@ _CONSTRUCTIONS = (
     (
         Force.EXEMPTED,
         r"[をはも]?要しない|を要さな|要しません|(?:必要|義務)(?:性)?[はがもを](?:な[いかく]|ありません|負わな|負いません)"
-        r"|なくても?(?:よい|良い|いい|足りる|構わない|かまわない)|に及ばない|ないことができ|不必?要|任意(?:で(?!は?な)|だ|と)|ないものとすることができ",
+        r"|なくても?(?:よい|良い|いい|足りる|構わない|かまわない)|に及ばない|ないことができ|不必?要|任意(?:で(?:あ[るりっ]|す|し|よ|$)|だ|と)|ないものとすることができ",
     ),
     (
         Force.FORBIDDEN,
@@ -267,10 +268,10 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
         key = key_of(words[head])
         lemma = words[head].lemma
         if lemma in _OPPOSITES:
-            key, force = _OPPOSITES[lemma], OPPOSITE[force]
-        first = head
+            key, force = _OPPOSITES[lemma], CONTRARY[force]
+        begin = head
         if head and _is_denying(words[head - 1]):
-            first, force = head - 1, OPPOSITE[force]
+            begin, force = head - 1, CONTRARY[force]
         if _PROHIBITION.match(lemma):
             # What is forbidden is the deed named before the prohibition.
             deed = next((one for one in range(head - 1, -1, -1) if is_content(words[one])), head)
@@ -281,7 +282,7 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
         )
         conditional = any(at < words[head].start for at in conditions)
         predicates.append(
-            Predicate(key, force, near, words[first].start, words[tail - 1].end, conditional)
+            Predicate(key, force, near, words[begin].start, words[tail - 1].end, conditional)
         )
         goes_on.append(
             words[head].kind.startswith(("動詞", "名詞"))
@@ -372,6 +373,7 @@ def _is_said(tail: Sequence[Morpheme]) -> bool:
                 return False
             continue
         if _is_denying(word):
+            # 入ることは不可能: what it denies follows.
             continue
         return _COPULA.fullmatch(word.lemma) is not None or word.lemma in _SAID_WITH
     return False

@@ -99,6 +99,11 @@ def test_who_is_told_something_is_part_of_the_question() -> None:
         ("渡しと橋のうち、どれが古いか", "橋", False),
         ("Is the ferry or the bridge older, and how old?", "The bridge", False),
         ("9時と21時のほかは何時か", "1時", False),
+        ("東京都の前の府は", "京都", False),
+        ("What started it?", "art", False),
+        ("What is it?", "ARE", False),
+        ("渡しと橋では何が古いか", "橋", False),
+        ("霧見放送の略称は", "霧見", False),
     ],
 )
 def test_an_answer_says_more_than_the_question(
