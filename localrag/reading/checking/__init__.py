@@ -29,8 +29,8 @@ from localrag.reading.checking.facts import (
     names_of,
 )
 from localrag.reading.checking.folding import Folded, fold, is_japanese
-from localrag.reading.checking.forces import Force, Predicate, Sentence, carries
-from localrag.reading.checking.polarity import sentences_of, with_provisos
+from localrag.reading.checking.forces import Force, Limit, Predicate, Sentence, carries
+from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
 from localrag.reading.checking.roles import Roles, exchanged, roles_of
 from localrag.reading.comparison.eras import Day
 from localrag.reading.comparison.interval import Interval
@@ -435,28 +435,54 @@ class _Comparison:
     # --- polarity ---
 
     def _polarity(self) -> Iterator[Mismatch]:
-        given = with_provisos([one for text in self.cited for one in text.sentences])
+        for sentence in self.claim.sentences if self._heads else ():
+            excused = sentence.follows if self._are_required(sentence) else frozenset()
+            kinds: dict[tuple[int, int], list[MismatchKind | None]] = {}
+            for predicate in sentence.predicates:
+                span = predicate.start, predicate.end
+                is_mentioned = predicate.force is Force.AFFIRMED and _is_mentioned(
+                    self.claim.folded.normal, *span
+                )
+                if span not in excused and not is_mentioned:
+                    kinds.setdefault(span, []).append(self._contradiction(predicate, sentence))
+            for span, (kind, *others) in kinds.items():
+                # 届け出、公表しない can be read in two ways: one of them has to stand there.
+                if kind and all(others):
+                    yield Mismatch(kind, self.claim.folded.written_normal(*span))
+
+    def _contradiction(self, predicate: Predicate, sentence: Sentence) -> MismatchKind | None:
+        """How what is cited contradicts a predicate of the claim; None where it does not."""
+        said = self._heads.get(predicate.head, ())
+        if not said and self.asks and predicate.force is Force.DENIED:
+            # Who asks what is so is not told by what is not.
+            return MismatchKind.NEGATION
+        return _contradicted(predicate, sentence, said, self._sentences)
+
+    def _are_required(self, sentence: Sentence) -> bool:
+        """Whether all that a sentence of the claim requires is demanded by what it cites."""
+        return bool(sentence.requires) and all(
+            any(other.force is Force.DEMANDED for other, _ in self._heads.get(one.head, ()))
+            and not self._contradiction(one, sentence)
+            for one in sentence.requires
+        )
+
+    @cached_property
+    def _sentences(self) -> list[Sentence]:
+        """What the claim may say in other words."""
+        cited = with_lists(one for text in self.cited for one in text.sentences)
+        given = with_provisos(list(cited))
         given += [one for text in self.headings for one in text.sentences]
         # What a question takes for granted its answer may repeat.
-        asked = self.question.sentences if self.asks else ()
-        given += asked
+        return [*given, *(self.question.sentences if self.asks else ())]
+
+    @cached_property
+    def _heads(self) -> Mapping[str, Sequence[tuple[Predicate, Sentence]]]:
+        """What that says of each deed or state."""
         heads: dict[str, list[tuple[Predicate, Sentence]]] = {}
-        for sentence in given:
-            for predicate in sentence.predicates:
+        for sentence in self._sentences:
+            for predicate in (*sentence.predicates, *sentence.requires):
                 heads.setdefault(predicate.head, []).append((predicate, sentence))
-        if not heads:
-            return
-        for sentence in self.claim.sentences:
-            for predicate in sentence.predicates:
-                said = heads.get(predicate.head, ())
-                if not said and asked and predicate.force is Force.DENIED:
-                    # Who asks what is so is not told by what is not.
-                    kind: MismatchKind | None = MismatchKind.NEGATION
-                else:
-                    kind = _contradicted(predicate, sentence, said, given)
-                if kind:
-                    folded = self.claim.folded
-                    yield Mismatch(kind, folded.written_normal(predicate.start, predicate.end))
+        return heads
 
     def _limits(self) -> Iterator[Mismatch]:
         given = {
@@ -466,10 +492,20 @@ class _Comparison:
             for limiting in sentence.limits
         }
         for sentence in self.claim.sentences:
+            # 同意がある場合に限り is what 同意がなければ…できない says.
+            implied = {Limit.ONLY} if self._are_required(sentence) else set()
             for limiting in sentence.limits:
-                if limiting.limit not in given:
+                if limiting.limit not in given | implied:
                     written = self.claim.folded.written_normal(limiting.start, limiting.end)
                     yield Mismatch(MismatchKind.EXCEPTION, written)
+
+
+# 提供するには, 虚偽のことを, 告げる行為は: what is spoken of is not claimed to be so.
+_MENTIONS = re.compile("(?:には|ために?は?|ことを)$")
+
+
+def _is_mentioned(normal: str, start: int, end: int) -> bool:
+    return normal.startswith("行為", end) or bool(_MENTIONS.search(normal[start:end]))
 
 
 _Spoken = str | Figure | Dated | Cited

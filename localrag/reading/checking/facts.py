@@ -151,7 +151,7 @@ _BOUNDS_BEFORE = (
     (
         Bound.FROM,
         r"no less than|not less than|no fewer than|not fewer than|at least|a minimum of"
-        r"|少なくとも|最低|最短|最小",
+        r"|少な?くとも|最低|最短|最小",
     ),
     (Bound.ABOVE, r"more than|greater than|longer than|exceed(?:s|ed|ing)?|over|above|older than"),
     (Bound.BELOW, r"less than|fewer than|under|below|shorter than|younger than|not reach(?:ing)?"),

@@ -95,6 +95,11 @@ class Sentence:
     """One sentence: its predicates, its limits, keys of its content words.
 
     Attributes:
+        requires: what must be, for without it something is not so: of 同意がなければ提供できない
+            and 同意がある場合に限り提供できる the 同意, demanded.
+        follows: spans of the predicates that say nothing beyond `requires`.
+        lists: what is said of the deeds listed after it (次の行為をしてはならない).
+        is_listed: whether it is such a deed (…を告げる行為).
         lifts: whether it lifts what the sentence before it says (この限りでない).
         denies, demands: whether a word in it does, be it no predicate (拒否, 義務, lack, duty).
     """
@@ -102,6 +107,10 @@ class Sentence:
     predicates: tuple[Predicate, ...]
     limits: tuple[Limiting, ...]
     words: frozenset[str]
+    requires: tuple[Predicate, ...] = ()
+    follows: frozenset[tuple[int, int]] = frozenset()
+    lists: Force | None = None
+    is_listed: bool = False
     lifts: bool = False
     denies: bool = False
     demands: bool = False

@@ -1,7 +1,7 @@
 """What a text affirms, denies, allows, demands or forbids, and where it makes an exception."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from localrag.reading.checking.english import read_english
@@ -52,6 +52,23 @@ def with_provisos(sentences: Sequence[Sentence]) -> list[Sentence]:
             sentence = replace(sentence, predicates=(*sentence.predicates, lifted))
         read.append(sentence)
     return read
+
+
+def with_lists(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Let what is said of listed deeds hold of each (次に掲げる行為をしてはならない)."""
+    force: Force | None = None
+    for sentence in sentences:
+        if force and sentence.is_listed:
+            yield replace(
+                sentence,
+                predicates=tuple(
+                    replace(one, force=force) if one.force is Force.AFFIRMED else one
+                    for one in sentence.predicates
+                ),
+            )
+        else:
+            force = sentence.lists
+            yield sentence
 
 
 # Nouns that say nothing by themselves; what is said with them belongs to the word before.
@@ -192,6 +209,11 @@ _LIMITS = (
     ),
 )
 _JAPANESE_LIMITS = tuple((limit, re.compile(words)) for limit, words in _LIMITS)
+# 同意がなければ, 免許を受けないで; 同意がある場合に限り.
+_WITHOUT = re.compile(r"(?:なければ|ないで|ずに|ないと|ない限り|なくして)$")
+_ONLY_IF = re.compile(r"(?:場合|とき|時)に(?:限り|限って|のみ|だけ)")
+_LISTS = re.compile(r"(?:次に掲げる|次の各号.{0,12}に掲げる|次の)(?:行為|こと)[をはが]")
+_LISTED = re.compile(r"(?:行為|こと)。?$")
 _LIFTS = re.compile(r"(?:この|その)限りで(?:は)?な|(?:前項|本項|本文)の規定(?:は|を)、?適用しな")
 # Words by which duties, liberties and double negations are put.
 _SAID_WITH = frozenset(
@@ -305,14 +327,48 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
         for match in pattern.finditer(text)
     )
     lifts = _LIFTS.search(text) is not None
+    requires, follows = _required(normal, predicates)
+    last = max(predicates, key=lambda predicate: predicate.end, default=None)
     return Sentence(
         tuple(_shared(predicates, goes_on)),
         limits,
         frozenset(word for _, word in content),
+        requires,
+        follows,
+        last.force if last and _LISTS.search(text) else None,
+        _LISTED.search(text) is not None,
         lifts,
         DENYING.search(text) is not None,
         DEMANDING.search(text) is not None,
     )
+
+
+def _required(
+    normal: str, predicates: Sequence[Predicate]
+) -> tuple[tuple[Predicate, ...], frozenset[tuple[int, int]]]:
+    """What a sentence requires, and the spans of the predicates by which it says so."""
+    last = max(predicates, key=lambda predicate: predicate.end, default=None)
+    # Each condition, and where the words end that make it one.
+    conditions: dict[Predicate, int] = {}
+    if last and last.force.is_negative:
+        conditions = {
+            one: one.end
+            for one in predicates
+            if one is not last and _WITHOUT.search(normal[one.start : one.end])
+        }
+    elif last and last.force is Force.ALLOWED:
+        conditions = {
+            one: found.end()
+            for one in predicates
+            if one.force is Force.AFFIRMED and (found := _ONLY_IF.match(normal, one.end))
+        }
+    spans = frozenset(
+        (one.start, one.end)
+        for one in predicates
+        if conditions
+        and (one is last or any(c.start <= one.start < end for c, end in conditions.items()))
+    )
+    return tuple(replace(one, force=Force.DEMANDED) for one in conditions), spans
 
 
 def _shared(predicates: Sequence[Predicate], goes_on: Sequence[bool]) -> Iterator[Predicate]:

@@ -195,6 +195,51 @@ def test_duties_bans_liberties_and_their_denials_are_read(claim, sentences, expe
     assert kinds(claim, *sentences) == expected
 
 
+CONSENT = "町長は、本人の同意を得ないで、名簿を渡してはならない。"
+AGREED = "渡し守は、特約がなければ、客に銭を請求することができない。"
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "is_carried"),
+    [
+        ("名簿を渡すには、本人の同意を得る必要がある。", CONSENT, True),
+        ("名簿を渡すには、本人の同意を得なければならない。", CONSENT, True),
+        ("本人の同意がなければ、名簿を渡すことができない。", CONSENT, True),
+        (
+            "本人の同意がなければ渡せない。",
+            "名簿を渡すときは、本人の同意を得なければならない。",
+            True,
+        ),
+        ("本人の同意がなければ、名簿を渡すことができる。", CONSENT, False),
+        ("名簿を渡すことができる。", CONSENT, False),
+        ("本人の同意を得る必要はない。", CONSENT, False),
+        (
+            "本人の同意がなければ、名簿を渡せない。",
+            "同意がなくても、名簿を渡すことができる。",
+            False,
+        ),
+        ("特約がある場合に限り、銭を請求できる。", AGREED, True),
+        ("特約がない場合に限り、銭を請求できる。", AGREED, False),
+        ("銭を請求できる。", AGREED, False),
+    ],
+)
+def test_without_it_not_is_only_with_it(claim, sentence, is_carried):
+    assert (kinds(claim, sentence) == []) is is_carried
+
+
+def test_what_is_said_of_listed_deeds_holds_of_each():
+    listed = ["渡し守は、次に掲げる行為をしてはならない。", "客に対し、虚偽のことを告げる行為"]
+    for claim in ("虚偽のことを告げてはならない。", "虚偽のことを告げる行為は禁止されている。"):
+        assert kinds(claim, *listed) == []
+    assert kinds("虚偽のことを告げることができる。", *listed) == ["negation"]
+    assert kinds("虚偽のことを告げなければならない。", *listed) != []
+
+
+def test_of_two_readings_of_a_deed_one_must_stand_there():
+    sentence = "催告をし、期間内に履行がないときは、契約を解除することができる。"
+    assert kinds("催告し、履行がなければ解除できる。", sentence) == []
+
+
 @pytest.mark.parametrize(
     ("claim", "sentence", "question", "expected"),
     [
