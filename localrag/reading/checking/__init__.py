@@ -539,9 +539,9 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
     return any(spoken in text.keys or (in_compound and spoken in text.compact) for text in texts)
 
 
-def _members(texts: Iterable[_Reading]) -> Mapping[tuple[str, ...], set[str]]:
+def _members(texts: Iterable[_Reading]) -> defaultdict[tuple[str, ...], set[str]]:
     """Which words that have counterparts texts have, by their group."""
-    members: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    members: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for text in texts:
         for one in text.counterparts:
             members[one.group].add(one.member)
