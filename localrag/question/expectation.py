@@ -101,7 +101,7 @@ _ASKS_WHAT = re.compile(
     r"|\b(?:what|which|how|who|whom|whose|when|where)\b"
 )
 # What may be answered stands in the question: AとBではどちらが, A or B; or it is part of what does.
-_OFFERS = re.compile(r"どちら|どっち|のうち|の中で|か、|では.*(?:誰|だれ|どれ|何)|略称|通称|\bor\b")
+_OFFERS = re.compile(r"どちら|どっち|のうち|の中で|か、|では(?:誰|だれ|どれ|何)|略称|通称|\bor\b")
 # A letter alone says nothing of where it was taken from.
 _SHORTEST_REPEATED = 2
 

@@ -103,6 +103,7 @@ def test_who_is_told_something_is_part_of_the_question() -> None:
         ("What started it?", "art", False),
         ("What is it?", "ARE", False),
         ("渡しと橋では何が古いか", "橋", False),
+        ("春の町では性質の違う何の風が吹くか", "性質の違う風が吹く", True),
         ("霧見放送の略称は", "霧見", False),
     ],
 )
