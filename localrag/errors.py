@@ -18,21 +18,39 @@ and found nothing leave with 3 as well, and an interrupt (Ctrl-C) leaves with 13
 
 from typing import ClassVar
 
+from localrag.language import _
+
 
 class LocalragError(Exception):
     """An error with a cause and, where there is one, the command that cures it.
 
     Args:
-        cause: what went wrong, one sentence, naming the file or value.
-        cure: what to do about it, ideally a command to copy; empty where nothing can be advised.
+        cause: what went wrong, one sentence that names the file or value; a message marked with
+            `N_`, with the names of `fields` in braces.
+        cure: what to do about it, ideally a command to copy; a message likewise, empty where
+            nothing can be advised.
+        fields: the values that both name.
     """
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, cause: str, cure: str = "") -> None:
-        super().__init__(cause)
-        self.cause = cause
-        self.cure = cure
+    def __init__(self, cause: str, cure: str = "", /, **fields: object) -> None:
+        super().__init__(cause, cure)
+        self.fields = fields
+
+    @property
+    def cause(self) -> str:
+        """What went wrong, in the language in use."""
+        return self._in_words(self.args[0])
+
+    @property
+    def cure(self) -> str:
+        """What to do about it, in the language in use."""
+        return self._in_words(self.args[1])
+
+    def _in_words(self, message: str) -> str:
+        # Text without fields can hold braces of its own.
+        return _(message).format_map(self.fields) if self.fields else _(message)
 
     def __str__(self) -> str:
         return f"{self.cause} {self.cure}".strip()
@@ -96,7 +114,9 @@ class ModelUnusable(LocalragError):  # noqa: N818 - the name says the state, as 
 
     exit_code = 8
 
-    def __init__(self, cause: str, cure: str = "", *, kind: str, transient: bool) -> None:
-        super().__init__(cause, cure)
+    def __init__(
+        self, cause: str, cure: str = "", /, *, kind: str, transient: bool, **fields: object
+    ) -> None:
+        super().__init__(cause, cure, **fields)
         self.kind = kind
         self.transient = transient

@@ -1,9 +1,11 @@
-"""Bring the translations of the workbench up to date: collect its messages, compile what they say.
+"""Bring the translations up to date: collect the messages of the code, compile what they say.
 
 ``scripts/catalogues.py`` writes the messages of every room, or of those that are named, into its
-catalogues (``locale/<language>/LC_MESSAGES/<room>.po``) and compiles them. ``--check`` writes
-nothing. Both fail where a message is missing, untranslated or no longer used, or where a compiled
-catalogue is behind.
+catalogues (``localrag/locale/<language>/LC_MESSAGES/<room>.po``) and compiles them. A room is a
+folder of ``localrag`` or ``localrag_tui`` (``localrag.cli``), a package with what stands in no
+folder of it (``localrag``), or one of the other packages. ``--check`` writes nothing.
+Both fail where a message is missing, untranslated or no longer used, or where a compiled catalogue
+is behind.
 """
 
 import argparse
@@ -19,17 +21,17 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
 
-from localrag_tui.i18n import LANGUAGES
+from localrag.language import LANGUAGES
 
 Rooms = dict[str, list[Path]]
 
-PACKAGE = Path(__file__).parents[1] / "tui" / "localrag_tui"
+REPOSITORY = Path(__file__).parents[1]
+DIVIDED = ("localrag", "tui/localrag_tui")
+"""Packages whose folders are rooms."""
+WHOLE = ("models/localrag_models", "indexes/localrag_indexes")
+"""Packages that are one room each."""
 WRITTEN_IN = "en"
-SHELL = "shell"
-"""The room whose catalogue holds what stands outside of every room."""
 
-_WITHOUT_MESSAGES = {"locale", "__pycache__"}
-_OUTSIDE = {"work"}
 _FORMS = {"_": 1, "N_": 1, "ngettext": 2}
 """How many forms of a message follow a mark."""
 _HEAD = r"""msgid ""
@@ -47,7 +49,7 @@ _NO_DATE = datetime(2000, 1, 1, tzinfo=UTC)
 def main() -> None:
     """Update the catalogues, or check them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rooms", nargs="*", help="folders of localrag_tui; all where none is named")
+    parser.add_argument("rooms", nargs="*", help="such as localrag.cli; all where none is named")
     parser.add_argument("--check", action="store_true", help="write nothing; fail on a fault")
     arguments = parser.parse_args()
     chosen = rooms(arguments.rooms)
@@ -59,16 +61,14 @@ def main() -> None:
 
 
 def rooms(named: Collection[str] = ()) -> Rooms:
-    """The files of every room, or of those named; of `SHELL` also those outside of all."""
-    folders = [
-        path
-        for path in sorted(PACKAGE.iterdir())
-        if path.is_dir() and path.name not in _WITHOUT_MESSAGES
-    ]
-    found = {path.name: sorted(path.rglob("*.py")) for path in folders}
-    for outside in _OUTSIDE:
-        found[SHELL] += found.pop(outside)
-    found[SHELL] += sorted(PACKAGE.glob("*.py"))
+    """The files of every room, or of those named."""
+    found = {Path(package).name: sorted((REPOSITORY / package).rglob("*.py")) for package in WHOLE}
+    for package in DIVIDED:
+        folder = REPOSITORY / package
+        found[folder.name] = sorted(folder.glob("*.py"))
+        for path in sorted(folder.iterdir()):
+            if path.is_dir() and (files := sorted(path.rglob("*.py"))):
+                found[f"{folder.name}.{path.name}"] = files
     return {room: files for room, files in found.items() if not named or room in named}
 
 
@@ -78,8 +78,12 @@ def translations() -> list[str]:
 
 
 def update(chosen: Rooms) -> None:
-    """Write the messages of rooms into their catalogues, and compile them."""
+    """Write the messages of rooms into their catalogues, and compile them.
+
+    A message that another room has translated takes its words: code moves from room to room.
+    """
     for language in translations():
+        translated = _translated(language)
         for room, files in chosen.items():
             source = _path(language, room)
             asked = _asked(files)
@@ -89,9 +93,23 @@ def update(chosen: Rooms) -> None:
                 continue
             known = _known(source)
             known.update(asked, no_fuzzy_matching=True)
+            for message in _messages(known):
+                if not all(_forms(message.string)):
+                    message.string = translated.get(message.id, message.string)
             source.parent.mkdir(parents=True, exist_ok=True)
             source.write_bytes(_source(known, language))
             source.with_suffix(".mo").write_bytes(_compiled(_known(source)))
+
+
+def _translated(language: str) -> dict[object, str | tuple[str, ...]]:
+    """What the catalogues of all rooms say, by message."""
+    catalogues = map(_known, sorted(_path(language, "").parent.glob("*.po")))
+    return {
+        message.id: message.string
+        for catalogue in catalogues
+        for message in _messages(catalogue)
+        if all(_forms(message.string))
+    }
 
 
 def faults(chosen: Rooms) -> list[str]:
@@ -110,13 +128,13 @@ def faults(chosen: Rooms) -> list[str]:
                 other, string = said.setdefault(message.id, (name, message.string))
                 if string != message.string:
                     found.append(f"{name}: {message.id!r} is translated otherwise in {other}")
-        strays = {path.stem for path in _path(language, SHELL).parent.glob("*.[pm]o")}
+        strays = {path.stem for path in _path(language, "").parent.glob("*.[pm]o")}
         found += (f"{language}/{stray}: no room" for stray in sorted(strays - rooms().keys()))
     return found
 
 
 def _path(language: str, room: str) -> Path:
-    return PACKAGE / "locale" / language / "LC_MESSAGES" / f"{room}.po"
+    return REPOSITORY / "localrag" / "locale" / language / "LC_MESSAGES" / f"{room}.po"
 
 
 def _asked(files: Iterable[Path]) -> Catalog:
@@ -124,7 +142,7 @@ def _asked(files: Iterable[Path]) -> Catalog:
     catalog = Catalog()
     for path in files:
         for message in _marked(path.read_text(encoding="utf-8")):
-            catalog.add(message, locations=[(path.relative_to(PACKAGE).as_posix(), 1)])
+            catalog.add(message, locations=[(path.relative_to(REPOSITORY).as_posix(), 1)])
     return catalog
 
 
@@ -182,8 +200,9 @@ def _strings(catalog: Catalog) -> dict[tuple[str, ...], tuple[str, ...]]:
     return {id_: strings for id_, strings in forms if all(strings)}
 
 
-def _forms(text: str | Iterable[str]) -> tuple[str, ...]:
-    return (text,) if isinstance(text, str) else tuple(text)
+def _forms(text: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Every form of a message; a new one with several has none yet."""
+    return (text,) if isinstance(text, str) else tuple(text or ("",))
 
 
 def _messages(catalog: Catalog) -> Iterator[Message]:

@@ -162,5 +162,5 @@ class Unanswered(ModelUnusable):
     """
 
     def __init__(self, error: ModelUnusable, trace: Trace) -> None:
-        super().__init__(error.cause, error.cure, kind=error.kind, transient=error.transient)
+        super().__init__(*error.args, kind=error.kind, transient=error.transient, **error.fields)
         self.trace = trace

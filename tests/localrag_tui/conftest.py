@@ -18,13 +18,13 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
+from localrag import language
 from localrag.config import Config
 from localrag.errors import LocalragError
 from localrag.reading.model import Answer
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
-from localrag_tui import i18n
 from localrag_tui.app import Workbench
 from localrag_tui.work.answering import AnswerEvent
 from localrag_tui.work.engine import Reply
@@ -79,7 +79,7 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("LC_ALL", "LC_MESSAGES", "LANG", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     yield
-    i18n.use("en")
+    language.use("en")
 
 
 @dataclass
@@ -350,11 +350,11 @@ def snapshots(
         kept = tmp_path / "kept"
         states = prepare if isinstance(prepare, Mapping) else {"": prepare}
         looks: dict[str, Dump] = {}
-        for first, language in enumerate(i18n.LANGUAGES):
+        for first, code in enumerate(language.LANGUAGES):
             if kept.exists():
                 shutil.rmtree(home)
                 shutil.copytree(kept, home)
-            app = make(language)
+            app = make(code)
             if home.exists() and not kept.exists():
                 shutil.copytree(home, kept)
             async with app.run_test(size=SIZES[0], notifications=True) as pilot:
@@ -368,7 +368,7 @@ def snapshots(
                         await pilot.resize_terminal(*size)
                         app.theme = f"localrag-{theme}"
                         await _until(pilot, ready)
-                        title = f"{name}-{size[0]}x{size[1]}-{language}-{theme}".lstrip("-")
+                        title = f"{name}-{size[0]}x{size[1]}-{code}-{theme}".lstrip("-")
                         looks[title] = await _settled(pilot)
                     for _ in app.screen_stack[depth:] if len(states) > 1 else ():
                         await app.pop_screen()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag_tui import i18n
+from localrag import language
 from localrag_tui.remarks import remark
 
 
@@ -19,7 +19,7 @@ from localrag_tui.remarks import remark
     ],
 )
 def test_what_is_known_is_translated(noted: str, told: str) -> None:
-    i18n.use("ja")
+    language.use("ja")
     assert remark(noted) == told
-    i18n.use("en")
+    language.use("en")
     assert remark(noted) == noted

@@ -10,10 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 from textual.screen import Screen
 
+from localrag import language
 from localrag.errors import ConfigError
+from localrag.language import N_, _
 from localrag.workspace import Workspace
-from localrag_tui import i18n
-from localrag_tui.i18n import N_, _
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
 from localrag_tui.shell.garbage import PACE, Garbage
 from localrag_tui.shell.keys import key_of, normal, spelled, usable
@@ -144,7 +144,7 @@ class Workbench(PatientApp):
         self._engine = engine
         self._choices = workspace.home / "tui.json"
         known = look(workspace, self.overrides, self._choices)
-        i18n.use(known.language or i18n.of_environment())
+        language.use(known.language or language.of_environment())
         for theme in THEMES.values():
             self.register_theme(theme)
         self.theme = THEMES.get(known.theme, THEMES["dark"]).name

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from localrag.language import N_, _
 from localrag.question.everyday import Wording
-from localrag_tui.i18n import N_, _
 from localrag_tui.shown import one_line
 
 _KNOWN = (

@@ -8,7 +8,7 @@ from textual.binding import ActiveBinding, Binding, BindingType
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input, TextArea
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.owner import bench_of
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shell.top_bar import TopBar

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from localrag.language import N_, _
 from localrag.retrieval.model import FOLLOW_UP
-from localrag_tui.i18n import N_, _
 from localrag_tui.shown import one_line
 
 DOCUMENTS = {

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from localrag_tui import i18n
+from localrag import language
 from localrag_tui.browse.panes import Panes
 from localrag_tui.browse.tree import PlaceTree
 from localrag_tui.source.page import Page
@@ -132,7 +132,7 @@ async def test_another_language_leaves_everything_open(
     app = workbench(mode="read", reading={"main": ((ACT, 0), (ORDER, 0))})
     async with app.run_test(size=(140, 40)) as pilot:
         await until(pilot, lambda: len(read(app)) == 2)
-        i18n.use("ja")
+        language.use("ja")
         await app.make_screens_anew()
         await until(pilot, lambda: "法令名" in shown(app) and len(read(app)) == 2)
 

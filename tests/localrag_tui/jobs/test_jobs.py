@@ -7,8 +7,8 @@ from localrag.errors import StorageError
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import FileFailed
 from localrag.ingest.index import IndexReport
+from localrag.language import _
 from localrag_tui.corpora.report import Added, Indexed
-from localrag_tui.i18n import _
 from localrag_tui.jobs.dialogue import JobsDialogue
 from localrag_tui.jobs.outcome import details, told
 from localrag_tui.jobs.report import ReportDialogue

@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, TextArea
 
+from localrag.language import N_
 from localrag_tui.app import Workbench
-from localrag_tui.i18n import N_
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.top_bar import TITLES
 from localrag_tui.spot import OpenSpot, Spot

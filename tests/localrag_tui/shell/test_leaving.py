@@ -1,6 +1,6 @@
 """Leaving while something runs: it is asked first."""
 
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.shell.leaving import LeaveDialogue
 from localrag_tui.work.job import Job, State
 

@@ -16,9 +16,9 @@ from textual.widgets.option_list import Option
 
 from localrag.config import Config, load
 from localrag.errors import LocalragError
+from localrag.language import N_, _, ngettext
 from localrag_tui.ask.ways import DEFAULT_READER, ChatModel, Way, chat_models, ways
 from localrag_tui.corpora.overview import STATES, CorpusRow, overview
-from localrag_tui.i18n import N_, _, ngettext
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content, one_line

@@ -8,9 +8,9 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
+from localrag.language import _
 from localrag_tui.ask.typing_area import OptionsArea, QuestionArea
 from localrag_tui.ask.unsent import Unsent, UnsentFile
-from localrag_tui.i18n import _
 
 if TYPE_CHECKING:
     from localrag.retrieval.model import Query

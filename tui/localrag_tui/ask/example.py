@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.shown import content
 
 if TYPE_CHECKING:

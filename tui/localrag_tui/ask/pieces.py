@@ -7,12 +7,12 @@ from textual.content import Content
 from textual.style import Style
 
 from localrag.conversations.model import Turn, TurnState
+from localrag.language import _
 from localrag.methods.choices import LABELS
 from localrag.reading.model import Answer, Citation, Claim, Derivation, Status, Step
 from localrag.retrieval.model import Query
 from localrag_tui.ask import wording
 from localrag_tui.ask.progress import Progress
-from localrag_tui.i18n import _
 from localrag_tui.remarks import looked_up, remark
 from localrag_tui.shown import content
 from localrag_tui.wording import STATUSES, duration, mismatch, moved, provenance, size

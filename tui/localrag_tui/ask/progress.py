@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from time import monotonic
 
+from localrag.language import _
 from localrag.retrieval.model import FOLLOW_UP, StageRecord
 from localrag_tui.ask import wording
-from localrag_tui.i18n import _
 from localrag_tui.wording import duration
 from localrag_tui.work.answering import AnswerEvent, Drafted, Opened, Opening, Read, StageEnded
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from localrag.conversations.model import Turn, TurnState
 from localrag.errors import LocalragError, NotFoundError
+from localrag.language import _
 from localrag.reading.model import Answer
 from localrag.retrieval.model import Query
-from localrag_tui.i18n import _
 
 if TYPE_CHECKING:
     from localrag.conversations.store import Conversations

@@ -12,10 +12,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from localrag.errors import LocalragError, UsageError
+from localrag.language import N_, _
 from localrag_tui.ask.composer import Composer
 from localrag_tui.ask.status import StatusLine
 from localrag_tui.ask.unsent import UnsentFile
-from localrag_tui.i18n import N_, _
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content, one_line

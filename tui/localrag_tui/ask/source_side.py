@@ -9,8 +9,8 @@ from textual.containers import Vertical
 
 from localrag.conversations.model import Turn
 from localrag.errors import LocalragError, NotFoundError
+from localrag.language import _
 from localrag_tui.ask.evidence import Evidence, Place, Places
-from localrag_tui.i18n import _
 from localrag_tui.owner import bench_of
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import Spot

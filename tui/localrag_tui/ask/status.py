@@ -8,8 +8,8 @@ from textual.events import Click
 from textual.message import Message
 from textual.widget import Widget
 
+from localrag.language import _
 from localrag_tui.ask.ways import DEFAULT_READER
-from localrag_tui.i18n import _
 from localrag_tui.shown import cut, one_line
 
 _GAP = 2

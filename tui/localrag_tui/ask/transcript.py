@@ -12,9 +12,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from localrag.conversations.model import Turn
+from localrag.language import N_, ngettext
 from localrag_tui.ask.progress import Progress
 from localrag_tui.ask.turn import PieceView, TurnView
-from localrag_tui.i18n import N_, ngettext
 
 # Turns that are shown at once, and that are added when the reader goes further up.
 _PAGE = 8

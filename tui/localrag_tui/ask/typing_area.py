@@ -7,9 +7,9 @@ from textual.events import Paste
 from textual.message import Message
 from textual.widgets import TextArea
 
+from localrag.language import N_, _
 from localrag_tui.ask.history import History
 from localrag_tui.ask.long_lines import MOST_CHARACTERS, MOST_LINES, broken, fitted, whole
-from localrag_tui.i18n import N_, _
 
 _TAKEN = ("f6", "f7", "pageup", "pagedown")
 

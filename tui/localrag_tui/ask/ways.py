@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from localrag.language import N_
 from localrag.workspace import Workspace
-from localrag_tui.i18n import N_
 
 DEFAULT_READER = N_("default reader")
 DEFAULT_ABOUT = N_("generative where a model is chosen, extractive where none is")

@@ -9,9 +9,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from localrag.errors import LocalragError
+from localrag.language import _, ngettext
 from localrag_tui.ask.example import Example, question_for
 from localrag_tui.corpora.overview import CorpusRow, overview
-from localrag_tui.i18n import _, ngettext
 from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shown import content
 from localrag_tui.wording import palette

@@ -9,7 +9,7 @@ from textual.events import DescendantFocus
 from textual.message import Message
 from textual.widgets import Static
 
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import Spot
 

@@ -11,9 +11,9 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from localrag.errors import LocalragError, NotFoundError
+from localrag.language import N_, _
 from localrag_tui.browse.panes import Panes
 from localrag_tui.browse.tree import PlaceTree
-from localrag_tui.i18n import N_, _
 from localrag_tui.jump.finder import Finder
 from localrag_tui.screen import Kept, WorkbenchScreen
 from localrag_tui.shown import content

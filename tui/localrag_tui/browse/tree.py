@@ -13,8 +13,8 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from localrag.errors import LocalragError
+from localrag.language import N_, _
 from localrag_tui.browse.shelves import Shelf, Title, shelf_of, shelves, titles
-from localrag_tui.i18n import N_, _
 from localrag_tui.library import Library
 from localrag_tui.owner import bench_of
 from localrag_tui.shown import one_line

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.errors import LocalragError
+from localrag.language import N_, _
 from localrag_tui.corpora.choosing import ChooseCorpus
 from localrag_tui.corpora.work import add_documents, add_sample, index_corpus
-from localrag_tui.i18n import N_, _
 from localrag_tui.widgets.field import Field
 from localrag_tui.widgets.form import Form
 from localrag_tui.widgets.path_input import as_path, existing

@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
+from localrag.language import N_, _
 from localrag_tui.corpora.overview import STATES, CorpusRow, overview
-from localrag_tui.i18n import N_, _
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content

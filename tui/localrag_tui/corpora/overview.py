@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from localrag.errors import LocalragError
+from localrag.language import N_
 from localrag.workspace import Workspace
-from localrag_tui.i18n import N_
 
 STATES = {
     "fresh": N_("up to date"),

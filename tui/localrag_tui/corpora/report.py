@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from localrag_tui.i18n import _
+from localrag.language import _
 
 if TYPE_CHECKING:
     from localrag.ingest.add import AddReport

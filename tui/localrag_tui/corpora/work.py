@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
+from localrag.language import N_
 from localrag.workspace import Workspace
 from localrag_tui.corpora.report import Added, Indexed
-from localrag_tui.i18n import N_
 from localrag_tui.jobs.step import BYTES, Steps
 from localrag_tui.work.job import Job
 

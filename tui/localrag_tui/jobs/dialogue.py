@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import ListItem, ListView, Static
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.jobs.report import ReportDialogue
 from localrag_tui.jobs.view import JobView
 from localrag_tui.screen import Dialogue

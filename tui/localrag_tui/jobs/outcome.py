@@ -2,7 +2,7 @@
 
 from typing import Protocol, runtime_checkable
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.work.job import Job, State
 
 STATES = {

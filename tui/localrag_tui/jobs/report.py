@@ -8,7 +8,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from localrag_tui.i18n import N_
+from localrag.language import N_
 from localrag_tui.jobs.outcome import details
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar

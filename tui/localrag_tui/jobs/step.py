@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.wording import duration, size
 
 _EVERY = 0.1

@@ -7,7 +7,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import ProgressBar, Static
 
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.jobs.outcome import STATES, details, told
 from localrag_tui.jobs.step import described, share
 from localrag_tui.shown import harmless

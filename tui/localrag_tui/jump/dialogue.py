@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.jump.finder import Finder
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import harmless

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 
 from localrag.errors import LocalragError
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.jump.places import Found, Offer, look_up
 from localrag_tui.owner import bench_of
 from localrag_tui.shell.keys import bench_key

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from localrag.corpus.model import Locator, Passage
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.remarks import remark
 from localrag_tui.spot import Spot
 

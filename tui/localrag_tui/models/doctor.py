@@ -13,9 +13,9 @@ from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from localrag.errors import LocalragError
+from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 from localrag_tui.corpora.actions import index
-from localrag_tui.i18n import N_, _, ngettext
 from localrag_tui.jobs.view import JobView
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar

@@ -4,7 +4,7 @@ import os
 from urllib.parse import urlsplit
 
 from localrag.errors import NotFoundError, UsageError
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.models.stock import ModelRow, State
 from localrag_tui.widgets.field import Field
 from localrag_tui.widgets.form import Form

@@ -4,7 +4,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 from textual.widgets.option_list import Option
 
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.models.stock import ModelRow, State
 from localrag_tui.models.usage import Usage
 from localrag_tui.models.wording import KINDS, state

@@ -13,7 +13,7 @@ from textual.widgets import OptionList, Static
 
 from localrag.config import Config
 from localrag.errors import LocalragError, StorageError
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.jobs.view import JobView
 from localrag_tui.models import forms
 from localrag_tui.models.doctor import DoctorDialogue

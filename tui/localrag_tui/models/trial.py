@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from localrag.config import Config
+from localrag.language import _
 from localrag.workspace import Workspace
-from localrag_tui.i18n import _
 
 Tell = Callable[[object], None]
 

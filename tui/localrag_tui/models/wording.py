@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.models.stock import ModelRow, State
 from localrag_tui.models.usage import Usage
 from localrag_tui.shown import content, harmless

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localrag.language import N_, _
 from localrag.workspace import Workspace
-from localrag_tui.i18n import N_, _
 from localrag_tui.jobs.step import BYTES, Steps
 from localrag_tui.models.wording import advice
 from localrag_tui.wording import size

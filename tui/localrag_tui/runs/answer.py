@@ -12,8 +12,8 @@ from textual.widgets.option_list import Option
 
 from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
+from localrag.language import N_, _
 from localrag.methods.choices import LABELS
-from localrag_tui.i18n import N_, _
 from localrag_tui.remarks import remark
 from localrag_tui.runs.wording import outcome
 from localrag_tui.screen import Dialogue

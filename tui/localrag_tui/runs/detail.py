@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import DataTable, ProgressBar, Static, TabbedContent, TabPane
 
 from localrag.errors import LocalragError, StorageError
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.owner import bench_of
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import Line, Runs, RunState

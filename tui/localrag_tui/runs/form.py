@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from localrag.errors import LocalragError
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content, harmless

@@ -6,8 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localrag.language import N_
 from localrag.workspace import Workspace
-from localrag_tui.i18n import N_
 from localrag_tui.runs.orders import BatchOrder, EvaluationOrder
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.runs.events import (
     Behind,
     Checked,

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Input, Select
 
 from localrag.errors import LocalragError, UsageError
-from localrag_tui.i18n import N_, _, ngettext
+from localrag.language import N_, _, ngettext
 from localrag_tui.runs import work as functions
 from localrag_tui.runs.choices import choices
 from localrag_tui.runs.form import RunForm

@@ -10,7 +10,7 @@ from textual.widgets import Input, Select, SelectionList
 from textual.widgets.selection_list import Selection
 
 from localrag.errors import LocalragError, UsageError
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.runs import work as functions
 from localrag_tui.runs.choices import Choices, choices
 from localrag_tui.runs.form import RunForm

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.shown import one_line
 
 _NAME = 26

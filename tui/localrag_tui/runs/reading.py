@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.errors import WorkspaceError
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.runs.plot import Bar
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
 from localrag.errors import LocalragError
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.runs.plot import plot
 from localrag_tui.runs.reading import Grid, Heading, Report
 from localrag_tui.shown import content, one_line

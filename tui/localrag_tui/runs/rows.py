@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 
 _AHEAD = 100
 """Rows read together, before and after those in view too; no screen shows more."""

@@ -16,7 +16,7 @@ from textual.coordinate import Coordinate
 from textual.widgets import DataTable, Static
 
 from localrag.errors import LocalragError, UsageError
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.runs import work as functions
 from localrag_tui.runs.detail import RunDetail
 from localrag_tui.runs.events import Begun

@@ -1,6 +1,6 @@
 """Numbers, times and states of runs in words."""
 
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.runs.lines import Line, RunState
 from localrag_tui.wording import STATUSES, called, duration, when
 

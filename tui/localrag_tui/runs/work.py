@@ -7,8 +7,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from localrag.config import Config, load
+from localrag.language import _
 from localrag.workspace import Workspace
-from localrag_tui.i18n import _
 from localrag_tui.runs.events import (
     Begun,
     Behind,

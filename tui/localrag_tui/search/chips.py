@@ -11,7 +11,7 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.search.facets import ABOUT, TITLES
 from localrag_tui.shown import cut
 

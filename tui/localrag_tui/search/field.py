@@ -6,7 +6,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Paste
 from textual.message import Message
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.shown import harmless
 from localrag_tui.widgets.text_field import TextField
 

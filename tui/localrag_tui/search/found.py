@@ -12,8 +12,8 @@ from textual.message import Message
 from textual.widgets import ContentSwitcher, OptionList, Static
 
 from localrag.errors import LocalragError
+from localrag.language import ngettext
 from localrag.retrieval.model import Hit, Query, Retrieval, Trace
-from localrag_tui.i18n import ngettext
 from localrag_tui.library import Library
 from localrag_tui.remarks import looked_up
 from localrag_tui.search import words

@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from localrag.errors import IndexUnusable, LocalragError, NotFoundError, StoreError
+from localrag.language import _
 from localrag.retrieval.model import Filters
-from localrag_tui.i18n import _
 from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shown import harmless
 from localrag_tui.wording import palette

@@ -10,7 +10,7 @@ from textual.widgets import Input, SelectionList
 from textual.widgets.selection_list import Selection
 
 from localrag.errors import LocalragError
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.library import Library
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.check_list import CheckList

@@ -6,8 +6,8 @@ from typing import ClassVar
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
+from localrag.language import _
 from localrag.retrieval.model import Hit
-from localrag_tui.i18n import _
 from localrag_tui.search import words
 from localrag_tui.search.places import fitted
 from localrag_tui.shown import cut, harmless, one_line

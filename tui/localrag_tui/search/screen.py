@@ -10,8 +10,8 @@ from textual.containers import Horizontal
 from textual.widgets import Input
 
 from localrag.errors import LocalragError
+from localrag.language import N_
 from localrag.retrieval.model import Filters, Query
-from localrag_tui.i18n import N_
 from localrag_tui.library import Library
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.search.chips import FilterChips

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from rich.cells import set_cell_size
 from textual.content import Content
 
+from localrag.language import _
 from localrag.retrieval.model import Hit, StageRecord
-from localrag_tui.i18n import _
 from localrag_tui.search.places import fitted
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.adaptive import AdaptiveRow

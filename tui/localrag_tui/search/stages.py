@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from localrag.language import N_
 from localrag.retrieval.model import Hit, StageRecord
-from localrag_tui.i18n import N_
 from localrag_tui.search import words
 from localrag_tui.search.stage_row import StageRow, stage_head
 from localrag_tui.widgets.adaptive import AdaptiveList

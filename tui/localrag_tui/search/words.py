@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.remarks import remark
 from localrag_tui.shown import one_line
 from localrag_tui.wording import DOCUMENTS, called

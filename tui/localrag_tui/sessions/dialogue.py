@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from localrag.conversations.model import Conversation
 from localrag.errors import LocalragError, UsageError
-from localrag_tui.i18n import N_, _, ngettext
+from localrag.language import N_, _, ngettext
 from localrag_tui.screen import Dialogue
 from localrag_tui.sessions.exporting import export
 from localrag_tui.sessions.listing import PAGE, ConversationList

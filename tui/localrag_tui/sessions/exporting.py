@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localrag import language
 from localrag.conversations.model import Conversation
 from localrag.errors import UsageError
-from localrag_tui import i18n
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.shown import harmless
 from localrag_tui.widgets.field import Field
 from localrag_tui.widgets.form import Form
@@ -102,6 +102,6 @@ class _Writer:
                 self._workspace,
                 self._conversation.id,
                 self.path,
-                language=i18n.spoken(),
+                language=language.in_use(),
                 replace=replace,
             )

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from localrag.errors import StoreError
+from localrag.language import _
 from localrag.workspace import Workspace
-from localrag_tui.i18n import _
 
 if TYPE_CHECKING:
     from localrag.conversations.store import Conversations

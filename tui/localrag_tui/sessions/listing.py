@@ -11,7 +11,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from localrag.conversations.model import Conversation
-from localrag_tui.i18n import N_
+from localrag.language import N_
 from localrag_tui.sessions.row import row
 
 PAGE = 100

@@ -6,7 +6,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from localrag.conversations.model import Conversation, TurnState
-from localrag_tui.i18n import N_, _, ngettext
+from localrag.language import N_, _, ngettext
 from localrag_tui.shown import cut, one_line
 
 _MARKS = {

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from localrag_tui import i18n
-from localrag_tui.i18n import _
+from localrag import language
+from localrag.language import _
 from localrag_tui.shell.keys import key_of
 from localrag_tui.themes import THEMES
 
@@ -28,7 +28,7 @@ def use_language(bench: "Workbench", code: str) -> None:
         words = _("An answer is being made: wait for it, or cancel it with {key}.")
         bench.notify(words.format(key=key))
         return
-    i18n.use(code)
+    language.use(code)
     bench.memory.remember(language=code)
     if bench.settings.of().tui.language not in ("auto", code):
         bench.notify(_("The settings (tui.language) bring the other one back at the next start."))

@@ -9,7 +9,7 @@ from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits
 from textual.content import Content
 from textual.widgets.option_list import Option
 
-from localrag_tui.i18n import LANGUAGES, N_, _
+from localrag.language import LANGUAGES, N_, _
 from localrag_tui.owner import bench_of
 from localrag_tui.shell.appearance import use_language, use_theme
 from localrag_tui.shell.keys import spelled

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.widgets import Input, Static
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shell.keys import spelled

@@ -12,7 +12,7 @@ from textual.dom import DOMNode
 from textual.keys import KEY_NAME_REPLACEMENTS, KEY_TO_UNICODE_NAME, Keys, format_key
 
 import localrag_tui
-from localrag_tui.i18n import _
+from localrag.language import _
 
 _MODIFIERS = {"ctrl", "shift", "alt", "super", "hyper", "meta"}
 _NAMES = {

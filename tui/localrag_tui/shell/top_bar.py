@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.events import Click
 from textual.widgets import Static
 
-from localrag_tui.i18n import N_, _, ngettext
+from localrag.language import N_, _, ngettext
 from localrag_tui.owner import bench_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.source.finding import find_all
 from localrag_tui.widgets.text_field import TextField
 from localrag_tui.work.latest import Latest

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.shown import cut, one_line
 from localrag_tui.source.sheet import Sheet
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from localrag.corpus.model import Locator
 from localrag.errors import NotFoundError
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.spot import Spot
 from localrag_tui.wording import palette
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from localrag.errors import NotFoundError
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.source.sheet import Sheet, load
 from localrag_tui.spot import Spot
 

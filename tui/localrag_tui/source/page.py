@@ -17,7 +17,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.timer import Timer
 
-from localrag_tui.i18n import N_
+from localrag.language import N_
 from localrag_tui.source.ink import SELECTED, Ink
 from localrag_tui.source.layout import NARROWEST, Layout, Row, cells
 from localrag_tui.source.marks import CHOSEN, CURRENT, FOUND, LINK, QUOTE, Marks

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from localrag.errors import LocalragError
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.library import Library
 from localrag_tui.owner import bench_of
 from localrag_tui.shell.keys import bench_key

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from localrag_tui.i18n import N_, _
+from localrag.language import N_, _
 from localrag_tui.shown import one_line
 from localrag_tui.source.layout import NARROWEST, Layout
 from localrag_tui.source.links import spot_at

@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 from textual.widgets import SelectionList
 
-from localrag_tui.i18n import N_
+from localrag.language import N_
 
 
 class CheckList(SelectionList[str]):

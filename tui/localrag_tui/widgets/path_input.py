@@ -7,7 +7,7 @@ from pathlib import Path
 from textual.suggester import Suggester
 
 from localrag.errors import NotFoundError, UsageError
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.widgets.text_field import TextField
 
 _LOOKED_AT = 5_000

@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from typing import IO, Concatenate, ParamSpec, Self
 
 from localrag.errors import LocalragError
-from localrag_tui.i18n import _
+from localrag.language import _
 from localrag_tui.work.child import Channel
 from localrag_tui.work.messages import LENGTH, Interrupted, Raised, Returned, packed, unpacked
 
