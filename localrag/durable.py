@@ -1,18 +1,66 @@
-"""Small files that are there as a whole or not at all."""
+"""Files that are there as a whole or not at all, whatever ends the process that writes them."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
+from typing import IO
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a file, flushed to the disk, in the place of the one before it.
+    """Write a small file in the place of the one before it; see `replacing`.
 
     Raises:
         OSError: it cannot be written; the one before it stays.
+        ValueError: the text is not Unicode; likewise.
     """
-    unfinished = path.with_suffix(".new")
-    with unfinished.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
+    content = text.encode()
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path, aside: Path | None = None) -> Iterator[IO[bytes]]:
+    """Open a file that takes the place of another once it is written and on the disk.
+
+    Several processes may do so at once: one of them is last. The permissions of the file before
+    are kept, and a link is followed. Where the block fails, the file before stays.
+
+    Args:
+        path: of the file, which need not exist.
+        aside: where the new file grows, on the same disk, for a file so large that a kill while
+            it is written should leave its remains in a known place. Only one may use it at a time.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    # A name of its own for every writer: two that share one write into each other's file.
+    unfinished = aside or target.with_name(f".{token_hex(8)}.new")
+    try:
+        with unfinished.open("wb" if aside else "xb") as file:
+            with suppress(FileNotFoundError):
+                unfinished.chmod(target.stat().st_mode & 0o7777)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    flush_folder(target.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush the names in a folder to the disk, where the system can.
+
+    Raises:
+        OSError: the disk fails.
+    """
+    with suppress(PermissionError):  # Windows
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -11,8 +11,7 @@ from typing import IO
 from localrag.batch.checking import Checked
 from localrag.batch.events import Listener, Progress, ignore
 from localrag.batch.folder import RunFolder
-from localrag.batch.journal import Journal
-from localrag.batch.ledger import Ledger
+from localrag.batch.ledger import AnswerFile, Ledger
 from localrag.batch.model import Answers, Opener, Question
 from localrag.batch.origin import origin_of
 from localrag.batch.report import Spent
@@ -85,7 +84,7 @@ def estimate(
         folder = RunFolder.of(out, questions) if out is not None and not restart else None
         if folder is not None and folder.begun:
             folder.require_same(origin_of(workspace, corpus, config))
-            ledger = Journal.read(folder.out, checked).ledger
+            ledger = AnswerFile(folder.out, checked).ledger
         open_rows = _open(table, checked, ledger, retry_failed=retry_failed)
         sample, left, unanswerable = _sample(open_rows, _takes(config))
         if not sample:

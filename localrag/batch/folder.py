@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from localrag.batch import origin as origins
-from localrag.batch.journal import sync_folder
 from localrag.batch.origin import Origin
+from localrag.durable import flush_folder
 from localrag.errors import BusyError, StorageError, UsageError
 from localrag.locking import is_locked, locked
 
@@ -114,8 +114,7 @@ class RunFolder:
         else:
             origins.write(self.origin, origin)
             # After a power cut too, answers are never found without what they were made with.
-            sync_folder(self.path)
-            sync_folder(self.out.parent)
+            flush_folder(self.out.parent)
 
     def require_same(self, origin: Origin) -> None:
         """Make sure that the answers that are there were made with `origin`.

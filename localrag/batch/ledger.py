@@ -1,12 +1,24 @@
-"""What became of each row, in ten bytes a row."""
+"""What became of each row, in ten bytes a row, and the file that says so."""
 
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
+from pydantic import TypeAdapter
+
+from localrag.batch.checking import Checked
+from localrag.batch.model import Outcome
+from localrag.batch.rows import Written, as_row
+from localrag.errors import InputError, UsageError
+from localrag.journal import Journal
+from localrag.language import N_
 from localrag.reading.model import Status
 
 _ANSWERED = frozenset(Status)
+_rows = TypeAdapter(dict[str, Any])
 
 
 class Ledger:
@@ -62,3 +74,91 @@ class Ledger:
     def offsets(self) -> Iterator[int]:
         """Where the newest line of each row begins, in the order of the rows."""
         return (offset for offset in self._offsets if offset >= 0)
+
+
+class AnswerFile:
+    """The file of answers while a batch writes it: a journal, and a ledger of what is in it.
+
+    The newest line of a row counts, so that a row can be asked again.
+
+    Attributes:
+        ledger: what became of each row.
+    """
+
+    def __init__(self, path: Path, checked: Checked) -> None:
+        """Read what is there, without changing anything.
+
+        Args:
+            path: of the file, which need not exist.
+            checked: the questions.
+
+        Raises:
+            UsageError: it holds answers to other questions, or something else than answers.
+            StorageError: it cannot be read.
+        """
+        self.ledger = Ledger(checked.rows)
+        self._journal = Journal(path, _rows, lambda number: _no_row(path, number))
+        for line in self._journal.lines():
+            try:
+                written = Written.of(line.row)
+            except InputError:
+                raise _no_row(path, line.number) from None
+            if not checked.holds(written.row, written.digest):
+                raise UsageError(
+                    N_("{path}, line {line} answers another question than row {row} asks now."),
+                    N_("Name another file with --out, or answer all rows again with --restart."),
+                    path=path,
+                    line=line.number,
+                    row=written.row,
+                )
+            self.ledger.note(written.row, line.offset, written.outcome)
+
+    @property
+    def torn(self) -> bool:
+        """Whether the last line was cut off by a kill."""
+        return self._journal.torn
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Open it to be added to; what a kill left unfinished is dropped.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        with self._journal:
+            yield
+
+    def append(self, outcome: Outcome) -> None:
+        """Write down what became of a row; when this returns, no kill can lose it.
+
+        Raises:
+            StorageError: the disk is full; what was written before is kept.
+        """
+        offset = self._journal.end
+        try:
+            self._journal.append(as_row(outcome))
+        finally:
+            # Whoever is interrupted while the disk works counts the line, for it stands there.
+            if self._journal.end > offset:
+                self.ledger.note(outcome.row.row, offset, outcome.name)
+
+    def put_in_order(self, aside: Path) -> None:
+        """Put the newest line of each row in the order of the rows, all at once.
+
+        Args:
+            aside: a free path on the same disk, where the new file is written first.
+
+        Raises:
+            StorageError: the disk is full; the rows stay as they are.
+        """
+        if self.torn or not self.ledger.in_order:
+            self._journal.keep(self.ledger.offsets(), aside)
+
+
+def _no_row(path: Path, number: int) -> UsageError:
+    return UsageError(
+        N_("{path}, line {line}: It is no row of a file of answers."),
+        N_("Delete that line, name another file with --out, or begin anew with --restart."),
+        path=path,
+        line=number,
+    )

@@ -1,6 +1,6 @@
 """A row of the file of answers: how it is written, and what of it is read again."""
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -21,8 +21,8 @@ FAILED = "failed"
 """Stands where an answered row has its status."""
 
 
-def as_line(outcome: Outcome) -> bytes:
-    """Write an outcome as one line of JSON, its end included."""
+def as_row(outcome: Outcome) -> dict[str, Any]:
+    """Give an outcome as the JSON that is written."""
     row: dict[str, Any] = {"row": outcome.row.row, "line": outcome.row.line}
     row |= _question(outcome.row)
     if outcome.answer is not None:
@@ -32,8 +32,7 @@ def as_line(outcome: Outcome) -> bytes:
     if outcome.trace is not None:
         row["trace"] = _summary(outcome.trace)
     row["seconds"] = round(outcome.seconds, 6)
-    # Half of a surrogate pair in a text cannot be UTF-8; it becomes an escape, which is JSON too.
-    return json.dumps(row, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+    return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +50,21 @@ class Written:
     outcome: str
 
     @classmethod
-    def read(cls, line: bytes) -> Self:
-        """Read it from a line.
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """Read it from a row.
 
         Raises:
-            InputError: the line was not written by a batch.
+            InputError: the row was not written by a batch.
         """
         try:
-            value = json.loads(line)
-            number, status = value["row"], value["status"]
+            number, status = row["row"], row["status"]
             if type(number) is not int or number < 1:
                 raise TypeError
             if status == FAILED:
-                return cls(number, 0, str(value["error"]["type"]))
-            content = digest(value["id"] or "", value["question"], value["options"])
+                return cls(number, 0, str(row["error"]["type"]))
+            content = digest(row["id"] or "", row["question"], row["options"])
             return cls(number, content, Status(status))
-        except (ValueError, LookupError, TypeError, RecursionError):
+        except (ValueError, LookupError, TypeError):
             raise InputError("It is no row of a file of answers.") from None
 
 

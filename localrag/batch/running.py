@@ -20,12 +20,11 @@ from localrag.batch.events import (
 )
 from localrag.batch.failures import cause_and_cure
 from localrag.batch.folder import RunFolder
-from localrag.batch.journal import Journal
+from localrag.batch.ledger import AnswerFile
 from localrag.batch.model import Answers, Opener, Outcome, Row
 from localrag.batch.origin import origin_of, searches
 from localrag.batch.registry import KnownBatch, noted, now
 from localrag.batch.report import BatchReport, Spent
-from localrag.batch.rows import as_line
 from localrag.batch.streak import settled
 from localrag.batch.table import Table, open_table
 from localrag.batch.workers import at_once, outcomes
@@ -92,13 +91,13 @@ def run(
                 noted(workspace, batch, anew=anew) if note else nullcontext()
             )
             with kept:
-                journal = Journal.read(folder.out, checked)
-                work = _Work(table, checked, journal, limit, retry_failed, on_event)
+                written = AnswerFile(folder.out, checked)
+                work = _Work(table, checked, written, limit, retry_failed, on_event)
                 try:
                     if work.left:
-                        with opener(workspace, corpus, config) as answers, journal:
+                        with opener(workspace, corpus, config) as answers, written.opened():
                             work.ask(answers, concurrency)
-                    journal.put_in_order(folder.aside)
+                    written.put_in_order(folder.aside)
                 except BaseException:
                     on_event(work.stopped())
                     raise
@@ -146,23 +145,23 @@ class _Work:
         self,
         table: Table,
         checked: Checked,
-        journal: Journal,
+        written: AnswerFile,
         limit: int,
         retry_failed: bool,
         on_event: Listener,
     ) -> None:
         self._table = table
         self._checked = checked
-        self._journal = journal
-        self._ledger = journal.ledger
+        self._written = written
+        self._ledger = written.ledger
         self._retry_failed = retry_failed
         self._tell = on_event
         self._spent = Spent()
         self._asking = 0.0
         self._total = min(limit or checked.rows, checked.rows)
         self._earlier = sum(not self._open(row) for row in range(1, self._total + 1))
-        if self._ledger.done or journal.torn:
-            on_event(Resumed(self._earlier, journal.torn))
+        if self._ledger.done or written.torn:
+            on_event(Resumed(self._earlier, written.torn))
 
     @property
     def left(self) -> int:
@@ -201,7 +200,7 @@ class _Work:
 
     def _write(self, outcome: Outcome) -> None:
         row = outcome.row
-        self._journal.append(row.row, outcome.name, as_line(outcome))
+        self._written.append(outcome)
         self._spent.add(outcome)
         if outcome.error is None:
             self._tell(RowAnswered(row.row, row.line, outcome.name))

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from localrag.batch.rows import FAILED
 
-# The beginning of a row as `rows.as_line` writes it. A quotation mark inside a text is escaped, so
+# The beginning of a row as `rows.as_row` writes it. A quotation mark inside a text is escaped, so
 # nothing in a question looks like a field. Parsing a whole line takes ten times as long.
 _HEAD = re.compile(
     rb'\{"row": (\d{1,15}), .*?"status": "(\w{1,99})"(?:, "error": \{"type": "(\w{1,99})")?'
@@ -64,7 +64,7 @@ class WrittenRows:
             return sorted(row for row in rows if up_to is None or row <= up_to)
 
     def row(self, number: int) -> dict[str, Any]:
-        """A row, as `rows.as_line` writes it.
+        """A row, as `rows.as_row` writes it.
 
         Raises:
             OSError: the file cannot be read.

@@ -15,10 +15,10 @@ from typing import IO, Self
 from pydantic import TypeAdapter
 
 from localrag import prompts
-from localrag.batch.journal import sync_folder
 from localrag.batch.origin import Origin
 from localrag.batch.weights import weights
 from localrag.config import Config
+from localrag.durable import flush_folder
 from localrag.errors import BusyError, StorageError, WorkspaceError
 from localrag.evaluation import measures
 from localrag.evaluation.model import Question, Spent
@@ -159,7 +159,7 @@ class Journal:
             file.seek(0)
             whole = file.read().rpartition(b"\n")
             file.truncate(len(whole[0]) + len(whole[1]))
-            sync_folder(path.parent)
+            flush_folder(path.parent)
             yield cls(path, file)
 
     def add(self, verdict: Verdict) -> None:
