@@ -24,7 +24,7 @@ from localrag_indexes.analysis.normalize import (
     normalize_with_offsets,
     original_span,
 )
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
+from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits
 
 # Forms met in names that the old forms of 常用漢字 leave out.
 _VARIANTS = str.maketrans("邉濵嶋嶌冨峯舘桒彥淸靑敎鴎槙ヶヵ♯", "辺浜島島富峰館桑彦清青教鷗槇ケカ#")
@@ -45,7 +45,7 @@ def fold(name: str) -> str:
     A name that is nothing but marks keeps them.
     """
     normal = normalize(name)
-    written = _NUMERAL.sub(lambda numeral: _in_digits(numeral[0]), _modern(normal))
+    written = _NUMERAL.sub(lambda numeral: _number(numeral[0]), _modern(normal))
     return _DROPPED.sub("", written) or normal
 
 
@@ -107,7 +107,7 @@ def _pieces(modern: str) -> Iterator[_Piece]:
     position = 0
     for numeral in _NUMERAL.finditer(modern):
         yield from _characters(modern, position, numeral.start())
-        yield _Piece(_in_digits(numeral[0]), *numeral.span())
+        yield _Piece(_number(numeral[0]), *numeral.span())
         position = numeral.end()
     yield from _characters(modern, position, len(modern))
 
@@ -123,11 +123,8 @@ def _modern(normal: str) -> str:
     return _LONG_VOWEL.sub("ー", convert(normal, variants=True).translate(_VARIANTS))
 
 
-def _in_digits(numeral: str) -> str:
+def _number(numeral: str) -> str:
     positional = numeral.translate(_POSITIONAL)
     if positional.isdigit():
         return positional  # Keeps the zeros of 〇〇七.
-    try:
-        return str(parse_numeral(numeral))
-    except ValueError:
-        return numeral  # 万 alone, say.
+    return in_digits(numeral)

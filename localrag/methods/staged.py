@@ -10,7 +10,7 @@
    queries that ask with it.
 4. **Passing on.** What a stage does not find is asked of the next; *stage 3* is the model alone.
 5. **Answer.** A noun phrase or YES/NO. A comparison that code can decide is computed from the
-   triples (`localrag.reading.comparison`), and the derivation shows the computation; everything
+   triples (`localrag.methods.comparison`), and the derivation shows the computation; everything
    else is for the model to answer from the triples.
 
 Beyond the published method every step is checked by code: a triple of stage 1 is one of the

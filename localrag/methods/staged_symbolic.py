@@ -6,7 +6,7 @@
    objects and kind of answer fit the words of the question best is taken. What fits them badly,
    or leaves out a word of the question that is a step or a condition, is refused: a wrong answer
    is worse than none. A negation is not analysed.
-3. **Answer.** A comparison is computed (`localrag.reading.comparison`); the object at the end of a
+3. **Answer.** A comparison is computed (`localrag.methods.comparison`); the object at the end of a
    path is cut down to the part that is asked for.
 4. **Derivation.** Every triple is a step, quoted and checked by code. The answer is `supported`
    only where each step is, where what was compared could be read as dates, quantities or places,

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from localrag_indexes.analysis.numerals import parse_numeral, to_kanji
+from localrag_indexes.analysis.numerals import in_digits, parse_numeral, to_kanji
 
 IROHA = (
     "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"
@@ -182,14 +182,7 @@ def _step(sign: str) -> str:
     if sign in IROHA:
         return str(IROHA.index(sign) + 1)
     roman = sign.translate(_WIDE_ROMAN)
-    return str(_ROMAN[roman]) if roman in _ROMAN else _numeral(sign)
-
-
-def _numeral(sign: str) -> str:
-    try:
-        return str(parse_numeral(sign))
-    except ValueError:
-        return sign
+    return str(_ROMAN[roman]) if roman in _ROMAN else in_digits(sign)
 
 
 def _appendix(written: str) -> str:

@@ -15,9 +15,9 @@ from pathlib import Path
 from options import parser
 from rates import rate
 
-from localrag.reading.comparison.comparing import compare
-from localrag.reading.comparison.model import Comparison, Side
-from localrag.reading.comparison.values import read
+from localrag.methods.comparison.comparing import compare
+from localrag.methods.comparison.types import Comparison, Side
+from localrag.methods.comparison.values import read
 
 # The first that fits tells what is asked; what fits none is left out.
 PATTERNS = (

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
+from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits
 
 _YEAR_BEFORE = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 _KANJI = NUMERAL_CHARACTERS
@@ -41,18 +41,11 @@ def term_of(match: re.Match[str], stem: Callable[[str], str]) -> str:
 def _canonical(kind: str, text: str) -> str:
     if kind == "era":
         era, count = text[:2], text[2:-1]
-        year = _digits("1" if count == "元" else count)
+        year = in_digits("1" if count == "元" else count)
         return f"{_YEAR_BEFORE[era] + int(year)}年" if year.isdigit() else text
-    written = re.sub(_NUMERAL, lambda numeral: _digits(numeral[0]), text.replace(" ", ""))
+    written = re.sub(_NUMERAL, lambda numeral: in_digits(numeral[0]), text.replace(" ", ""))
     if kind == "place" and not written.startswith("第"):
         return f"第{written}"
     if kind == "table" and not written.startswith("別表第"):
         return f"別表第{written.removeprefix('別表')}"
     return written
-
-
-def _digits(numeral: str) -> str:
-    try:
-        return str(parse_numeral(numeral))
-    except ValueError:
-        return numeral

@@ -46,6 +46,14 @@ def parse_numeral(text: str) -> int:
     return total
 
 
+def in_digits(text: str) -> str:
+    """A numeral in digits; what is no whole one (万 alone, say) as it is written."""
+    try:
+        return str(parse_numeral(text))
+    except ValueError:
+        return text
+
+
 def to_kanji(number: int) -> str:
     """Write a number the way statutes number their provisions: 36 is 三十六, 1000 is 千.
 

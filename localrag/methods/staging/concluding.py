@@ -7,13 +7,13 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from localrag.corpus.model import Triple
+from localrag.methods.comparison.comparing import compare
+from localrag.methods.comparison.narrowing import narrowed
+from localrag.methods.comparison.types import Outcome, Side
 from localrag.methods.staging.decomposition import Compared, Decomposition, line_of
 from localrag.methods.staging.model import LONGEST_OBJECT, Asked, filled
 from localrag.methods.staging.wording import as_written, holds, is_found, is_same, names
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.comparison.comparing import compare
-from localrag.reading.comparison.model import Outcome, Side
-from localrag.reading.comparison.narrowing import narrowed
 from localrag.reading.evidence import element
 from localrag.retrieval.model import Query
 

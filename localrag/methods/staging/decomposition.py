@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from localrag.methods.comparison.types import Comparison
 from localrag.methods.staging.model import SubQuery
 from localrag.methods.staging.wording import as_written, is_same
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.comparison.model import Comparison
 from localrag.reading.evidence import element
 from localrag.retrieval.model import Query
 

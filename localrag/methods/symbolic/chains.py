@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, Mention
+from localrag.methods.comparison.narrowing import narrowed
 from localrag.methods.symbolic.doubts import of_meanings, of_values
 from localrag.methods.symbolic.model import Found, Lookups, predicate_of
 from localrag.methods.symbolic.naming import Asked, masked
@@ -21,7 +22,6 @@ from localrag.methods.symbolic.wording import (
     kind_fits,
     unframed,
 )
-from localrag.reading.comparison.narrowing import narrowed
 from localrag.retrieval.predicates import SAID, Term, alike, best, heard, terms
 from localrag_indexes.analysis.normalize import normalize
 

@@ -11,6 +11,8 @@ from itertools import chain, combinations, product
 from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, Mention
+from localrag.methods.comparison.comparing import compare
+from localrag.methods.comparison.types import Comparison, Outcome, Side
 from localrag.methods.symbolic.conditions import CONDITIONAL, decided, held
 from localrag.methods.symbolic.doubts import of_meanings, of_sharing, of_values
 from localrag.methods.symbolic.model import Found, Lookups, predicate_of
@@ -27,8 +29,6 @@ from localrag.methods.symbolic.wording import (
     is_order,
     unframed,
 )
-from localrag.reading.comparison.comparing import compare
-from localrag.reading.comparison.model import Comparison, Outcome, Side
 from localrag.retrieval.predicates import SAID, Term, best, heard, likeness, terms
 from localrag_indexes.analysis.normalize import normalize
 

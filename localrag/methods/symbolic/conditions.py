@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from localrag.methods.comparison.comparing import compare
+from localrag.methods.comparison.types import Comparison, Outcome, Side
 from localrag.methods.symbolic.wording import has_figure, is_date, is_ordered
-from localrag.reading.comparison.comparing import compare
-from localrag.reading.comparison.model import Comparison, Outcome, Side
 from localrag.retrieval.predicates import Term, best, terms
 from localrag_indexes.analysis.normalize import normalize
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from localrag.corpus.knowledge import KnownTriple
+from localrag.methods.comparison.types import Comparison, Outcome, Side
+from localrag.methods.comparison.values import contradictory, items
 from localrag.methods.symbolic.model import Lookups
-from localrag.reading.comparison.model import Comparison, Outcome, Side
-from localrag.reading.comparison.texts import items
-from localrag.reading.comparison.values import contradictory
 
 _SEVERAL_MEANINGS = "「{}」 can mean others than 「{}」"
 _BY_HALF = "only some of several are the same"

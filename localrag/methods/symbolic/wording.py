@@ -7,9 +7,9 @@ import re
 from enum import StrEnum
 
 from localrag.corpus.model import Triple
+from localrag.methods.comparison.types import Comparison
 from localrag.methods.symbolic.naming import MASK
-from localrag.reading.comparison.model import Comparison
-from localrag.reading.comparison.units import UNITS
+from localrag.reading.units import UNITS
 from localrag_indexes.analysis.normalize import normalize
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
 

@@ -28,12 +28,12 @@ from localrag.reading.checking.facts import (
     facts_of,
     names_of,
 )
-from localrag.reading.checking.folding import Folded, fold, is_japanese
 from localrag.reading.checking.forces import Force, Limit, Predicate, Sentence, carries
 from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
 from localrag.reading.checking.roles import Roles, exchanged, roles_of
-from localrag.reading.comparison.eras import Day
-from localrag.reading.comparison.interval import Interval
+from localrag.reading.dates import Day
+from localrag.reading.folding import Folded, fold, is_japanese
+from localrag.reading.interval import Interval
 from localrag_indexes.analysis.normalize import normalize
 
 ENOUGH = 0.5

@@ -7,11 +7,10 @@ from enum import StrEnum
 from fractions import Fraction
 
 from localrag.corpus.model import Locator
-from localrag.reading.checking.folding import Folded
-from localrag.reading.comparison import dates, quantities
-from localrag.reading.comparison.dates import Date, Period
-from localrag.reading.comparison.folding import LONGEST
-from localrag.reading.comparison.units import COUNT, UNITS, Unit
+from localrag.reading import dates, quantities
+from localrag.reading.dates import Date, Period
+from localrag.reading.folding import LONGEST, Folded
+from localrag.reading.units import COUNT, UNITS, Unit
 from localrag.statutes.citations import find_citations
 from localrag_indexes.analysis.normalize import normalize
 from localrag_indexes.analysis.numerals import parse_numeral

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from localrag.reading.checking.english import read_english
-from localrag.reading.checking.folding import Folded, is_japanese
 from localrag.reading.checking.forces import (
     CONTRARY,
     DEMANDING,
@@ -18,6 +17,7 @@ from localrag.reading.checking.forces import (
     Predicate,
     Sentence,
 )
+from localrag.reading.folding import Folded, is_japanese
 from localrag_indexes.analysis.japanese import Morpheme
 from localrag_indexes.analysis.sentences import split_sentences
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from localrag.reading.checking.folding import Folded
 from localrag.reading.checking.forces import Predicate, Sentence
+from localrag.reading.folding import Folded
 from localrag_indexes.analysis.japanese import Morpheme
 from localrag_indexes.analysis.sentences import split_sentences
 

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
+from localrag.methods.comparison.types import Comparison
 from localrag.prompts import Language, prompt
-from localrag.reading.comparison.model import Comparison
 from localrag.reading.model import Status
 from localrag.retrieval.model import Query
 

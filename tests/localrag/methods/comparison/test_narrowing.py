@@ -1,6 +1,6 @@
 import pytest
 
-from localrag.reading.comparison.narrowing import narrowed
+from localrag.methods.comparison.narrowing import narrowed
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,116 @@
-"""Whether the objects of a side meet a condition in words: 20世紀, 100人以上, 東京都, 小説家."""
+"""Answers a comparison from the objects of triples, and shows the computation."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from localrag.reading.comparison import dates, places, quantities, texts
-from localrag.reading.comparison.dates import Date, Period
-from localrag.reading.comparison.eras import Day, periods
-from localrag.reading.comparison.finding import Finding, any_of, statement
-from localrag.reading.comparison.interval import Interval
-from localrag.reading.comparison.model import Side
-from localrag.reading.comparison.quantities import Quantity
-from localrag.reading.comparison.texts import folded
-from localrag.reading.comparison.units import COUNT, ORDINAL
+from localrag.methods.comparison import values
+from localrag.methods.comparison.ordering import by_age, by_amount, by_time
+from localrag.methods.comparison.sameness import same
+from localrag.methods.comparison.types import (
+    Comparison,
+    Finding,
+    Outcome,
+    Side,
+    all_of,
+    any_of,
+    statement,
+)
+from localrag.methods.comparison.values import folded
+from localrag.reading import dates, quantities
+from localrag.reading.dates import Date, Day, Period, periods
+from localrag.reading.interval import Interval
+from localrag.reading.quantities import Quantity
+from localrag.reading.units import COUNT, ORDINAL
 from localrag_indexes.analysis.normalize import normalize
+
+_ORDERS: dict[Comparison, tuple[Callable[[Sequence[Side], bool], Outcome | None], bool]] = {
+    Comparison.EARLIER: (by_time, True),
+    Comparison.LATER: (by_time, False),
+    Comparison.OLDER: (by_age, True),
+    Comparison.YOUNGER: (by_age, False),
+    Comparison.MORE: (by_amount, False),
+    Comparison.LESS: (by_amount, True),
+}
+
+_CLEARLY, _HARDLY = 1.5, 0.1
+"""How much nearer a side must come in wording than any other, and the least that counts."""
+
+
+def compare(comparison: Comparison, sides: Sequence[Side], condition: str = "") -> Outcome | None:
+    """Compute what is asked about the sides.
+
+    Args:
+        comparison: what is asked.
+        sides: at least two, but for a condition, for which one will do; objects as written.
+        condition: for EACH, ANY and WHICH what is to be met, in words (「20世紀」,
+            「100人以上」, 「東京都」, 「小説家」); for SAME and DIFFERENT what they may share
+            (「年」, 「都道府県」, 「学年」), empty for the whole; of no meaning for the others.
+
+    Returns:
+        None where a value cannot be read, their kinds differ, or code cannot decide what holds.
+        Where values are read but cannot be told apart, `Outcome.side` is None and `because` says
+        why.
+    """
+    if not sides or not all(any(map(str.strip, side.objects)) for side in sides):
+        return None
+    if order := _ORDERS.get(comparison):
+        rank, first = order
+        return rank(sides, first) if len(sides) > 1 else None
+    if comparison in (Comparison.SAME, Comparison.DIFFERENT):
+        if len(sides) < 2:
+            return None
+        return _decision(same(sides, condition), negated=comparison is Comparison.DIFFERENT)
+    if not condition.strip():
+        return None
+    findings = [_named(side, meets(side, condition)) for side in sides]
+    if comparison is Comparison.WHICH:
+        return _the_one(findings) or _the_likeliest(sides, condition, findings)
+    return _decision((all_of if comparison is Comparison.EACH else any_of)(findings))
+
+
+def _decision(finding: Finding, *, negated: bool = False) -> Outcome | None:
+    if finding.holds is None:
+        return None
+    return Outcome(
+        holds=finding.holds is not negated, because=finding.because, certain=finding.certain
+    )
+
+
+def _named(side: Side, finding: Finding) -> Finding:
+    because = f"{side.name}：{finding.because}" if finding.because else ""
+    return finding._replace(because=because)
+
+
+def _the_one(findings: Sequence[Finding]) -> Outcome | None:
+    """The side that meets the condition; one that surely does goes before those that may."""
+    met = [place for place, finding in enumerate(findings) if finding.holds]
+    sure = [place for place in met if findings[place].certain]
+    chosen = sure if len(sure) == 1 else met
+    if len(chosen) == 1:
+        decided = all(finding.holds is not None for finding in findings)
+        certain = findings[chosen[0]].certain and len(met) == 1 and decided
+        return Outcome(side=chosen[0], because=_because(findings), certain=certain)
+    certain = all(finding.certain and finding.holds is not None for finding in findings)
+    return Outcome(because=_because(findings)) if certain else None
+
+
+def _the_likeliest(
+    sides: Sequence[Side], condition: str, findings: Sequence[Finding]
+) -> Outcome | None:
+    """The side whose words come nearest to the condition, where none is as near."""
+    if all(finding.holds is None for finding in findings):
+        return None
+    shares = [suits(side, condition) for side in sides]
+    first, second = sorted(shares, reverse=True)[:2] if len(shares) > 1 else (*shares, 0.0)
+    side = shares.index(first) if first >= _CLEARLY * max(second, _HARDLY) else None
+    return Outcome(side=side, because=_because(findings), certain=False)
+
+
+def _because(findings: Sequence[Finding]) -> str:
+    return "、".join(finding.because for finding in findings if finding.because)
+
 
 _SEASONS = {"春": (3, 4, 5), "夏": (6, 7, 8), "秋": (9, 10, 11), "冬": (12, 1, 2)}
 _SEASON = re.compile(r"(春|夏|秋|冬)(?:季|期|場|の?生まれ|に.{0,40})?")
@@ -59,7 +156,7 @@ def meets(side: Side, condition: str) -> Finding:
 def suits(side: Side, condition: str) -> float:
     """How far a side says what is asked, 0 to 1, by the wording of its best object."""
     asked = folded(condition)
-    return max((texts.coverage(asked, texts.spelt(text)) for text in side.objects), default=0.0)
+    return max((values.coverage(asked, values.spelt(text)) for text in side.objects), default=0.0)
 
 
 def _meets(text: str, predicate: str, condition: str, when: When | None) -> Finding:
@@ -167,8 +264,8 @@ def _quantity(text: str) -> Quantity | None:
 
 
 def _in_place(text: str, predicate: str, condition: str) -> Finding | None:
-    asked = places.read(_AROUND_PLACE.sub("", normalize(condition).strip()), predicate)
-    place = places.read(text, predicate)
+    asked = values.read_place(_AROUND_PLACE.sub("", normalize(condition).strip()), predicate)
+    place = values.read_place(text, predicate)
     if asked is None or place is None:
         return None
     holds = place.within(asked)
@@ -180,9 +277,9 @@ def _in_place(text: str, predicate: str, condition: str) -> Finding | None:
 
 def _in_words(text: str, condition: str) -> Finding:
     asked = folded(condition)
-    if texts.spelt(condition) in map(texts.spelt, (text, *texts.items(text))):
+    if values.spelt(condition) in map(values.spelt, (text, *values.items(text))):
         return Finding(True, statement(text, "=", condition))
-    likely = texts.likely(asked, text)
+    likely = values.likely(asked, text)
     return Finding(likely, statement(text, "≒" if likely else "≠", condition), certain=False)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from localrag.reading.comparison.values import contradictory
+from localrag.methods.comparison.values import contradictory
 
 
 @pytest.mark.parametrize(

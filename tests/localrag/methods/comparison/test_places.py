@@ -1,10 +1,10 @@
 import pytest
 
-from localrag.reading.comparison.places import Place, part, read
+from localrag.methods.comparison.values import Place, part_of, read_place
 
 
 def place(text: str) -> Place:
-    read_as = read(text, "所在地")
+    read_as = read_place(text, "所在地")
     assert read_as is not None
     return read_as
 
@@ -51,18 +51,18 @@ def test_what_lies_in_what(inner: str, outer: str, holds: bool | None) -> None:
 
 
 def test_only_a_predicate_of_place_makes_a_name_a_place() -> None:
-    assert read("稲村", "監督") is None
-    assert read("稲村", "出身地") is not None
-    assert read("東京都", "監督") is not None
-    assert read("石川県知事", "職歴") is None
+    assert read_place("稲村", "監督") is None
+    assert read_place("稲村", "出身地") is not None
+    assert read_place("東京都", "監督") is not None
+    assert read_place("石川県知事", "職歴") is None
 
 
 def test_a_part_of_an_address() -> None:
-    assert part("東京都小金井市梶野町", "city") == "小金井市"
-    assert part("東京都", "city") is None
+    assert part_of("東京都小金井市梶野町", "city") == "小金井市"
+    assert part_of("東京都", "city") is None
 
 
 @pytest.mark.parametrize("text", ["", "()", "市" * 10_000, "県市区町村" * 100, "、、、"])
 def test_what_is_no_place_breaks_nothing(text: str) -> None:
-    read_as = read(text, "所在地")
+    read_as = read_place(text, "所在地")
     assert read_as is None or read_as.parts

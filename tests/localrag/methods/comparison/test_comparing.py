@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.reading.comparison.comparing import compare
-from localrag.reading.comparison.model import Comparison, Outcome, Side
+from localrag.methods.comparison.comparing import compare
+from localrag.methods.comparison.types import Comparison, Outcome, Side
 
 EARLIER, LATER = Comparison.EARLIER, Comparison.LATER
 OLDER, YOUNGER = Comparison.OLDER, Comparison.YOUNGER

@@ -1,14 +1,63 @@
-"""One spelling for what a claim and its sentences write in two, with the way back to the words."""
+"""One spelling for dates, figures and shares, of a single value or of a whole text.
+
+`fold_value` serves the readers of single values. `fold` serves whole claims and their sentences,
+Japanese or English, asks the dictionary which numerals are numbers, and knows the way back.
+"""
 
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from localrag.reading.units import COUNT, UNITS
 from localrag_indexes.analysis.japanese import Morpheme, morphemes
-from localrag_indexes.analysis.normalize import normalize_with_offsets, original_span
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
+from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
+from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits, parse_numeral
+
+LONGEST = 1_000
+"""Longer texts, in characters, are read as no date, quantity or place."""
+
+_OPENING, _CLOSING = "(〈<\\[〔《【", ")〉>\\]〕》】"
+NOTE = rf"[{_OPENING}][^{_OPENING}{_CLOSING}]{{0,80}}[{_CLOSING}]?"
+"""A note in brackets, quotation marks not among them; the closing one may be missing."""
+
+RANGE = r" ?(?:から|より|[-‐‑–—―−~〜ー]) ?"
+"""What joins the ends of a range."""
+
+_COUNTED = re.compile(rf"[{NUMERAL_CHARACTERS}]{{1,16}}(?=年|か月|ヶ月|箇月|月|日|世紀)")
+_DIGITS = "〇一二三四五六七八九"
+# 二・三人 and 二・三日 are two or three.
+_MEASURED = "|".join(
+    re.escape(name) for name, unit in UNITS.items() if unit.dimension not in (COUNT, "時間")
+)
+_ISO = re.compile(r"(?<![0-9])([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})(?![0-9])")
+_DECIMAL = re.compile(
+    rf"([{NUMERAL_CHARACTERS}]{{1,16}})[・.]([{_DIGITS}]{{1,12}})"
+    rf"(?= ?[十百千万億兆]?(?:{_MEASURED}))"
+)
+
+
+def fold_value(text: str) -> str:
+    """The spelling in which dates, quantities and places are read: normalised, numerals in digits.
+
+    Those of dates (昭和四十年 is ``昭和40年``, 1964-10-10 is ``1964年10月10日``) and decimals of
+    measures (七・二メートル is ``7.2メートル``) are; other kanji numerals may be names.
+    """
+    counted = _COUNTED.sub(lambda match: in_digits(match[0]), normalize(text))
+    return _ISO.sub(_japanese_date, _DECIMAL.sub(_decimal, counted).strip())
+
+
+def _decimal(match: re.Match[str]) -> str:
+    decimals = "".join(str(_DIGITS.index(digit)) for digit in match[2])
+    try:
+        return f"{parse_numeral(match[1])}.{decimals}"
+    except ValueError:
+        return match[0]
+
+
+def _japanese_date(match: re.Match[str]) -> str:
+    return f"{match[1]}年{match[3]}月{match[4]}日"
+
 
 _JAPANESE = re.compile("[ぁ-ゖァ-ヶ一-鿿々]")
 _LATIN = re.compile("[a-z]")
@@ -18,7 +67,6 @@ _KANJI_NUMERAL = re.compile(rf"[{NUMERAL_CHARACTERS}]+")
 _COUNTED_WORD = re.compile(rf"[{NUMERAL_CHARACTERS}]+[人日つ月口]")
 _HUNDREDTHS = re.compile(r"(100|1000|10000)分の([0-9]+(?:\.[0-9]+)?)")
 _DECIMAL_POINT = re.compile(r"(?<=[0-9])・(?=[0-9])")
-_ISO = re.compile(r"(?<![0-9])([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})(?![0-9])")
 
 _ONES = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -169,7 +217,7 @@ def fold(original: str) -> Folded:
     else:
         for pattern, replacement in _ENGLISH:
             spelling.rewrite(pattern, replacement)
-    spelling.rewrite(_ISO, lambda match: f"{match[1]}年{match[3]}月{match[4]}日")
+    spelling.rewrite(_ISO, _japanese_date)
     return Folded(original, spelling.text, spelling.offsets, normal, offsets, words)
 
 
@@ -226,17 +274,10 @@ def _numerals(normal: str, words: Sequence[Morpheme]) -> list[tuple[int, int, st
             first += 1
         if covered == start or (start and normal[start - 1].isdigit()):
             continue
-        if (digits := _digits(normal[start:covered])) is not None:
+        numeral = normal[start:covered]
+        if (digits := in_digits(numeral)) != numeral:
             edits.append((start, covered, digits))
     return edits
-
-
-@lru_cache(maxsize=4096)
-def _digits(numeral: str) -> str | None:
-    try:
-        return str(parse_numeral(numeral))
-    except ValueError:
-        return None
 
 
 def _percent(match: re.Match[str]) -> str:

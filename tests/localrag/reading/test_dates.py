@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.reading.comparison.dates import Date, Period, find, read
+from localrag.reading.dates import Date, Period, find, read
 
 
 @pytest.mark.parametrize(

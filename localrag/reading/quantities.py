@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from localrag.reading.comparison import dates
-from localrag.reading.comparison.folding import LONGEST, NOTE, fold
-from localrag.reading.comparison.interval import Interval
-from localrag.reading.comparison.units import BASES, COUNT, ORDINAL, UNITS, Unit
+from localrag.reading import dates
+from localrag.reading.folding import LONGEST, NOTE, fold_value
+from localrag.reading.interval import Interval
+from localrag.reading.units import BASES, COUNT, ORDINAL, UNITS, Unit
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
 
 _DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,6}|[0-9]{1,18})(?:\.[0-9]{1,12})?"
@@ -75,7 +75,7 @@ def read(text: str) -> Quantity | None:
     """
     if len(text) > LONGEST or dates.read(text):
         return None
-    plain = _TRIMMINGS.sub("", fold(text))
+    plain = _TRIMMINGS.sub("", fold_value(text))
     found = list(_scan(_patterns().alone, plain))
     whole = len(found) == 1 and found[0][:2] == (0, len(plain))
     return found[0][2] if whole else None
@@ -91,7 +91,7 @@ def find(text: str) -> tuple[Quantity, ...]:
     return tuple(quantity for _, _, quantity in _scan(_patterns().found, dates.blanked(text)))
 
 
-class Found(NamedTuple):
+class QuantityFound(NamedTuple):
     """A quantity, and its place in the folded text."""
 
     start: int
@@ -99,9 +99,9 @@ class Found(NamedTuple):
     value: Quantity
 
 
-def find_folded(plain: str) -> list[Found]:
+def find_folded(plain: str) -> list[QuantityFound]:
     """Every quantity in a text that is folded and from which dates have been taken, in order."""
-    return [Found(*found) for found in _scan(_patterns().found, plain)]
+    return [QuantityFound(*found) for found in _scan(_patterns().found, plain)]
 
 
 class _Patterns(NamedTuple):

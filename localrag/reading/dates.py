@@ -3,16 +3,176 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from localrag.reading.comparison import spans
-from localrag.reading.comparison.eras import SOLAR_FROM, Day, eras
-from localrag.reading.comparison.folding import LONGEST, NOTE, RANGE, fold
-from localrag.reading.comparison.interval import Interval
+from localrag.reading.folding import LONGEST, NOTE, RANGE, fold_value
+from localrag.reading.interval import Interval
+
+Day = tuple[int, int, int]
+"""Year (astronomical: 0 is 1 BC), month, day; compared only, so the 31st stands for any end."""
+
+SOLAR_FROM = 1873
+"""The first year in which Japan counted its days by the Gregorian calendar."""
+
+# Proclaimed in the last months of a lunar year that ran on into the next western one: their first
+# year is the western year before the day that the library gives.
+_PROCLAIMED_LATE = re.compile(
+    "天延|天元|長和|嘉保|永長|承徳|建保|元仁|安貞|暦仁|徳治|正中|正平|寛正|文禄|正保|天保|弘化|安政"
+)
+
+# As far as school books agree: first and last year.
+_PERIODS = {
+    "飛鳥時代": (592, 710),
+    "奈良時代": (710, 794),
+    "平安時代": (794, 1185),
+    "鎌倉時代": (1185, 1333),
+    "南北朝時代": (1336, 1392),
+    "室町時代": (1336, 1573),
+    "戦国時代": (1467, 1590),
+    "安土桃山時代": (1573, 1603),
+    "江戸時代": (1603, 1868),
+}
+
+
+class Era(NamedTuple):
+    """An era.
+
+    Attributes:
+        first_year: the western year that its first year (元年) is called.
+        span: its first and last day; the last of the present one is in the year 9999.
+    """
+
+    first_year: int
+    span: Interval[Day]
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether its days are those of the western calendar, all or the later ones."""
+        return self.span.high is not None and self.span.high >= (SOLAR_FROM, 1, 1)
+
+
+@lru_cache(maxsize=1)
+def eras() -> dict[str, Era]:
+    """Every era since 645, those of both courts included, by name.
+
+    An era that both courts proclaimed (建武) is entered once, from its earlier beginning.
+    """
+    from japanera import ERA_DATA_DAIKAKUJI, ERA_DATA_GENERAL, ERA_DATA_JIMYOUIN
+
+    found: dict[str, Era] = {}
+    for era in (*ERA_DATA_GENERAL, *ERA_DATA_DAIKAKUJI, *ERA_DATA_JIMYOUIN):
+        if era.kanji != "不明" and era.kanji not in found:
+            until = (era.until or date.max) - timedelta(days=1)
+            first_year = era.since.year - bool(_PROCLAIMED_LATE.fullmatch(era.kanji))
+            found[era.kanji] = Era(first_year, Interval(_day(era.since), _day(until)))
+    return found
+
+
+@lru_cache(maxsize=1)
+def periods() -> dict[str, Interval[Day]]:
+    """What history is told by, by name: 江戸時代, 明治時代, 昭和期, 平成."""
+    known = {
+        name: Interval((first, 1, 1), (last, 12, 31)) for name, (first, last) in _PERIODS.items()
+    }
+    for name, era in eras().items():
+        if era.is_modern:
+            known |= dict.fromkeys((name + "時代", name + "期", name + "年間", name), era.span)
+    return known
+
+
+def _day(of: date) -> Day:
+    return of.year, of.month, of.day
+
+
+_CENTURY_WIDE, _SOME_YEARS = 50, 5
+_FISCAL_YEAR_FROM = 4
+_NEW_MILLENNIUM = 2000
+_MONTHS, _DAYS = 12, 31
+
+
+def _within_year(year: int, month: int | None, day: int | None) -> Interval[Day] | None:
+    """A year, a month or a day; None where there is no such month or day."""
+    if month is None:
+        return _years(year, year)
+    if not (1 <= month <= _MONTHS and 1 <= (day or 1) <= _DAYS):
+        return None
+    return Interval((year, month, day or 1), (year, month, day or _DAYS))
+
+
+def _years(first: int, last: int) -> Interval[Day]:
+    """From one year to another, both included."""
+    return Interval((first, 1, 1), (last, _MONTHS, _DAYS))
+
+
+def _century(number: int, *, before_christ: bool) -> Interval[Day]:
+    """The first century begins with the year 1."""
+    last = -100 * (number - 1) if before_christ else 100 * number
+    return _years(last - 99, last)
+
+
+def _decade(year: int) -> Interval[Day]:
+    """1990年代 is ten years, 1900年代 can be a century, 2000年代 mostly stands for ten years."""
+    is_century = year % 100 == 0 and year < _NEW_MILLENNIUM
+    return _years(year, year + (99 if is_century else 9))
+
+
+def _ten_years(span: Interval[Day]) -> Interval[Day]:
+    """The years that every reading of a decade has in common."""
+    return _years(span.low[0], span.low[0] + 9) if span.low is not None else span
+
+
+def _fiscal_year(year: int) -> Interval[Day]:
+    """A Japanese 年度."""
+    return Interval((year, _FISCAL_YEAR_FROM, 1), (year + 1, _FISCAL_YEAR_FROM - 1, _DAYS))
+
+
+def _from_lunar(span: Interval[Day]) -> Interval[Day]:
+    """A day of the old calendar comes three to eight weeks later in the western one."""
+    return Interval(span.low, _months_on(span.high, 2))
+
+
+def _months_on(day: Day | None, months: int) -> Day | None:
+    if day is None:
+        return None
+    later, month = divmod(day[1] - 1 + months, _MONTHS)
+    return day[0] + later, month + 1, day[2]
+
+
+def _about(span: Interval[Day]) -> Interval[Day]:
+    """Some years to either side; half a century of a century or a round year (1500年頃)."""
+    is_round = span.low is not None and span.low[0] % 100 in (0, 1) and span.low[1] == 1
+    months = _MONTHS * (_CENTURY_WIDE if is_round else _SOME_YEARS)
+    return Interval(_months_on(span.low, -months), _months_on(span.high, months))
+
+
+def _half(span: Interval[Day], *, first: bool) -> Interval[Day]:
+    """The first or second half of whole years; what is shorter stays as it is."""
+    low, high = span.low, span.high
+    if low is None or high is None or low[1] != 1 or high[1] != _MONTHS:
+        return span
+    months = (high[0] - low[0] + 1) * _MONTHS // 2
+    if first:
+        return Interval(low, _months_on((low[0], low[1], _DAYS), months - 1))
+    return Interval(_months_on(low, months), high)
+
+
+def _bounded(span: Interval[Day], bound: str) -> Interval[Day]:
+    """What 以降, 以前 and the like make of a date; without such a word the date itself."""
+    match bound:
+        case "以降" | "以後":
+            return Interval(span.low, None)
+        case "以前" | "まで":
+            return Interval(None, span.high)
+        case "より前":
+            return Interval(None, span.low, below=True)
+        case "より後":
+            return Interval(span.high, None, above=True)
+    return span
+
 
 _ABOUT = r"頃|ごろ|前後"
-_ISO = re.compile(r"(?<![0-9])([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})(?![0-9])")
 _BARE_YEARS = re.compile(rf"([0-9]{{1,4}})(?:({RANGE})([0-9]{{1,4}}))?")
 _ASKS_FOR_DATE = re.compile(r"年(?![齢数収間商俸])|日(?![本数])|時期|期間|いつ")
 _SHORT_YEAR = re.compile(r"[0-9]{1,2}年")
@@ -92,7 +252,7 @@ class Period:
         return str(self)
 
 
-class Found(NamedTuple):
+class DateFound(NamedTuple):
     """A date or period, and its place in the folded text."""
 
     start: int
@@ -109,7 +269,7 @@ def read(text: str, predicate: str = "") -> Date | Period | None:
     """
     if len(text) > LONGEST:
         return None
-    plain = _western(fold(text))
+    plain = fold_value(text)
     asked = _ASKS_FOR_DATE.search(predicate) is not None
     if asked and (bare := _BARE_YEARS.fullmatch(plain)):
         plain = f"{bare[1]}年" + (f"{bare[2]}{bare[3]}年" if bare[3] else "")
@@ -123,22 +283,18 @@ def read(text: str, predicate: str = "") -> Date | Period | None:
     return only.value
 
 
-def find(text: str) -> list[Found]:
+def find(text: str) -> list[DateFound]:
     """Every date and period in a text, in order; none in one longer than `LONGEST`."""
-    return list(_scan(_western(fold(text)))) if len(text) <= LONGEST else []
+    return list(_scan(fold_value(text))) if len(text) <= LONGEST else []
 
 
 def blanked(text: str) -> str:
     """The folded text with a blank in the place of every date, for what else it says."""
-    plain = _western(fold(text))
+    plain = fold_value(text)
     for start, end, value in reversed(list(_scan(plain))):
         if not _SHORT_YEAR.fullmatch(str(value)):
             plain = f"{plain[:start]} {plain[end:]}"
     return plain
-
-
-def _western(plain: str) -> str:
-    return _ISO.sub(lambda match: f"{match[1]}年{match[3]}月{match[4]}日", plain)
 
 
 @lru_cache(maxsize=1)
@@ -156,7 +312,7 @@ def _pattern() -> re.Pattern[str]:
     )
 
 
-def _scan(plain: str) -> Iterator[Found]:
+def _scan(plain: str) -> Iterator[DateFound]:
     position = 0
     while match := _pattern().search(plain, position):
         position = match.end()
@@ -171,7 +327,7 @@ def _scan(plain: str) -> Iterator[Found]:
                 value, position = Period(start, end), following.end()
             elif not _ORNAMENT.sub("", plain[joint.end() :]):
                 value, position = Period(start, None), joint.end()
-        yield Found(match.start(), position, value)
+        yield DateFound(match.start(), position, value)
 
 
 def _date(match: re.Match[str], inherited: Date | None = None) -> Date | None:
@@ -179,11 +335,11 @@ def _date(match: re.Match[str], inherited: Date | None = None) -> Date | None:
     span: Interval[Day] | None
     has_year = True
     if match["century"]:
-        span = spans.century(int(match["century"]), before_christ=bool(match["bc"]))
+        span = _century(int(match["century"]), before_christ=bool(match["bc"]))
     elif match["lone_month"]:
         year = inherited.year if inherited else None
         has_year = year is not None
-        span = spans.within_year(year or 0, int(match["lone_month"]), _number(match["lone_day"]))
+        span = _within_year(year or 0, int(match["lone_month"]), _number(match["lone_day"]))
     else:
         noted = _western_note(match) if match["era"] else None
         if noted is not None and noted.day is not None:
@@ -191,7 +347,7 @@ def _date(match: re.Match[str], inherited: Date | None = None) -> Date | None:
         span = _in_year(match, noted.year if noted else None)
     if span is None:
         return None
-    narrow = spans.ten_years(span) if match["decade"] else span
+    narrow = _ten_years(span) if match["decade"] else span
     narrow, span = (_qualified(match, each, has_year) for each in (narrow, span))
     return Date(span, match[0], has_year, narrow if narrow != span else None)
 
@@ -199,11 +355,11 @@ def _date(match: re.Match[str], inherited: Date | None = None) -> Date | None:
 def _qualified(match: re.Match[str], span: Interval[Day], has_year: bool) -> Interval[Day]:
     """A span of which the words beside it make a half, an uncertain or an open one."""
     if match["half"]:
-        span = spans.half(span, first=match["half"] == "前半")
+        span = _half(span, first=match["half"] == "前半")
     vague = match["about"] or match["about_all"] or match[0].startswith(("約", "およそ"))
     if vague and has_year:
-        span = spans.about(span)
-    return spans.bounded(span, match["bound"] or "")
+        span = _about(span)
+    return _bounded(span, match["bound"] or "")
 
 
 def _western_note(match: re.Match[str]) -> Date | None:
@@ -223,14 +379,14 @@ def _in_year(match: re.Match[str], noted: int | None) -> Interval[Day] | None:
     else:
         year = 1 - int(match["year"]) if match["bc_year"] else int(match["year"])
     if match["decade"]:
-        return spans.decade(year)
+        return _decade(year)
     if match["fiscal"]:
-        return spans.fiscal_year(year)
-    span = spans.within_year(year, _number(match["month"]), _number(match["day"]))
+        return _fiscal_year(year)
+    span = _within_year(year, _number(match["month"]), _number(match["day"]))
     if span is None:
         return None
     if era and match["month"] and year < SOLAR_FROM:
-        span = spans.from_lunar(span)
+        span = _from_lunar(span)
     elif era and era.is_modern and span.overlaps(era.span):
         span = span.overlap(era.span)
     return span

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable
 
-from localrag.reading.comparison import dates, places, quantities
-from localrag.reading.comparison.dates import Date
-from localrag.reading.comparison.folding import LONGEST
-from localrag.reading.comparison.units import UNITS
+from localrag.methods.comparison import values
+from localrag.reading import dates, quantities
+from localrag.reading.dates import Date
+from localrag.reading.folding import LONGEST
+from localrag.reading.units import UNITS
 from localrag_indexes.analysis.normalize import normalize
 
 # What follows the last word of a question or predicate that says what is asked for.
@@ -87,7 +88,7 @@ def _month(date: Date) -> str:
 def _of_address(text: str, asked: str) -> str:
     kinds = _ASKED_PLACES.findall(asked) or _NAMED_PLACES.findall(asked)
     wanted = dict.fromkeys(_ADDRESS_PARTS[kind] for kind in kinds)
-    found = [places.part(text, kind) for kind in wanted]
+    found = [values.part_of(text, kind) for kind in wanted]
     return "".join(part for part in found if part) if all(found) else ""
 
 

@@ -1,9 +1,15 @@
-"""Reads places: Japanese addresses from prefecture to town, and what lies in what."""
+"""Reads the object of a triple as what it says: a date, a quantity, a place, or a text."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, pairwise
 
-from localrag.reading.comparison.folding import LONGEST, NOTE
+from localrag.reading import dates, quantities
+from localrag.reading.dates import Date, Period
+from localrag.reading.folding import LONGEST, NOTE
+from localrag.reading.quantities import Quantity
 from localrag_indexes.analysis.normalize import normalize
 
 _REGIONS = {
@@ -77,7 +83,7 @@ class Place:
         return None
 
 
-def read(text: str, predicate: str = "") -> Place | None:
+def read_place(text: str, predicate: str = "") -> Place | None:
     """The place that a text names, with or without prefecture.
 
     Args:
@@ -106,7 +112,7 @@ def read(text: str, predicate: str = "") -> Place | None:
     return Place(tuple(parts), plain, note) if parts else None
 
 
-def part(text: str, kind: str) -> str | None:
+def part_of(text: str, kind: str) -> str | None:
     """One part of an address: its "prefecture", "county", "city", "ward" or "town"."""
     match = _ADDRESS.match(normalize(text))
     return match[kind] if match else None
@@ -116,3 +122,89 @@ def _follows(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
     """Whether the parts of one place stand in the other, side by side."""
     width = len(part)
     return any(whole[at : at + width] == part for at in range(len(whole) - width + 1))
+
+
+_QUOTATION = re.compile(r"[「」『』\"“”‘’'\s]")
+_ENUMERATION = re.compile(r"[、,，;；／]| / |(?<=[^\d])/(?=[^\d])")
+_SHORTEST = 2
+_LIKELY = 0.75
+"""The share of a condition, by pairs of characters, from which a text likely says it."""
+
+
+@lru_cache(maxsize=4096)
+def folded(text: str) -> str:
+    """A text as `spelt`, without the note at its end."""
+    return spelt(re.sub(rf"(?<=.){NOTE}$", "", normalize(text).strip()))
+
+
+def spelt(text: str) -> str:
+    """A text without regard to case, width, spaces and quotation marks, its notes included."""
+    return _QUOTATION.sub("", normalize(text))
+
+
+def items(text: str) -> tuple[str, ...]:
+    """The parts of an enumeration; 「・」 separates none, for it may belong to a name."""
+    return tuple(item for item in map(str.strip, _ENUMERATION.split(text)) if item)
+
+
+def contains(whole: str, part: str) -> bool:
+    """Whether one text stands in the other, both folded."""
+    return len(part) >= _SHORTEST and part in whole
+
+
+def coverage(condition: str, text: str) -> float:
+    """The share of the pairs of characters of a condition that stand in a text, both folded."""
+    asked = set(pairwise(condition))
+    return len(asked & set(pairwise(text))) / len(asked) if asked else 0.0
+
+
+def likely(condition: str, text: str) -> bool:
+    """Whether a text, as written, likely says what is asked in a folded condition."""
+    said = spelt(text)
+    return (
+        contains(said, condition)
+        or contains(condition, folded(text))
+        or coverage(condition, said) >= _LIKELY
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is read as nothing else; `folded` is the form in which texts are compared."""
+
+    text: str
+    folded: str
+
+
+Value = Date | Period | Quantity | Place | Text
+
+
+def read(text: str, predicate: str = "") -> Value:
+    """Read an object.
+
+    Args:
+        text: as written.
+        predicate: what it is of its subject; it tells a year from a number, a place from a name.
+    """
+    value = (
+        read_place(text)
+        or dates.read(text, predicate)
+        or quantities.read(text)
+        or read_place(text, predicate)
+    )
+    return value or Text(text, folded(text))
+
+
+def contradictory(objects: Sequence[str], predicate: str = "") -> bool:
+    """Whether objects are dates, or quantities of one dimension, of which not all can be true."""
+    values = [read(item, predicate) for text in objects for item in items(text)]
+    return any(_excludes(one, other) for one, other in combinations(values, 2))
+
+
+def _excludes(one: Value, other: Value) -> bool:
+    match one, other:
+        case Date(), Date():
+            return one.has_year == other.has_year and not one.span.overlaps(other.span)
+        case Quantity(), Quantity():
+            return one.dimension == other.dimension and not one.span.overlaps(other.span)
+    return False

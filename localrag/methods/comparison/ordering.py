@@ -6,14 +6,12 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from localrag.reading.comparison import dates, quantities
-from localrag.reading.comparison.dates import Date, Period
-from localrag.reading.comparison.eras import Day
-from localrag.reading.comparison.finding import cut
-from localrag.reading.comparison.interval import Interval
-from localrag.reading.comparison.model import Outcome, Side
-from localrag.reading.comparison.quantities import Quantity
-from localrag.reading.comparison.units import COUNT, ORDINAL, UNITS
+from localrag.methods.comparison.types import Outcome, Side, cut
+from localrag.reading import dates, quantities
+from localrag.reading.dates import Date, Day, Period
+from localrag.reading.interval import Interval
+from localrag.reading.quantities import Quantity
+from localrag.reading.units import COUNT, ORDINAL, UNITS
 
 _AGE = UNITS["歳"].dimension
 _SPEED = UNITS["ノット"].dimension

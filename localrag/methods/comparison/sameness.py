@@ -4,14 +4,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from localrag.reading.comparison import texts
-from localrag.reading.comparison.dates import Date, Period
-from localrag.reading.comparison.finding import Finding, all_of, any_of, statement
-from localrag.reading.comparison.model import Side
-from localrag.reading.comparison.places import Place, part
-from localrag.reading.comparison.quantities import Quantity
-from localrag.reading.comparison.texts import folded
-from localrag.reading.comparison.values import Text, Value, read
+from localrag.methods.comparison import values
+from localrag.methods.comparison.types import Finding, Side, all_of, any_of, statement
+from localrag.methods.comparison.values import Place, Text, Value, folded, items, read
+from localrag.reading.dates import Date, Period
+from localrag.reading.quantities import Quantity
 
 _NEW_SCHOOL_YEAR = (4, 2)
 """Who is born on 1 April still belongs to those born before (学校教育法第17条, 年齢計算法)."""
@@ -41,7 +38,7 @@ def _values(side: Side) -> list[Value]:
     for text in side.objects:
         value = read(text, side.predicate)
         if isinstance(value, Text):
-            values += [Text(item, folded(item)) for item in texts.items(text)]
+            values += [Text(item, folded(item)) for item in items(text)]
         else:
             values.append(value)
     return values
@@ -68,15 +65,15 @@ def alike_texts(one: str, other: str) -> Finding:
     A note tells apart what is called the same: 所属 until 1990, an album of the name of a song.
     """
     ours, theirs = folded(one), folded(other)
-    if texts.spelt(one) == texts.spelt(other):
+    if values.spelt(one) == values.spelt(other):
         return _equation(one, other, True)
     if (
         ours == theirs
-        or texts.contains(texts.spelt(one), theirs)
-        or texts.contains(texts.spelt(other), ours)
+        or values.contains(values.spelt(one), theirs)
+        or values.contains(values.spelt(other), ours)
     ):
         return Finding(True, statement(one, "≒", other), certain=False)
-    return Finding(False, statement(one, "≠", other), certain=not texts.coverage(ours, theirs))
+    return Finding(False, statement(one, "≠", other), certain=not values.coverage(ours, theirs))
 
 
 def _alike_dates(one: Date, other: Date) -> Finding:
@@ -156,7 +153,9 @@ def _birthday(date: Date) -> tuple[int, int] | None:
 
 
 def _part(*kinds: str) -> Callable[[Place], str | None]:
-    return lambda place: next(filter(None, (part(place.text, kind) for kind in kinds)), None)
+    return lambda place: next(
+        filter(None, (values.part_of(place.text, kind) for kind in kinds)), None
+    )
 
 
 # In this order: the longer word is told before the one it holds.
