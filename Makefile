@@ -93,9 +93,10 @@ check: $(VENV)/dev
 	@$(BIN)/lint-imports --no-logo
 
 # Three workers on two cores, for the tests of the workbench wait half of their time; those of a file
-# stay together, for they share what is slow to make.
+# stay together, for they share what is slow to make. A run that has not ended by itself
+# (tests/ending.py) is interrupted, and says what it knows.
 test: check
-	@$(BIN)/pytest --numprocesses 3 --dist loadfile
+	@timeout --foreground --signal=INT --kill-after=2m 45m $(BIN)/pytest --numprocesses 3 --dist loadfile
 
 bench: $(VENV)/bench
 	@for script in $$(grep -l '__main__' scripts/bench/*.py); do \

@@ -16,6 +16,12 @@ import pytest
 from hypothesis import settings
 from pytest_socket import enable_socket, socket_allow_hosts
 
+from .ending import (  # noqa: F401 - pytest looks for its hooks here
+    pytest_configure,
+    pytest_itemcollected,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
 from .patience import PATIENCE
 
 if TYPE_CHECKING:
