@@ -1,0 +1,481 @@
+"""What stages, methods and runs tell of their work: a kind and its fields.
+
+A fact travels, is compared and is stored as it is; `str(fact)` gives its words in the language in
+use. Nobody reads a fact out of words.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Self
+
+from localrag.language import N_, _
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
+
+Value = str | int | float | tuple[str, ...]
+"""What a field holds; several words are shown one after the other."""
+
+
+class FactKind(StrEnum):
+    """What a fact says: a code, which is stored and never changes, and its words.
+
+    The words are a message with the names of the fields in braces. A kind that was ever stored
+    stays in the table.
+    """
+
+    words: str
+
+    def __new__(cls, code: str, words: str = "") -> Self:
+        """Make the member of a code."""
+        kind = str.__new__(cls, code)
+        kind._value_ = code
+        kind.words = words
+        return kind
+
+    # What an earlier version stored as a sentence.
+    SAID = "said", N_("{words}")
+
+    # retrieval: why a hit was chosen.
+    NAMED = "named", N_("named: {words}")
+    FILLS_IN = "fills-in", N_("fills in {other}")
+    FILLED_IN_BY = "filled-in-by", N_("filled in by {other}")
+    REFERS_TO = "refers-to", N_("refers to {other}")
+    REFERRED_TO_BY = "referred-to-by", N_("referred to by {other}")
+    APPLIES = "applies", N_("applies mutatis mutandis {other}")
+    APPLIED_BY = "applied-by", N_("applied mutatis mutandis by {other}")
+    DEFINES = "defines", N_("defines {other}")
+    PUNISHES = "punishes", N_("punishes a breach of {other}")
+    NAMED_IN = "named-in", N_("named in {other}")
+    PLACE_OF_OPTION = "place-of-option", N_("the provision whose place the option is")
+
+    # retrieval: what a search left out or switched off.
+    NO_SUCH_LAW = "no-such-law", N_("the corpus has no law called {name}")
+    AMBIGUOUS = "ambiguous", N_("{citation} can mean {n:,} provisions")
+    LEXICAL_OFF = "lexical-off", N_("search by words is switched off (retrieval.lexical)")
+    DENSE_OFF = "dense-off", N_("search by meaning is switched off ({setting})")
+    NO_EMBEDDER = (
+        "no-embedder",
+        N_(
+            "the corpus has vectors, but there is no embedder for it, or several and none set "
+            "(embedding.model): searched by words only"
+        ),
+    )
+    NO_VECTORS = (
+        "no-vectors",
+        N_(
+            "the corpus has no vectors yet: searched by words only; make them with "
+            "localrag index --corpus {corpus}"
+        ),
+    )
+    OTHER_VECTORS = (
+        "other-vectors",
+        N_(
+            "the vectors of the corpus do not fit the model {model}: searched by words only; make "
+            "them anew with localrag index --corpus {corpus}"
+        ),
+    )
+    WORDS_FOR_MEANING = (
+        "words-for-meaning",
+        N_("no vectors or no model for them: BM25 stands in for search by meaning"),
+    )
+    NO_RERANKER = (
+        "no-reranker",
+        N_("no model for reranking: the hits keep the order in which they were found"),
+    )
+    NOT_RERANKED = (
+        "not-reranked",
+        N_("not reranked: the texts need {needed:,} tokens, the model reads {available:,}"),
+    )
+    NO_SUBJECT = "no-subject", N_("no subject of the corpus is named {name!r}")
+    MORE_SUBJECTS = (
+        "more-subjects",
+        N_("{name!r} names {n:,} more subjects, which were not looked at"),
+    )
+    FIRST_TRIPLES = "first-triples", N_("only the first {n:,} triples of {name!r} were looked at")
+
+    # statutes: why a citation leads to no provision.
+    NO_SUCH_PROVISION = "no-such-provision", N_("{citation}: the law has no such provision")
+    CITED_LAW_LACKING = (
+        "cited-law-lacking",
+        N_("{citation}: no law of the corpus is called {name}"),
+    )
+    NO_LAW_NAMED = "no-law-named", N_("{citation}: no law is named")
+    NOTHING_BEFORE = (
+        "nothing-before",
+        N_("{citation}: nothing before it says what it refers to"),
+    )
+    NUMBER_UNREAD = (
+        "number-unread",
+        N_("{citation}: {number!r} in it belongs to no provision"),
+    )
+
+    # reading: quotations, and what a model was shown.
+    NO_SUCH_PASSAGE = "no-such-passage", N_("the corpus has no passage {passage}")
+    QUOTE_EMPTY = "quote-empty", N_("the quote is empty")
+    QUOTE_NOT_HELD = "quote-not-held", N_("the passage does not hold the quote")
+    SHORTENED = (
+        "shortened",
+        N_(
+            "{place}: of {characters:,} characters the model was shown the {shown:,} nearest to "
+            "the question"
+        ),
+    )
+    PASSAGES_LEFT_OUT = (
+        "passages-left-out",
+        N_(
+            "{n:,} of {total:,} passages did not fit the context in use (chat.context) and were "
+            "left out, the last ranks first: {places}"
+        ),
+    )
+    SENTENCES_LEFT_OUT = (
+        "sentences-left-out",
+        N_(
+            "the context in use (chat.context) holds {n:,} sentences only: the others that may "
+            "answer were left out"
+        ),
+    )
+    REPLY_CUT = "reply-cut", N_("the reply was cut short after {n:,} tokens")
+    REPLY_MALFORMED = "reply-malformed", N_("the reply cannot be read: {flaw}")
+    MODEL_FAILED = "model-failed", N_("the model failed: {cause}")
+
+    # methods: follow-up questions, written queries, options.
+    FOLLOW_UP_REFUSED = (
+        "follow-up-refused",
+        N_("the model's reading of the question named other laws or numbers: read without it"),
+    )
+    FOLLOW_UP_FAILED = (
+        "follow-up-failed",
+        N_("the model wrote no question that could be read: the question was read without it"),
+    )
+    PROMPT_SAW_QUESTION = (
+        "prompt-saw-question",
+        N_(
+            "the query prompt was made with this very question: the answer says little of how "
+            "others are answered"
+        ),
+    )
+    NO_QUERY_PROMPT = (
+        "no-query-prompt",
+        N_("method.query_prompt names no optimised prompt: the built-in one wrote the query"),
+    )
+    PROMPT_IS_BUILT_IN = (
+        "prompt-is-built-in",
+        N_(
+            "the optimised prompt {name} is the built-in instruction: optimisation found no better "
+            "one"
+        ),
+    )
+    PROMPT_EDITED = (
+        "prompt-edited",
+        N_(
+            "the optimised prompt {name} was edited by hand after it was made: its scores are of "
+            "another"
+        ),
+    )
+    QUERY_WORDLESS = (
+        "query-wordless",
+        N_("the model wrote a query without a word: the question itself was searched for"),
+    )
+    QUERY_LAW_LACKING = (
+        "query-law-lacking",
+        N_("the query cites {citation}, of a law that the corpus lacks"),
+    )
+    NOTHING_FOUND = "nothing-found", N_("nothing was found: the model was shown no source")
+    NOT_QUOTED = (
+        "not-quoted",
+        N_("an option was chosen, but no provision is quoted for it"),
+    )
+    HELD_OUT = "held-out", N_("cross-validated: weights fitted without this question")
+    TIED = (
+        "tied",
+        N_("nothing tells the likeliest options apart: one of them was chosen arbitrarily"),
+    )
+    IMPROBABLE = (
+        "improbable",
+        N_("the option is held right with {share:.0%} only; {needed:.0%} would support it"),
+    )
+    NOT_TURNED = (
+        "not-turned",
+        N_("the question cannot be turned: the model sees that it asks for what deviates"),
+    )
+    NOT_ASKED_OF = (
+        "not-asked-of",
+        N_("there was no source to show: the model was not asked about it"),
+    )
+    UNDECIDED = "undecided", N_("the quotations do not single an option out")
+    ELIMINATED = "eliminated", N_("the quotations speak against the other options only")
+    CHOSEN_BY_AGREEMENT = (
+        "chosen-by-agreement",
+        N_(
+            "the quotations do not single an option out, and one was chosen by how far the options "
+            "agree with the evidence, as code compares them"
+        ),
+    )
+    CHOSEN_BY_RETRIEVAL = (
+        "chosen-by-retrieval",
+        N_(
+            "the quotations do not single an option out, and one was chosen by how highly "
+            "retrieval holds what the options find"
+        ),
+    )
+    CHOSEN_ARBITRARILY = (
+        "chosen-arbitrarily",
+        N_(
+            "the quotations do not single an option out, and one was chosen arbitrarily, for "
+            "nothing tells the options apart"
+        ),
+    )
+
+    # methods, staged: the question is split.
+    NO_QUERY = (
+        "no-query",
+        N_("the model split the question into no query: the question itself was asked"),
+    )
+    SIDE_MISNAMED = (
+        "side-misnamed",
+        N_("query {n} asks about {subject!r}, but its side is called {side!r}: the model compares"),
+    )
+    SIDE_WITHOUT_QUERY = (
+        "side-without-query",
+        N_("there is no query {n} for the side {side!r}: the model compares"),
+    )
+    TWO_SIDES = "two-sides", N_("query {n} gives two sides: the model compares")
+
+    # methods, staged: a query on its way.
+    REFERS_AHEAD = (
+        "refers-ahead",
+        N_("it refers to Answer{n}, which does not come before it: it was not asked"),
+    )
+    ANSWER_MISSING = (
+        "answer-missing",
+        N_("it needs Answer{n}, which was not found: it was not asked"),
+    )
+    WORDLESS = "wordless", N_("it holds no word: it was not asked")
+    TOO_LONG = (
+        "too-long",
+        N_(
+            "with the answers written into it, it has {n:,} characters of at most {most:,}: it was "
+            "not asked"
+        ),
+    )
+    TRIPLES_KEPT_OUT = (
+        "triples-kept-out",
+        N_("the filters admit none of the triples: they were not searched"),
+    )
+    DOCUMENTS_KEPT_OUT = (
+        "documents-kept-out",
+        N_("the filters admit none of the documents: they were not searched"),
+    )
+    NO_TRIPLES_FOUND = (
+        "no-triples-found",
+        N_("nothing was found among the triples: the model was not asked"),
+    )
+    NO_DOCUMENTS_FOUND = (
+        "no-documents-found",
+        N_("nothing was found among the documents: the model was not asked"),
+    )
+    NO_TRIPLES_FIT = (
+        "no-triples-fit",
+        N_("the context holds none of the triples: the model was not asked"),
+    )
+    NO_DOCUMENTS_FIT = (
+        "no-documents-fit",
+        N_("the context holds none of the documents: the model was not asked"),
+    )
+    OBJECT_NOT_OF_TRIPLE = (
+        "object-not-of-triple",
+        N_("the model named the object {object!r}, which the triple lacks: its own are used"),
+    )
+    OBJECT_NOT_HELD = "object-not-held", N_("the passage does not hold the object")
+
+    # methods, staged: the comparison, and why the steps do not carry the answer.
+    MODEL_ANSWERS = "model-answers", N_("what is compared is not computed: the model answers")
+    FEW_SIDES = "few-sides", N_("fewer than two sides were named")
+    COMPARISON_UNREAD = (
+        "comparison-unread",
+        N_("code does not decide the comparison ({comparison})"),
+    )
+    COMPARISON_OPEN = (
+        "comparison-open",
+        N_("code does not decide the comparison ({comparison}: {because})"),
+    )
+    CLAIMED_NO_SIDE = "claimed-no-side", N_("query {n}, which is claimed, is no side")
+    SIDE_UNKNOWN = (
+        "side-unknown",
+        N_("the side {side!r} is named neither in the question nor by a triple"),
+    )
+    SIDE_OF_ANOTHER = (
+        "side-of-another",
+        N_("the side {side!r} of query {n} is named by the triples of another"),
+    )
+    SIDES_ALIKE = "sides-alike", N_("{side!r} is the name of several sides")
+    FOUND_AT_NO_STAGE = "found-at-no-stage", N_("query {n} was found at no stage")
+    NOT_ASKED = "not-asked", N_("query {n} was not asked")
+    REMEMBERED = "remembered", N_("query {n} rests on what the model remembers")
+    ANSWER_NOT_HELD = (
+        "answer-not-held",
+        N_("the passage cited for query {n} does not hold {answer!r}"),
+    )
+    OTHER_SUBJECT = (
+        "other-subject",
+        N_("query {n} asks about {subject!r}, but what is cited for it speaks of {other!r}"),
+    )
+    STRANGE_SUBJECT = (
+        "strange-subject",
+        N_(
+            "query {n} asks about {subject!r}, which neither the question nor an earlier answer "
+            "names"
+        ),
+    )
+    NO_ANSWER = "no-answer", N_("the model finds no answer in the triples")
+    ANSWER_NOT_SAID = "answer-not-said", N_("no triple holds the answer")
+    CONCLUDED = (
+        "concluded",
+        N_(
+            "the triples are quoted, but that the answer is {answer!r} is the model's conclusion "
+            "from them, which is not computed"
+        ),
+    )
+
+    # methods, staged-symbolic: what of the question was not looked at.
+    OPTIONS_IGNORED = "options-ignored", N_("the options were not looked at")
+    FILTERS_IGNORED = (
+        "filters-ignored",
+        N_("the filters were not applied: triples of the whole corpus were looked up"),
+    )
+    FIRST_NAMES = "first-names", N_("{n:,} names: the first {most:,} were looked up")
+    LIKELIEST_MEANINGS = (
+        "likeliest-meanings",
+        N_("{name!r} names {n:,} subjects: the likeliest {most:,} were looked up"),
+    )
+
+    # methods, staged-symbolic: why what was found is no answer, or no fact.
+    NOT_JAPANESE = "not-japanese", N_("only questions in Japanese are analysed")
+    QUESTION_LONG = (
+        "question-long",
+        N_("the question has {n:,} characters: only those of up to {most:,} are analysed"),
+    )
+    NEGATED = (
+        "negated",
+        N_("the question holds a negation: what is not so cannot be looked up"),
+    )
+    NO_NAME = "no-name", N_("the corpus knows no subject that the question names")
+    NO_TRIPLE = "no-triple", N_("no triples of the subjects named answer the question")
+    NOT_DECIDED = "not-decided", N_("what is known does not decide it: {because}")
+    INCOMPARABLE = (
+        "incomparable",
+        N_(
+            "what is known does not decide it: {one} ({of_one}) and {other} ({of_other}) cannot be "
+            "compared"
+        ),
+    )
+    POOR_FIT = (
+        "poor-fit",
+        N_("the triples that fit best fit the wording with {fit:.2f}; {needed:.2f} is needed"),
+    )
+    UNSAID = "unsaid", N_("no triple that leads to an answer speaks of {words}")
+    SEVERAL_SUBJECTS = (
+        "several-subjects",
+        N_("the question can mean several subjects: {subjects}"),
+    )
+    RIVAL = "rival", N_("{answer!r} fits the wording as well")
+    OF_A_TIME = (
+        "of-a-time",
+        N_("the question asks what holds at a time, which no triple tells"),
+    )
+    TRIPLE_NOT_QUOTED = "triple-not-quoted", N_("a triple could not be quoted from the corpus")
+    OTHER_MEANING = "other-meaning", N_("{name!r} can mean others than {subject!r}")
+    PARTLY_SHARED = "partly-shared", N_("only some of several are the same")
+    CONTRADICTORY = (
+        "contradictory",
+        N_("{predicate!r} of {subject!r} has several values: {values}"),
+    )
+    CONDITION_UNTOLD = "condition-untold", N_("no triple says that {word!r} is met")
+    SAYS_MORE = "says-more", N_("{predicate!r} says more than the question asks")
+    ONLY_ALIKE = "only-alike", N_("what was compared is only alike, which is no fact")
+    BEGINNINGS = "beginnings", N_("only beginnings were compared")
+    DIFFERENT_PREDICATES = (
+        "different-predicates",
+        N_("{one!r} and {other!r} need not be told of the same"),
+    )
+
+    # conversations
+    UNCHECKED = (
+        "unchecked",
+        N_("an earlier localrag made these claims and did not check them: ask again"),
+    )
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The names of the fields that its words show."""
+        return frozenset(name for _, name, _, _ in Formatter().parse(self.words) if name)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Fact:
+    """Something that a stage, a method or a run tells: `Fact(FactKind.NO_SUCH_LAW, name="民法")`.
+
+    Args:
+        kind: what it says.
+        fields: the values that its words name, all of them.
+    """
+
+    kind: FactKind
+    _values: tuple[tuple[str, Value], ...]
+
+    def __init__(self, kind: FactKind, /, **fields: Value) -> None:
+        if fields.keys() != kind.fields:
+            raise ValueError(f"{kind} has the fields {sorted(kind.fields)}, not {sorted(fields)}")
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "_values", tuple(sorted(fields.items())))
+
+    @property
+    def fields(self) -> Mapping[str, Value]:
+        """The values that its words name."""
+        return dict(self._values)
+
+    def __str__(self) -> str:
+        words = {
+            name: _(", ").join(value) if isinstance(value, tuple) else value
+            for name, value in self._values
+        }
+        return _(self.kind.words).format_map(words)
+
+    def stored(self) -> dict[str, Any]:
+        """The fact as JSON: its kind and its fields."""
+        return {"kind": self.kind.value, "fields": dict(self._values)}
+
+    @classmethod
+    def of_stored(cls, stored: object) -> Self:
+        """Read a fact again; a string is one that an earlier version stored in words.
+
+        Raises:
+            ValueError: it is neither a fact that this version knows nor a string.
+        """
+        match stored:
+            case cls():
+                return stored
+            case str():
+                return cls(FactKind.SAID, words=stored)
+            case {"kind": str(code), "fields": dict(fields)}:
+                values = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+                try:
+                    fact = cls(FactKind(code), **values)
+                    hash((fact, str(fact)))
+                except TypeError:
+                    pass
+                else:
+                    return fact
+        raise ValueError(f"no fact: {stored!r}")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> "CoreSchema":
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            cls.of_stored,
+            serialization=core_schema.plain_serializer_function_ser_schema(cls.stored),
+        )
