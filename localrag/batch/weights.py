@@ -6,9 +6,9 @@ from pathlib import Path
 
 from localrag.config import Config
 from localrag.inference.failures import named
-from localrag.inference.opening import OLLAMA, OPENAI
 from localrag.workspace import Workspace
 from localrag_models.gguf import read_header
+from localrag_models.runtimes import named_runtime
 from localrag_models.store import ModelStore
 
 # What `general.file_type` says in a GGUF file; the enumeration llama_ftype of llama.cpp.
@@ -48,9 +48,9 @@ def weights(workspace: Workspace, config: Config, section: str) -> dict[str, obj
         ModelUnusable: the model is not installed.
     """
     name = getattr(getattr(config, section), "model", "")
-    if not name or name.startswith((f"{OLLAMA}:", f"{OPENAI}:")):
-        return {}
     with named():
+        if not name or named_runtime(name):
+            return {}
         model = ModelStore(workspace.models).find(name)
         found: dict[str, object] = {f"{section}.weights": model.id}
         if model.format == "gguf" and (packed := _quantisation(model.path)):

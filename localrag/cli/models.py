@@ -15,9 +15,11 @@ from localrag.cli.verbs import verb, verbs
 from localrag.errors import UsageError
 
 if TYPE_CHECKING:
+    from localrag_models.runtimes import Runtime
     from localrag_models.store import ModelStore, Progress
 
-OLLAMA = "ollama:"
+_LISTED = "ollama"
+"""The runtime whose servers say what they have."""
 _CODES = (0, 2, 5, 6, 7, 8, 130)
 _LONGEST_TOKEN = 1_000
 
@@ -81,11 +83,12 @@ def list_(
 
     session: Session = context.obj
     if ollama:
-        from localrag_models.backends.ollama import ollama_models
+        from localrag_models.runtimes import BY_NAME
 
+        runtime = BY_NAME[_LISTED]
         with named():
-            found = ollama_models(_address(session, server))
-        render_models.print_ollama(found, as_json=as_json)
+            found = runtime.list_models(_address(session, server, runtime))
+        render_models.print_served(_LISTED, found, as_json=as_json)
         return
     with _work(session) as (store, _):
         overview = render_models.Overview.of(store, _used(session))
@@ -131,10 +134,11 @@ def pull(
     right. This verb alone opens a connection to a hub; elsewhere use export and import.
     """
     from localrag.cli.render_models import print_installed
+    from localrag_models.runtimes import named_runtime
 
     session: Session = context.obj
-    if model.startswith(OLLAMA):
-        _pull_with_ollama(session, model.removeprefix(OLLAMA), server, as_json=as_json)
+    if served := named_runtime(model):
+        _pull_with_server(session, model, *served, server, as_json=as_json)
         return
     with _work(session) as (store, on_progress):
         from localrag_models.hub import PUBLIC_HUB, Hub
@@ -290,20 +294,21 @@ def import_(
     print_installed(installed, _used(session), as_json=as_json)
 
 
-def _pull_with_ollama(session: Session, name: str, server: str, *, as_json: bool) -> None:
+def _pull_with_server(
+    session: Session, model: str, runtime: "Runtime", name: str, server: str, *, as_json: bool
+) -> None:
     from localrag.inference.failures import named
-    from localrag_models.backends.ollama import PullProgress, ollama_pull
 
     with named(), Meter() as meter:
-
-        def on_progress(told: PullProgress) -> None:
-            meter.update(told.status, "MB", told.completed // 10**6, told.total // 10**6)
-
-        ollama_pull(name, _address(session, server), on_progress)
+        runtime.pull_model(
+            name,
+            _address(session, server, runtime),
+            lambda step, done, total: meter.update(step, "MB", done // 10**6, total // 10**6),
+        )
     if as_json:
-        emit({"name": f"{OLLAMA}{name}"})
+        emit({"name": model})
     else:
-        say(f"Ollama has the model {name}; the settings call it ", (f"{OLLAMA}{name}", "bold"))
+        say(f"{runtime.name} has the model {name}; the settings call it ", (model, "bold"))
 
 
 def _used(session: Session) -> dict[str, str]:
@@ -312,12 +317,13 @@ def _used(session: Session) -> dict[str, str]:
     return models_in_use(session.workspace(), session.config())
 
 
-def _address(session: Session, server: str) -> str:
-    """The Ollama server that is named, else the one of the settings, else the usual one."""
-    from localrag_models.backends.ollama.server import ADDRESS
+def _address(session: Session, server: str, runtime: "Runtime") -> str:
+    """The server that is named, else the one of the settings if it is of that kind, else ""."""
+    from localrag_models.runtimes import named_runtime
 
     chat = session.config().chat
-    return server or (chat.model.startswith(OLLAMA) and chat.server) or ADDRESS
+    of_settings = named_runtime(chat.model)
+    return server or (chat.server if of_settings and of_settings[0] is runtime else "")
 
 
 def _token(file: Path | None) -> str:

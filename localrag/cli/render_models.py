@@ -1,6 +1,6 @@
 """How models are printed, and how they read as JSON."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -137,14 +137,13 @@ def print_verified(found: Mapping[str, InstalledModel | ModelError], *, as_json:
             say(f"{name}: {files}, nothing has changed")
 
 
-def print_ollama(models: "Iterable[OllamaModel]", *, as_json: bool) -> None:
-    """Print what an Ollama server has."""
-    found = list(models)
+def print_served(runtime: str, found: "Sequence[OllamaModel]", *, as_json: bool) -> None:
+    """Print what a server has, by the names that the settings give its models."""
     if as_json:
         emit(
             [
                 {
-                    "name": f"ollama:{model.name}",
+                    "name": f"{runtime}:{model.name}",
                     "bytes": model.size,
                     "digest": model.digest,
                     "family": model.family,
@@ -158,13 +157,13 @@ def print_ollama(models: "Iterable[OllamaModel]", *, as_json: bool) -> None:
         table(
             ("on the server", "size", "family", "parameters", "quantisation"),
             [
-                (f"ollama:{m.name}", gigabytes(m.size), m.family, m.parameters, m.quantization)
+                (f"{runtime}:{m.name}", gigabytes(m.size), m.family, m.parameters, m.quantization)
                 for m in found
             ],
             folding=("family",),
         )
     else:
-        tell("The Ollama server has no model. Get one: localrag models pull ollama:qwen3:8b")
+        tell(f"The server has no model. Get one: localrag models pull {runtime}:qwen3:8b")
 
 
 def model_as_json(model: InstalledModel) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
 from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.model import Gold, Question, Questions
 from localrag.evaluation.orders import MOST
-from localrag.evaluation.servers import server_of
 from localrag.evaluation.verdicts import Judge, judge_of
+from localrag.inference.opening import server_of
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.model import Method
 from localrag.retrieval.model import Query

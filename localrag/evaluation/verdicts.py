@@ -23,7 +23,7 @@ from localrag.errors import BusyError, StorageError, WorkspaceError
 from localrag.evaluation import measures
 from localrag.evaluation.model import Question, Spent
 from localrag.evaluation.rows import Answered
-from localrag.evaluation.servers import server_of
+from localrag.inference.opening import server_of
 from localrag.locking import locked
 from localrag.reading.as_json import triple_as_json
 from localrag.workspace import Workspace

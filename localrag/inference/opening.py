@@ -1,12 +1,12 @@
 """Opening the models that the settings name.
 
-A model is named by what it is installed as (``qwen3-8b``), or, where a server runs it, by
-``ollama:NAME`` or ``openai:NAME``. Where none is named for search by meaning, the installed
-embedder takes part, if there is exactly one.
+A model is named by what it is installed as (``qwen3-8b``), or, where a server runs it, by the
+runtime and its name there (``ollama:qwen3:8b``). Where none is named for search by meaning, the
+installed embedder takes part, if there is exactly one.
 """
 
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,6 +14,7 @@ from localrag.config import ChatConfig, Config, EmbeddingConfig
 from localrag.errors import ModelUnusable
 from localrag.inference.failures import named
 from localrag_models.errors import BackendMissing, ModelMissing, WrongKind
+from localrag_models.runtimes import BY_FORMAT, ModelSpec, Runtime, named_runtime
 
 if TYPE_CHECKING:
     from localrag_models.chat import ChatModel
@@ -21,15 +22,14 @@ if TYPE_CHECKING:
     from localrag_models.reranking import Reranker
     from localrag_models.store import InstalledModel
 
-_RUNTIMES = {
-    "gguf": ("llama_cpp", "llama-cpp"),
-    "sentence-transformers": ("sentence_transformers", "sentence-transformers"),
-}
-"""For each format of an installed model, the package that runs it and the extra that brings it."""
-OLLAMA = "ollama"
-OPENAI = "openai"
 OFF = "off"
 """``embedding.model`` of who wants no search by meaning, whatever is installed."""
+
+_SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
+"""The setting that names the model of each kind."""
+
+_EXTRAS = {"llama_cpp": "llama-cpp", "sentence_transformers": "sentence-transformers"}
+"""The extra that brings the package of a runtime."""
 
 
 class HasModels(Protocol):
@@ -60,43 +60,15 @@ def open_chat(
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
     """
-    settings = config.chat
-    if not settings.model:
+    name = config.chat.model
+    if not name:
         return None
-    on_load(settings.model, 0, 0)
+    on_load(name, 0, 0)
     with named():
-        runtime, name = _split(settings.model)
-        if runtime == OLLAMA:
-            from localrag_models.backends import ollama
-
-            return ollama.OllamaChat(
-                name,
-                server=settings.server or ollama.ADDRESS,
-                context=settings.context,
-                timeout=settings.timeout,
-                parallel=settings.parallel,
-            )
-        if runtime == OPENAI:
-            from localrag_models.backends.openai import OpenAIChat
-
-            return OpenAIChat(
-                name,
-                server=_named_server("chat", settings),
-                context=settings.context,
-                timeout=settings.timeout,
-                parallel=settings.parallel,
-            )
-        from localrag_models.backends.llama_cpp.chat import LlamaCppChat
-
-        model = _installed(workspace, name, "chat", "chat.model")
-        size = model.path.stat().st_size
-        return LlamaCppChat(
-            model.path,
-            id=model.id,
-            context=settings.context,
-            threads=config.runtime.threads,
-            gpu_layers=config.runtime.gpu_layers,
-            on_load=lambda share: on_load(settings.model, round(share * size), size),
+        runtime, spec = _chat(workspace, config)
+        size = spec.path.stat().st_size if spec.path.is_file() else 0
+        return runtime.open_chat(
+            replace(spec, on_load=lambda share: on_load(name, round(share * size), size))
         )
 
 
@@ -115,7 +87,7 @@ def embedder_name(workspace: HasModels, config: Config) -> str:
     usable = [
         model.name
         for model in ModelStore(workspace.models).installed()
-        if model.kind == "embedder" and find_spec(_RUNTIMES[model.format][0])
+        if model.kind == "embedder" and BY_FORMAT[model.format].installed
     ]
     return usable[0] if len(usable) == 1 else ""
 
@@ -123,9 +95,9 @@ def embedder_name(workspace: HasModels, config: Config) -> str:
 def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
     """The setting that a model takes part by, by the name of the model."""
     named = {
-        config.reranking.model: "reranking.model",
-        embedder_name(workspace, config): "embedding.model",
-        config.chat.model: "chat.model",
+        config.reranking.model: _SETTINGS["reranker"],
+        embedder_name(workspace, config): _SETTINGS["embedder"],
+        config.chat.model: _SETTINGS["chat"],
     }
     return {model: setting for model, setting in named.items() if model}
 
@@ -136,42 +108,12 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
     """
-    settings = config.embedding
     chosen = embedder_name(workspace, config)
     if not chosen:
         return None
     with named():
-        runtime, name = _split(chosen)
-        if runtime == OLLAMA:
-            from localrag_models.backends import ollama
-
-            return ollama.OllamaEmbedder(name, server=settings.server or ollama.ADDRESS)
-        if runtime == OPENAI:
-            from localrag_models.backends.openai import OpenAIEmbedder
-
-            return OpenAIEmbedder(name, server=_named_server("embedding", settings))
-        model = _installed(workspace, chosen, "embedder", "embedding.model")
-        if model.format == "gguf":
-            from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
-
-            return LlamaCppEmbedder(
-                model.path,
-                id=model.id,
-                prefixes=model.prefixes,
-                threads=config.runtime.threads,
-                gpu_layers=config.runtime.gpu_layers,
-            )
-        from localrag_models.backends.sentence_transformers.embedder import (
-            SentenceTransformersEmbedder,
-        )
-
-        return SentenceTransformersEmbedder(
-            model.path,
-            id=model.id,
-            prefixes=model.prefixes,
-            device=_device(config),
-            threads=config.runtime.threads,
-        )
+        runtime, spec = _embedder(workspace, config, chosen)
+        return runtime.open_embedder(spec)
 
 
 def embedder_id(workspace: HasModels, config: Config) -> str:
@@ -184,16 +126,8 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
     if not chosen:
         return ""
     with named():
-        runtime, name = _split(chosen)
-        if runtime == OLLAMA:
-            from localrag_models.backends import ollama
-
-            return ollama.embedder_id(name, config.embedding.server or ollama.ADDRESS)
-        if runtime == OPENAI:
-            from localrag_models.backends import openai
-
-            return openai.embedder_id(name, _named_server("embedding", config.embedding))
-        return _installed(workspace, chosen, "embedder", "embedding.model").id
+        runtime, spec = _embedder(workspace, config, chosen)
+        return spec.id or runtime.embedder_id(spec)
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
@@ -205,21 +139,8 @@ def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
     if not config.reranking.model:
         return None
     with named():
-        model = _reranker(workspace, config)
-        if model.format == "gguf":
-            from localrag_models.backends.llama_cpp.reranker import LlamaCppReranker
-
-            return LlamaCppReranker(
-                model.path,
-                id=model.id,
-                threads=config.runtime.threads,
-                gpu_layers=config.runtime.gpu_layers,
-            )
-        from localrag_models.backends.sentence_transformers.reranker import CrossEncoderReranker
-
-        return CrossEncoderReranker(
-            model.path, id=model.id, device=_device(config), threads=config.runtime.threads
-        )
+        runtime, spec = _reranker(workspace, config)
+        return runtime.open_reranker(spec)
 
 
 def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, str, str, str]]:
@@ -232,9 +153,9 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
     """
     meaning = embedder_name(workspace, config)
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
-        ("chat.model", config.chat.model, lambda: _check_chat(workspace, config)),
-        ("embedding.model", meaning, lambda: embedder_id(workspace, config)),
-        ("reranking.model", config.reranking.model, lambda: _reranker(workspace, config)),
+        (_SETTINGS["chat"], config.chat.model, lambda: _check_chat(workspace, config)),
+        (_SETTINGS["embedder"], meaning, lambda: embedder_id(workspace, config)),
+        (_SETTINGS["reranker"], config.reranking.model, lambda: _reranker(workspace, config)),
     )
     for setting, model, check in checks:
         if model:
@@ -246,66 +167,89 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
                 yield setting, model, problem.cause, problem.cure
 
 
-def _named_server(section: str, settings: ChatConfig | EmbeddingConfig) -> str:
-    if not settings.server:
-        raise ModelMissing(
-            f"The settings name the model {settings.model!r}, but no server.",
-            f"Set {section}.server to the address of the server, "
-            "for example http://127.0.0.1:8080/v1.",
-        )
-    return settings.server
+def server_of(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
+    """The address of the server as ``<section>.server``; nothing for an installed model.
+
+    Another server may run other weights under the same name.
+    """
+    found = named_runtime(settings.model)
+    if found is None or (usual := found[0].address) is None:
+        return {}
+    return {f"{section}.server": (settings.server or usual).rstrip("/")}
+
+
+def _chat(workspace: HasModels, config: Config) -> tuple[Runtime, ModelSpec]:
+    settings = config.chat
+    runtime, spec = _found(workspace, config, settings.model, "chat", settings.server)
+    return runtime, replace(
+        spec, context=settings.context, timeout=settings.timeout, parallel=settings.parallel
+    )
+
+
+def _embedder(workspace: HasModels, config: Config, name: str) -> tuple[Runtime, ModelSpec]:
+    return _found(workspace, config, name, "embedder", config.embedding.server)
+
+
+def _reranker(workspace: HasModels, config: Config) -> tuple[Runtime, ModelSpec]:
+    return _found(workspace, config, config.reranking.model, "reranker", "")
 
 
 def _check_chat(workspace: HasModels, config: Config) -> None:
-    if _split(config.chat.model)[0]:
-        model = open_chat(workspace, config)
-        assert model is not None
-        model.close()
-    else:
-        _installed(workspace, config.chat.model, "chat", "chat.model")
+    runtime, spec = _chat(workspace, config)
+    if not spec.id:
+        runtime.open_chat(spec).close()
 
 
-def _reranker(workspace: HasModels, config: Config) -> "InstalledModel":
-    return _installed(workspace, config.reranking.model, "reranker", "reranking.model")
-
-
-def _device(config: Config) -> str:
-    """Where PyTorch runs: on a GPU if there is one, unless no layer shall."""
-    return "auto" if config.runtime.gpu_layers else "cpu"
-
-
-def _split(model: str) -> tuple[str, str]:
-    """The runtime a model is named for, and its name there; no runtime for an installed one."""
-    runtime, colon, name = model.partition(":")
-    if not colon or runtime not in (OLLAMA, OPENAI):
-        return "", model
-    if not name:
-        raise ModelMissing(
-            f"The settings name the model {model!r}, with no name after the colon.",
-            f"Write it as {runtime}:NAME.",
+def _found(
+    workspace: HasModels, config: Config, name: str, kind: str, server: str
+) -> tuple[Runtime, ModelSpec]:
+    """The runtime of a model of some kind, and all that it has to know; nothing is loaded."""
+    setting = _SETTINGS[kind]
+    threads, gpu_layers = config.runtime.threads, config.runtime.gpu_layers
+    if found := named_runtime(name):
+        runtime, in_runtime = found
+        if not in_runtime:
+            raise ModelMissing(
+                f"The settings name the model {name!r}, with no name after the colon.",
+                f"Write it as {name}NAME.",
+            )
+        runtime.demand(kind)
+        if runtime.address is not None:
+            server = server or runtime.address
+            if not server:
+                raise ModelMissing(
+                    f"The settings name the model {name!r}, but no server.",
+                    f"Set {setting.partition('.')[0]}.server to the address of the server, "
+                    "for example http://127.0.0.1:8080/v1.",
+                )
+        return runtime, ModelSpec(
+            name=in_runtime, server=server, threads=threads, gpu_layers=gpu_layers
         )
-    return runtime, name
+    model = _installed(workspace, name, kind, setting)
+    return BY_FORMAT[model.format], ModelSpec(
+        name=model.name,
+        path=model.path,
+        id=model.id,
+        prefixes=model.prefixes,
+        threads=threads,
+        gpu_layers=gpu_layers,
+    )
 
 
 def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "InstalledModel":
     # Imported only here: what works without a model starts without the store of models.
     from localrag_models.store import ModelStore
 
-    if name.partition(":")[0] in (OLLAMA, OPENAI):
-        raise WrongKind(
-            f"{setting} = {name!r} names a model of a server that cannot do this here.",
-            "Name an installed one: localrag models list",
-        )
     model = ModelStore(workspace.models).find(name)
     if model.kind != kind:
         raise WrongKind(
             f"{setting} = {name!r} names a model of kind {model.kind}, not {kind}.",
             "See what is installed: localrag models list",
         )
-    package, extra = _RUNTIMES[model.format]
-    if find_spec(package) is None:
+    runtime = BY_FORMAT[model.format]
+    if not runtime.installed:
         raise BackendMissing(
-            f"The model {name!r} needs {package}, which is not installed.",
-            f"pip install 'localrag[{extra}]'",
+            f"The model {name!r} needs {runtime.package}, which is not installed.",
+            f"pip install 'localrag[{_EXTRAS[runtime.package]}]'",
         )
     return model

@@ -10,9 +10,9 @@ from importlib.metadata import version
 from localrag.batch import origin as answers
 from localrag.batch.origin import Origin
 from localrag.batch.weights import weights
-from localrag.config import ChatConfig, Config
+from localrag.config import Config
 from localrag.evaluation.model import Questions
-from localrag.inference.opening import OLLAMA, OPENAI
+from localrag.inference.opening import server_of
 from localrag.optimize.model import Plan
 from localrag.optimize.resources import with_model
 from localrag.workspace import Workspace
@@ -39,7 +39,7 @@ def origin_of(
     reflection = plan.reflection or config.chat.model
     return {
         **answers.origin_of(workspace, corpus, config),
-        **_server("chat", config.chat),
+        **server_of("chat", config.chat),
         "gepa": version("gepa"),
         "dataset": questions.dataset.name,
         "split": questions.split,
@@ -53,16 +53,5 @@ def origin_of(
             name.replace("chat.", "reflection."): value
             for name, value in weights(workspace, with_model(config, reflection), "chat").items()
         },
-        **_server("reflection", with_model(config, reflection).chat),
+        **server_of("reflection", with_model(config, reflection).chat),
     }
-
-
-def _server(section: str, settings: ChatConfig) -> Origin:
-    """The address of the server that runs the model; nothing for an installed one."""
-    from localrag_models.backends.ollama import ADDRESS
-
-    if settings.model.startswith(f"{OLLAMA}:"):
-        return {f"{section}.server": settings.server or ADDRESS}
-    if settings.model.startswith(f"{OPENAI}:"):
-        return {f"{section}.server": settings.server}
-    return {}

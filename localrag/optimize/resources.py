@@ -5,12 +5,12 @@ from threading import RLock
 from typing import Self
 
 from localrag.config import ChatConfig, Config
-from localrag.inference.opening import OLLAMA, OPENAI
 from localrag.methods.answering import MethodResources
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel
+from localrag_models.runtimes import named_runtime
 from localrag_models.store import ModelStore
 
 
@@ -38,5 +38,5 @@ def with_model(config: Config, model: str) -> Config:
 def weight(workspace: Workspace, *models: str) -> int:
     """Bytes of the weights that are loaded for these models; a server has its own memory."""
     store = ModelStore(workspace.models)
-    installed = [name for name in models if not name.startswith((f"{OLLAMA}:", f"{OPENAI}:"))]
+    installed = [name for name in models if not named_runtime(name)]
     return sum(store.find(name).size for name in installed)

@@ -204,7 +204,7 @@ def test_vectors_of_another_model_do_not_stop_a_search_that_named_none(
 def test_an_embedder_whose_runtime_is_missing_is_not_chosen(
     hybrid: Workspace, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("localrag.inference.opening.find_spec", lambda _: None)
+    monkeypatch.setattr("localrag_models.runtimes.find_spec", lambda _: None)
     outcome = cli("--set", "embedding.model=", "search", QUESTION)
     assert outcome.code == 0
     assert "searched by words only" in outcome.err

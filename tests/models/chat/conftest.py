@@ -9,14 +9,20 @@ from tiny_models.chat import write_chat_gguf, write_chat_gguf_with_vocabulary
 from tiny_models.servers import OllamaDouble, OpenAIDouble, llama_cpp_server
 
 from localrag_models.backends.llama_cpp.chat import LlamaCppChat
-from localrag_models.backends.ollama import OllamaChat
-from localrag_models.backends.openai import OpenAIChat
 from localrag_models.chat import ChatModel
+from localrag_models.runtimes import BY_NAME, ModelSpec
 
 Opener = Callable[..., ChatModel]
 
 SERVERS = ["ollama", "openai", "openai_llama_cpp"]
 BACK_ENDS = ["llama_cpp_qwen3", "llama_cpp_llama", *SERVERS]
+
+
+def _opener(runtime: str, server: str) -> Opener:
+    """Opens the model ``tiny`` of a server, as the registry of runtimes does."""
+    return lambda context=1024: BY_NAME[runtime].open_chat(
+        ModelSpec(name="tiny", server=server, context=context)
+    )
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +48,7 @@ def ollama(tiny_chat: Path, allow_loopback: Callable[[], None]) -> Iterator[Open
     """Opens models of a server that speaks Ollama's protocol."""
     allow_loopback()
     with LlamaCppChat(tiny_chat, threads=1) as chat, OllamaDouble(chat) as server:
-        yield lambda context=1024: OllamaChat("tiny", server=server.address, context=context)
+        yield _opener("ollama", server.address)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,7 @@ def openai(tiny_chat: Path, allow_loopback: Callable[[], None]) -> Iterator[Open
     """Opens models of a server that speaks OpenAI's protocol as llama-server does."""
     allow_loopback()
     with LlamaCppChat(tiny_chat, threads=1) as chat, OpenAIDouble(chat) as server:
-        yield lambda context=1024: OpenAIChat("tiny", server=server.address, context=context)
+        yield _opener("openai", server.address)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +64,7 @@ def openai_llama_cpp(tiny_chat: Path, allow_loopback: Callable[[], None]) -> Ite
     """Opens models of the real server of llama-cpp-python."""
     allow_loopback()
     with llama_cpp_server(tiny_chat) as address:
-        yield lambda context=1024: OpenAIChat("tiny", server=address, context=context)
+        yield _opener("openai", address)
 
 
 @pytest.fixture(autouse=True)

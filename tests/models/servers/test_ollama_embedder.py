@@ -8,6 +8,7 @@ from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
 from localrag_models.backends.ollama import OllamaChat, OllamaEmbedder, embedder_id
 from localrag_models.embedding import E5, Prefixes
 from localrag_models.errors import ModelMissing, ServerBroke, ServerRefused, WrongKind
+from localrag_models.runtimes import ModelSpec
 
 pytestmark = pytest.mark.usefixtures("loopback", "quick_retries")
 
@@ -84,8 +85,10 @@ def test_trouble_in_passing_is_tried_again(double):
 
 
 def test_the_id_is_known_without_opening_it(embedder, double):
-    assert embedder.id == embedder_id("tiny-embedder", double.address, E5)
-    assert embedder.id != embedder_id("tiny-embedder", double.address)
+    assert embedder.id == embedder_id(
+        ModelSpec(name="tiny-embedder", server=double.address, prefixes=E5)
+    )
+    assert embedder.id != embedder_id(ModelSpec(name="tiny-embedder", server=double.address))
 
 
 def test_no_key_comes_from_the_environment(double, monkeypatch):

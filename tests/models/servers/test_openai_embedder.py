@@ -16,6 +16,7 @@ from localrag_models.errors import (
     ServerUnreachable,
     WrongKind,
 )
+from localrag_models.runtimes import ModelSpec
 
 pytestmark = pytest.mark.usefixtures("loopback", "quick_retries")
 
@@ -153,12 +154,12 @@ def test_trouble_in_passing_is_tried_again(double):
 
 
 def test_the_id_tells_models_apart(embedder, double):
-    assert embedder.id == embedder_id("tiny", double.address, E5)
+    assert embedder.id == embedder_id(ModelSpec(name="tiny", server=double.address, prefixes=E5))
     assert embedder.id.startswith("tiny@")
-    assert embedder.id != embedder_id("tiny", double.address)
+    assert embedder.id != embedder_id(ModelSpec(name="tiny", server=double.address))
     other = {"data": [{"embedding": list(range(1, embedder.dimension + 1))}]}
     double.instead(PATH, *[Answer.json(other)] * 2)
-    assert embedder.id != embedder_id("tiny", double.address, E5)
+    assert embedder.id != embedder_id(ModelSpec(name="tiny", server=double.address, prefixes=E5))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from localrag.config import Config
 from localrag.inference.opening import models_in_use
 from localrag.workspace import Workspace
+from localrag_models.runtimes import named_runtime
 
 if TYPE_CHECKING:
     from localrag_models.catalogue import CatalogueEntry
@@ -115,8 +116,7 @@ def _named(name: str, used: dict[str, str]) -> ModelRow:
         "embedding.model": "embedder",
         "reranking.model": "reranker",
     }
-    served = name.partition(":")[0] in ("ollama", "openai") and ":" in name
-    state = State.SERVED if served else State.ABSENT
+    state = State.SERVED if named_runtime(name) else State.ABSENT
     return ModelRow(name, state, kinds[used[name]], used_as=used[name])
 
 

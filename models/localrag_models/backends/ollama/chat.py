@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from localrag_models.backends.ollama.server import ADDRESS, ModelCard, OllamaServer
+from localrag_models.backends.ollama.server import ModelCard, OllamaServer
 from localrag_models.backends.servers.chat import ServerChat
 from localrag_models.backends.servers.counts import likely, tokens
 from localrag_models.backends.servers.http import Json
@@ -37,7 +37,7 @@ class OllamaChat(ServerChat):
         self,
         model: str,
         *,
-        server: str = ADDRESS,
+        server: str,
         context: int = 0,
         timeout: float = 300.0,
         parallel: int = 1,

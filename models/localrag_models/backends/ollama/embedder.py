@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from localrag_models.backends.ollama.models import ollama_models
-from localrag_models.backends.ollama.server import ADDRESS, ModelCard, OllamaServer, missing
+from localrag_models.backends.ollama.models import list_models
+from localrag_models.backends.ollama.server import ModelCard, OllamaServer, missing
 from localrag_models.backends.servers.embedder import (
     LARGEST_INPUT,
     ServerEmbedder,
@@ -15,6 +15,7 @@ from localrag_models.backends.servers.embedder import (
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import WrongKind
 from localrag_models.retrying import Retry, warn
+from localrag_models.runtimes import ModelSpec
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Vectors
@@ -42,7 +43,7 @@ class OllamaEmbedder(ServerEmbedder):
         self,
         model: str,
         *,
-        server: str = ADDRESS,
+        server: str,
         timeout: float = 300.0,
         prefixes: Prefixes | None = None,
         id: str = "",  # noqa: A002 - the name of the contract
@@ -54,7 +55,7 @@ class OllamaEmbedder(ServerEmbedder):
             _demand_embedder(model, card)
             self._input = min(card.context or LARGEST_INPUT, LARGEST_INPUT)
             super().__init__(
-                id or embedder_id(model, server, prefixes),
+                id or embedder_id(ModelSpec(name=model, server=server, prefixes=prefixes)),
                 card.dimension or len(self._ask(["a"])[0]),
                 self._input * 3 // 4,
                 trained_with(model) if prefixes is None else prefixes,
@@ -89,23 +90,20 @@ class OllamaEmbedder(ServerEmbedder):
         self._server.close()
 
 
-def embedder_id(model: str, server: str = ADDRESS, prefixes: Prefixes | None = None) -> str:
+def embedder_id(spec: ModelSpec) -> str:
     """Names an embedder and its weights, without loading it: "bge-m3:latest@79076464 (Ollama)".
-
-    Args:
-        model: its name on the server.
-        server: address of the server.
-        prefixes: as `OllamaEmbedder` takes them.
 
     Raises:
         ModelMissing: the server has no such model.
         ModelError: the server cannot be asked.
     """
+    model = spec.name
     full = model if ":" in model.rsplit("/", 1)[-1] else f"{model}:latest"
-    listed = next((each for each in ollama_models(server) if each.name == full), None)
+    listed = next((each for each in list_models(spec.server) if each.name == full), None)
     if listed is None:
-        raise missing(model, server)
-    weights = f"{listed.digest} {trained_with(model) if prefixes is None else prefixes}"
+        raise missing(model, spec.server)
+    prefixes = trained_with(model) if spec.prefixes is None else spec.prefixes
+    weights = f"{listed.digest} {prefixes}"
     return f"{full}@{blake2b(weights.encode(), digest_size=4).hexdigest()} (Ollama)"
 
 

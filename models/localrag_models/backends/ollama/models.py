@@ -5,10 +5,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from localrag_models.backends.ollama.server import ADDRESS, OllamaServer
+from localrag_models.backends.ollama.server import OllamaServer
 from localrag_models.backends.servers.streaming import Cancelled
 from localrag_models.chat import never
 from localrag_models.errors import ModelMissing, TransferFailed
+from localrag_models.store.progress import Progress, silent
 
 if TYPE_CHECKING:
     from ollama import ListResponse, ProgressResponse
@@ -38,24 +39,7 @@ class OllamaModel:
     quantization: str
 
 
-@dataclass(frozen=True, slots=True)
-class PullProgress:
-    """How far a pull has come.
-
-    Attributes:
-        status: what the server is doing, in its words.
-        digest: of the file it is fetching; empty where it fetches none.
-        completed: bytes of it that are there.
-        total: bytes it has; 0 where unknown.
-    """
-
-    status: str
-    digest: str
-    completed: int
-    total: int
-
-
-def ollama_models(server: str = ADDRESS) -> list[OllamaModel]:
+def list_models(server: str) -> list[OllamaModel]:
     """The models an Ollama server has.
 
     Raises:
@@ -66,19 +50,25 @@ def ollama_models(server: str = ADDRESS) -> list[OllamaModel]:
     return [_model(each) for each in listed]
 
 
-def ollama_pull(
+def pull_model(
     model: str,
-    server: str = ADDRESS,
-    on_progress: Callable[[PullProgress], None] | None = None,
+    server: str,
+    on_progress: Progress = silent,
     cancelled: Callable[[], bool] = never,
 ) -> None:
     """Have an Ollama server fetch a model from its library; a broken pull goes on where it was.
 
+    Args:
+        model: its name in the library.
+        server: address of the server.
+        on_progress: told what the server is doing, in its words, and how many bytes of the file
+            that it is fetching are there and in all; 0 where it fetches none.
+        cancelled: asked at each sign of progress.
+
     Raises:
         ModelMissing: its library has no such model.
         TransferFailed: the pull did not end well.
-        Cancelled: `cancelled`, asked at each sign of progress, was true (from
-            `backends.servers.streaming`).
+        Cancelled: `cancelled` was true (from `backends.servers.streaming`).
         ModelError: the server cannot be asked.
     """
     done = False
@@ -88,8 +78,7 @@ def ollama_pull(
                 if cancelled():
                     raise Cancelled
                 done = told.status == "success"
-                if on_progress is not None:
-                    on_progress(_progress(told))
+                on_progress(told.status or "", told.completed or 0, told.total or 0)
         if not done:
             raise ollama.broke(f"ended the pull of {model!r} before it was done")
 
@@ -120,21 +109,8 @@ def _model(listed: "ListResponse.Model") -> OllamaModel:
     return OllamaModel(
         name=listed.model or "",
         size=listed.size or 0,
-        digest=_hexadecimal(listed.digest),
+        digest=(listed.digest or "").removeprefix("sha256:"),
         family=(details and details.family) or "",
         parameters=(details and details.parameter_size) or "",
         quantization=(details and details.quantization_level) or "",
     )
-
-
-def _progress(told: "ProgressResponse") -> PullProgress:
-    return PullProgress(
-        status=told.status or "",
-        digest=_hexadecimal(told.digest),
-        completed=told.completed or 0,
-        total=told.total or 0,
-    )
-
-
-def _hexadecimal(digest: str | None) -> str:
-    return (digest or "").removeprefix("sha256:")

@@ -22,8 +22,6 @@ from localrag_models.windows import well_formed
 if TYPE_CHECKING:
     from ollama import Client
 
-ADDRESS = "http://127.0.0.1:11434"
-
 _READ_BY_THE_CLIENT = frozenset(
     {"OLLAMA_API_KEY", "OLLAMA_HOST", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
 )

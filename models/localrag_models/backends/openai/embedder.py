@@ -169,22 +169,6 @@ class OpenAIEmbedder(ServerEmbedder):
         self._server.close()
 
 
-def embedder_id(model: str, server: str, prefixes: Prefixes | None = None) -> str:
-    """Names an embedder and its weights: "multilingual-e5-small@79076464 (Model server)".
-
-    Args:
-        model: its name on the server.
-        server: address of the server.
-        prefixes: as `OpenAIEmbedder` takes them.
-
-    Raises:
-        ModelMissing: the server has no such model.
-        ModelError: the server cannot be asked, or does not embed.
-    """
-    with OpenAIEmbedder(model, server=server, prefixes=prefixes) as embedder:
-        return embedder.id
-
-
 def _fingerprint(sample: "Row", prefixes: Prefixes) -> str:
     """Eight hexadecimal digits that change with the weights.
 

@@ -1,0 +1,174 @@
+"""The runtimes: what runs a model, and how it is opened. They are told apart here and nowhere else.
+
+A runtime is a module below `backends` and an entry in `BY_NAME` or `BY_FORMAT`. The module offers
+what the runtime can do, as functions of these names:
+
+- ``open_chat``, ``open_embedder``, ``open_reranker``: open the model that a `ModelSpec` tells;
+- ``embedder_id``: the id that the embedder would have, without loading it;
+- ``list_models``, ``pull_model``: of a server that keeps models itself, which it has, and getting
+  more of them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from localrag_models.errors import WrongKind
+
+if TYPE_CHECKING:
+    from localrag_models.backends.ollama import OllamaModel
+    from localrag_models.chat import ChatModel
+    from localrag_models.embedding import Embedder, Prefixes
+    from localrag_models.reranking import Reranker
+    from localrag_models.store import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """Which model is to be run, and how; a runtime takes of it what concerns it.
+
+    Attributes:
+        name: of the model, as its server or the store knows it.
+        path: the file or folder of an installed model.
+        id: names model and weights; empty for one that the runtime makes.
+        prefixes: of an embedder; None for those that its folder or family tells.
+        server: address of the server.
+        context: tokens of prompt and reply together; 0 leaves it to the runtime.
+        timeout: seconds without a byte after which a server counts as stuck.
+        parallel: calls sent to a server at the same time.
+        threads: to compute with; 0 leaves it to the runtime.
+        gpu_layers: layers to put on a GPU, where there is one; -1 for all.
+        on_load: told which share of the weights is loaded, from 0 to 1. What it raises ends the
+            loading and passes through.
+    """
+
+    name: str
+    path: Path = Path()
+    id: str = ""
+    prefixes: "Prefixes | None" = None
+    server: str = ""
+    context: int = 0
+    timeout: float = 300.0
+    parallel: int = 1
+    threads: int = 0
+    gpu_layers: int = -1
+    on_load: Callable[[float], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """What runs models.
+
+    Attributes:
+        name: for messages.
+        module: of the back end, imported when it is first used.
+        package: that has to be installed for it; empty where none has.
+        address: of its server, unless another is named; empty where one has to be, None where it
+            runs in this process.
+    """
+
+    name: str
+    module: str
+    package: str = ""
+    address: str | None = None
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package that it needs is there."""
+        return not self.package or find_spec(self.package) is not None
+
+    def demand(self, kind: str) -> None:
+        """Go on only where it runs models of a kind: ``chat``, ``embedder`` or ``reranker``.
+
+        Raises:
+            WrongKind: it does not.
+        """
+        self._offered(f"open_{kind}")
+
+    def open_chat(self, spec: ModelSpec) -> "ChatModel":
+        """Open a chat model.
+
+        Raises:
+            ModelError: it cannot be used.
+        """
+        model: ChatModel = self._offered("open_chat")(spec)
+        return model
+
+    def open_embedder(self, spec: ModelSpec) -> "Embedder":
+        """Open an embedder.
+
+        Raises:
+            ModelError: it cannot be used.
+        """
+        model: Embedder = self._offered("open_embedder")(spec)
+        return model
+
+    def open_reranker(self, spec: ModelSpec) -> "Reranker":
+        """Open a reranker.
+
+        Raises:
+            ModelError: it cannot be used.
+        """
+        model: Reranker = self._offered("open_reranker")(spec)
+        return model
+
+    def embedder_id(self, spec: ModelSpec) -> str:
+        """Names an embedder and its weights.
+
+        Raises:
+            ModelError: there is no such embedder, or its server cannot be asked.
+        """
+        return str(self._offered("embedder_id")(spec))
+
+    def list_models(self, server: str) -> "list[OllamaModel]":
+        """The models that a server has.
+
+        Raises:
+            WrongKind: such servers do not tell.
+            ModelError: the server cannot be asked.
+        """
+        models: list[OllamaModel] = self._offered("list_models")(server or self.address)
+        return models
+
+    def pull_model(self, name: str, server: str, on_progress: "Progress") -> None:
+        """Have a server fetch a model.
+
+        Raises:
+            WrongKind: such servers do not.
+            ModelError: the server cannot be asked, or the pull did not end well.
+        """
+        self._offered("pull_model")(name, server or self.address, on_progress)
+
+    def _offered(self, function: str) -> Callable[..., Any]:
+        offered: Callable[..., Any] | None = getattr(import_module(self.module), function, None)
+        if offered is None:
+            raise WrongKind(f"{self.name} does not offer this ({function}).", "Use another model.")
+        return offered
+
+
+BY_NAME: Mapping[str, Runtime] = {
+    "ollama": Runtime(
+        "Ollama", "localrag_models.backends.ollama", address="http://127.0.0.1:11434"
+    ),
+    "openai": Runtime("Model server", "localrag_models.backends.openai", address=""),
+}
+"""The runtimes that stand before the name of a model: ``ollama:qwen3:8b``."""
+
+BY_FORMAT: Mapping[str, Runtime] = {
+    "gguf": Runtime("llama.cpp", "localrag_models.backends.llama_cpp", "llama_cpp"),
+    "sentence-transformers": Runtime(
+        "sentence-transformers",
+        "localrag_models.backends.sentence_transformers",
+        "sentence_transformers",
+    ),
+}
+"""The runtimes of installed models, by the format of their files."""
+
+
+def named_runtime(model: str) -> tuple[Runtime, str] | None:
+    """The runtime that stands before the name of a model, and that name; None where none does."""
+    runtime, colon, name = model.partition(":")
+    return (BY_NAME[runtime], name) if colon and runtime in BY_NAME else None
