@@ -124,9 +124,6 @@ class RuntimeConfig(_Section):
 class TuiConfig(_Section):
     """The terminal workbench."""
 
-    language: Literal["auto", "en", "ja"] = Field(
-        "auto", description="of the interface; auto: as chosen there, else as the environment says"
-    )
     theme: Literal["auto", "dark", "light"] = Field(
         "auto", description="colours; auto: as chosen there, else dark"
     )
@@ -139,6 +136,11 @@ class Config(_Section):
     """Every setting of localrag."""
 
     corpus: str = Field("main", min_length=1, description="corpus used where none is named")
+    language: Literal["auto", "en", "ja"] = Field(
+        "auto",
+        description="of everything shown; auto: in the workbench as chosen there, else as the "
+        "environment says",
+    )
     ingest: IngestConfig = IngestConfig()
     retrieval: RetrievalConfig = RetrievalConfig()
     method: MethodConfig = MethodConfig()

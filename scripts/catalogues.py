@@ -21,6 +21,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
 
+from localrag.cli.verbs import paragraphs
 from localrag.language import LANGUAGES
 
 Rooms = dict[str, list[Path]]
@@ -30,7 +31,12 @@ DIVIDED = ("localrag", "tui/localrag_tui")
 """Packages whose folders are rooms."""
 WHOLE = ("models/localrag_models", "indexes/localrag_indexes")
 """Packages that are one room each."""
+HELP = "localrag.cli.help"
+"""The room of what the command line explains, which no mark names: verbs, options, settings."""
 WRITTEN_IN = "en"
+
+_HELP = {"help", "short", "about", "description"}
+"""Arguments that are help texts."""
 
 _FORMS = {"_": 1, "N_": 1, "ngettext": 2}
 """How many forms of a message follow a mark."""
@@ -69,7 +75,28 @@ def rooms(named: Collection[str] = ()) -> Rooms:
         for path in sorted(folder.iterdir()):
             if path.is_dir() and (files := sorted(path.rglob("*.py"))):
                 found[f"{folder.name}.{path.name}"] = files
+    found[HELP] = [*found.get("localrag.cli", ()), REPOSITORY / "localrag" / "config.py"]
+    found[HELP] = [path for path in found[HELP] if path.exists()]
     return {room: files for room, files in found.items() if not named or room in named}
+
+
+def _helped(code: str) -> Iterator[str]:
+    """What a module of the command line explains: its verbs and what they take."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.FunctionDef) and _is_verb(node):
+            yield from paragraphs(ast.get_docstring(node) or "")
+        elif (
+            isinstance(node, ast.keyword)
+            and node.arg in _HELP
+            and isinstance(node.value, ast.Constant)
+        ):
+            yield from paragraphs(str(node.value.value))
+
+
+def _is_verb(function: ast.FunctionDef) -> bool:
+    """Whether Typer calls it: the docstring of such a function is a help text."""
+    kinds = {ast.unparse(arg.annotation) for arg in function.args.args if arg.annotation}
+    return bool(kinds & {"typer.Context", "Json"})
 
 
 def translations() -> list[str]:
@@ -86,7 +113,7 @@ def update(chosen: Rooms) -> None:
         translated = _translated(language)
         for room, files in chosen.items():
             source = _path(language, room)
-            asked = _asked(files)
+            asked = _asked(room, files)
             if not len(asked):
                 source.unlink(missing_ok=True)
                 source.with_suffix(".mo").unlink(missing_ok=True)
@@ -121,7 +148,7 @@ def faults(chosen: Rooms) -> list[str]:
             source = _path(language, room)
             known = _known(source)
             name = f"{language}/{room}"
-            found += (f"{name}: {fault}" for fault in _faults(_asked(files), known))
+            found += (f"{name}: {fault}" for fault in _faults(_asked(room, files), known))
             if len(known) and _stale(source, known):
                 found.append(f"{name}: the compiled catalogue is behind")
             for message in _messages(known):
@@ -137,11 +164,12 @@ def _path(language: str, room: str) -> Path:
     return REPOSITORY / "localrag" / "locale" / language / "LC_MESSAGES" / f"{room}.po"
 
 
-def _asked(files: Iterable[Path]) -> Catalog:
+def _asked(room: str, files: Iterable[Path]) -> Catalog:
     """The messages that the code of a room shows."""
     catalog = Catalog()
     for path in files:
-        for message in _marked(path.read_text(encoding="utf-8")):
+        code = path.read_text(encoding="utf-8")
+        for message in _helped(code) if room == HELP else _marked(code):
             catalog.add(message, locations=[(path.relative_to(REPOSITORY).as_posix(), 1)])
     return catalog
 

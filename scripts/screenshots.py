@@ -39,7 +39,7 @@ async def screenshot(home: Path, scene: Scene, language: str, theme: str) -> str
     for arguments in (["init"], ["add", "--sample"], ["index"]):
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             assert localrag(["--home", str(home), *arguments]) == 0
-    bench = Workbench(Workspace(home), {"tui.language": language, "tui.theme": theme})
+    bench = Workbench(Workspace(home), {"language": language, "tui.theme": theme})
     async with bench.run_test(size=_SIZE) as pilot:
         await scene(pilot)
         return bench.export_screenshot(title="localrag tui")

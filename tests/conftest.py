@@ -16,6 +16,8 @@ import pytest
 from hypothesis import settings
 from pytest_socket import enable_socket, socket_allow_hosts
 
+from localrag import language
+
 from .ending import (  # noqa: F401 - pytest looks for its hooks here
     pytest_configure,
     pytest_itemcollected,
@@ -67,6 +69,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(name)
     folder = tmp_path / "home"
     monkeypatch.setenv("LOCALRAG_HOME", str(folder))
+    # Whatever the language of whoever runs the tests.
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    language.use("en")
     return folder
 
 

@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from localrag.cli.datasets import CorpusSearched, DatasetName, QuestionsFile, SplitName
 from localrag.cli.session import Json, Session
-from localrag.cli.verbs import verb, verbs
+from localrag.cli.verbs import Group, verb, verbs
 
 if TYPE_CHECKING:
     from typer._click import Context
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 _CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
 
 
-class AsksByDefault(TyperGroup):
+class AsksByDefault(Group):
     """Takes ``eval DATASET …`` for ``eval run DATASET …``."""
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
@@ -26,7 +25,7 @@ class AsksByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(rich_markup_mode=None, cls=AsksByDefault)
+app = typer.Typer(rich_markup_mode=None)
 
 
 def register(parent: typer.Typer) -> None:
@@ -37,6 +36,7 @@ def register(parent: typer.Typer) -> None:
         "eval",
         short="Measure methods on questions whose answers are known.",
         about="eval DATASET is short for eval run DATASET, whose --help names every option.",
+        kind=AsksByDefault,
         examples=(
             "localrag eval lawqa --method statute-lexical",
             "localrag eval lawqa --method all --model qwen3-8b --orders 4",

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -15,11 +16,13 @@ from typing import Annotated
 
 import typer
 
+from localrag import language
 from localrag.cli.session import Session
+from localrag.cli.start import options, overrides
 from localrag.cli.terminal import failure, tell, tell_warnings
-from localrag.cli.verbs import codes_in_words
-from localrag.config_sources import parse_assignments
+from localrag.cli.verbs import EXIT_CODES, Group, in_words, with_examples
 from localrag.errors import LocalragError
+from localrag.language import _
 
 _VERBS = (
     "init",
@@ -41,6 +44,14 @@ _VERBS = (
     "doctor",
 )
 """The modules of the verbs, in the order of the help."""
+
+
+_TOUR = (
+    "localrag init",
+    "localrag add --sample",
+    "localrag index",
+    "localrag ask 渡し舟を運航してはならない水位の基準は何か。",
+)
 
 
 def _version(wanted: bool) -> None:
@@ -65,25 +76,22 @@ def _front_door(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Use another setting for this call."),
     ] = None,
-    _: Annotated[
+    lang: Annotated[
+        str,
+        typer.Option(metavar="CODE", help="Language of what is printed: ja or en."),
+    ] = "",
+    version: Annotated[  # noqa: ARG001 - its callback acts
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Answer questions from Japanese statutes and other texts with checked quotations, offline.
 
-    \b
-    A first tour:
-      localrag init
-      localrag add --sample
-      localrag index
-      localrag ask 渡し舟を運航してはならない水位の基準は何か。
-
     Every verb explains itself: localrag VERB --help.
-    """  # noqa: D301 - the backspace itself keeps the formatter from joining the lines
+    """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-    context.obj = Session(home=home, overrides=parse_assignments(assignments or []))
+    context.obj = Session(home=home, overrides=overrides(assignments or [], lang))
 
 
 @cache
@@ -93,7 +101,7 @@ def _command_line() -> typer.Typer:
         pretty_exceptions_enable=False,
         # Plain help is drawn four times faster than the one with frames.
         rich_markup_mode=None,
-        epilog=codes_in_words(),
+        cls=with_examples(Group, _TOUR, tuple(EXIT_CODES)),
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(_front_door)
@@ -118,6 +126,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors=errors)
     tell_warnings()
     try:
+        language.use(_language(sys.argv[1:] if arguments is None else arguments))
         app = _command_line()
         return _outcome(app(args=arguments, prog_name="localrag", standalone_mode=False))
     except SystemExit as leaving:
@@ -126,20 +135,36 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return tell_failure(error)
 
 
+def _language(words: Sequence[str]) -> str:
+    """The language of this call: as it says, else as the settings, else as the environment does."""
+    from localrag.config_sources import collect
+    from localrag.workspace import Workspace
+
+    given = options(words)
+    wanted: object = None
+    # What is wrong with these is told by what needs them.
+    with suppress(LocalragError):
+        named = overrides(given.set, given.lang) if given else {}
+        wanted, _source = collect(Workspace.locate(given.home if given else None), named).get(
+            "language", (None, "")
+        )
+    return str(wanted) if wanted in language.LANGUAGES else language.of_environment()
+
+
 def tell_failure(error: BaseException) -> int:
     """Show what has ended a command, and give its exit code."""
     if isinstance(error, KeyboardInterrupt):
         return _interrupted()
     if isinstance(error, typer.TyperException):
-        failure(error.format_message(), _usage_hint(error))
+        failure(in_words(error), _usage_hint(error))
         return error.exit_code
     _traceback_on_demand(error)
     if isinstance(error, LocalragError):
         failure(error.cause, error.cure)
         return error.exit_code
     failure(
-        f"an error nobody foresaw: {type(error).__name__}: {error}",
-        "Run it again with LOCALRAG_DEBUG=1 in the environment to see the traceback.",
+        _("an error nobody foresaw: {error}").format(error=f"{type(error).__name__}: {error}"),
+        _("Run it again with LOCALRAG_DEBUG=1 in the environment to see the traceback."),
     )
     return 1
 
@@ -151,22 +176,23 @@ def _outcome(value: object) -> int:
 
 
 def _interrupted() -> int:
-    tell("interrupted; what was finished is kept, nothing is half-done")
+    tell(_("interrupted; what was finished is kept, nothing is half-done"))
     return 130
 
 
 def _usage_hint(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     if context is None:
-        return "localrag --help shows what it takes."
+        return _("{command} --help shows what it takes.").format(command="localrag")
     root = context.find_root()
     verb = context.command_path.removeprefix(root.command_path)
     unknown = getattr(error, "option_name", "")
     for option in root.command.params:
         if verb and unknown in option.opts:
             written = " ".join(filter(None, (unknown, option.metavar)))
-            return f"It goes before the verb: {root.command_path} {written}{verb} …"
-    return f"{context.command_path} --help shows what it takes."
+            line = f"{root.command_path} {written}{verb} …"
+            return _("It goes before the verb: {line}").format(line=line)
+    return _("{command} --help shows what it takes.").format(command=context.command_path)
 
 
 def _traceback_on_demand(error: BaseException) -> None:

@@ -39,9 +39,7 @@ def show(
     ],
     everything: Annotated[
         bool,
-        typer.Option(
-            "--all", help=f"Print every link and triple, not the first {_LINKS} of a kind."
-        ),
+        typer.Option("--all", help="Print every link and triple, not only the first of each kind."),
     ] = False,
     corpus: Corpus = "",
     as_json: Json = False,

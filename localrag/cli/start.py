@@ -14,6 +14,7 @@ from pathlib import Path
 
 from localrag.config_sources import parse_assignments
 from localrag.errors import UsageError
+from localrag.language import LANGUAGES, N_
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -24,13 +25,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     # Looking for plugins in every installed package takes as long as reading the settings.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     words = sys.argv[1:] if arguments is None else arguments
-    plain = _plain_call(words)
-    if plain is None:
+    given = options(words)
+    if given is None or given.verb != "tui" or given.unknown:
         from localrag.cli import main
 
         return main.run(words)
     try:
-        open_workbench(plain.home, parse_assignments(plain.set))
+        open_workbench(given.home, overrides(given.set, given.lang))
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - `main` tells it as any other
         from localrag.cli.main import tell_failure
 
@@ -52,8 +53,8 @@ def open_workbench(home: Path | None, overrides: Mapping[str, object]) -> None:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
-            "The workbench needs a terminal, and there is none.",
-            "For scripts there are the other verbs: localrag --help",
+            N_("The workbench needs a terminal, and there is none."),
+            N_("For scripts there are the other verbs: localrag --help"),
         )
     # Importing makes no garbage, but many objects to look through for some; the workbench sees to
     # its own.
@@ -72,14 +73,54 @@ def open_workbench(home: Path | None, overrides: Mapping[str, object]) -> None:
     import_module("localrag_tui.app").run(workspace, overrides)
 
 
-def _plain_call(words: Sequence[str]) -> argparse.Namespace | None:
-    """The options of ``localrag [--home FOLDER] [--set KEY=VALUE]… tui``; None for another line."""
+class Options(argparse.Namespace):
+    """What stands on a command line before its verb.
+
+    Attributes:
+        home: the folder of the workspace; None where none is named.
+        set: settings of this call, as they are written.
+        lang: the language; "" where none is named.
+        verb: None where there is none.
+        unknown: what follows the verb, and what is not known.
+    """
+
+    home: Path | None
+    set: list[str]
+    lang: str
+    verb: str | None
+    unknown: list[str]
+
+
+def options(words: Sequence[str]) -> Options | None:
+    """Read ``[--home FOLDER] [--set KEY=VALUE]… [--lang CODE] VERB …``; None for another line."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--home", type=Path, default=os.environ.get("LOCALRAG_HOME") or None)
     parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--lang", default="")
     parser.add_argument("verb", nargs="?")
+    parser.add_argument("unknown", nargs=argparse.REMAINDER)
     try:
-        found, unknown = parser.parse_known_args(words)
+        found, unknown = parser.parse_known_args(words, Options())
     except argparse.ArgumentError:
         return None
-    return found if found.verb == "tui" and not unknown else None
+    found.unknown = [*unknown, *found.unknown]
+    return found
+
+
+def overrides(assignments: Sequence[str], lang: str) -> dict[str, object]:
+    """The settings of a command line, by dotted key.
+
+    Raises:
+        UsageError: one is no assignment, or there is no such language.
+    """
+    given: dict[str, object] = {**parse_assignments(assignments)}
+    if lang:
+        if lang not in LANGUAGES:
+            raise UsageError(
+                N_("There is no language {code!r}."),
+                N_("There is: {codes}."),
+                code=lang,
+                codes=", ".join(LANGUAGES),
+            )
+        given["language"] = lang
+    return given

@@ -12,7 +12,7 @@ def register(app: typer.Typer) -> None:
     verb(
         app,
         "tui",
-        examples=["localrag tui", "localrag --set tui.language=ja tui"],
+        examples=["localrag tui", "localrag --lang ja tui"],
         exit_codes=(0, 2, 5, 7),
     )(tui)
 

@@ -1,24 +1,134 @@
-"""How a verb is registered: its help is put together in one way, with examples and exit codes."""
+"""How a verb is registered and explained: its help is made in one way, in the language in use."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
 from inspect import cleandoc
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+
+from localrag.errors import UsageError
+from localrag.language import N_, _
+
+if TYPE_CHECKING:
+    from typer._click import Command as ClickCommand
+    from typer._click import Context, HelpFormatter
 
 EXIT_CODES = {
-    0: "done",
-    1: "an error nobody foresaw (a bug)",
-    2: "the request is malformed",
-    3: "nothing was found, a claim is not supported, or a law named is not in the corpus",
-    4: "a file or a question failed; the rest was done",
-    5: "the workspace, a store or an index cannot be used as it is",
-    6: "another process is writing; try again later",
-    7: "the disk is full or the folder cannot be written",
-    8: "a model or its server cannot be used",
-    130: "interrupted with Ctrl-C; what was finished is kept",
-    141: "the reader of the output went away",
+    0: N_("done"),
+    1: N_("an error nobody foresaw (a bug)"),
+    2: N_("the request is malformed"),
+    3: N_("nothing was found, a claim is not supported, or a law named is not in the corpus"),
+    4: N_("a file or a question failed; the rest was done"),
+    5: N_("the workspace, a store or an index cannot be used as it is"),
+    6: N_("another process is writing; try again later"),
+    7: N_("the disk is full or the folder cannot be written"),
+    8: N_("a model or its server cannot be used"),
+    130: N_("interrupted with Ctrl-C; what was finished is kept"),
+    141: N_("the reader of the output went away"),
 }
 """Every exit code of the command line; the errors behind them are in `localrag.errors`."""
+
+# What Typer explains by itself.
+_OF_TYPER = (
+    N_("Show this message and exit."),
+    N_("Install completion for the current shell."),
+    N_("Show completion for the current shell, to copy it or customize the installation."),
+)
+
+_WIDEST = 80
+# Names of options that are wider than this stand on a line of their own.
+_WIDEST_NAME = 30
+
+
+class _Explained:
+    """The help of a verb or of a group, in the language in use.
+
+    Its messages are translated when they are shown: a command line is made once for a process.
+    """
+
+    examples: ClassVar[Sequence[str]] = ()
+    exit_codes: ClassVar[Sequence[int]] = ()
+
+    help: str | None
+    short_help: str | None
+
+    def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002 - wraps, cuts nothing
+        """The first sentence of the help, whole."""
+        return _(self.short_help or paragraphs(self.help or "")[0])
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write usage, description, examples, what it takes, and exit codes."""
+        width = min(get_terminal_size().columns, _WIDEST) - 2
+        usage = " ".join(self.collect_usage_pieces(ctx))  # type: ignore[attr-defined]
+        formatter.write(f"{_('Usage:')} {ctx.command_path} {usage}\n")
+        for paragraph in paragraphs(self.help or ""):
+            rows = _rows(_(paragraph), width - 2)
+            formatter.write("\n" + "".join(f"  {row}\n" for row in rows))
+        if self.examples:
+            lines = (f"    {example}\n" for example in self.examples)
+            formatter.write(f"\n  {_('Examples:')}\n{''.join(lines)}")
+        params = self.get_params(ctx)  # type: ignore[attr-defined]
+        for kind, heading in (("argument", _("Arguments:")), ("option", _("Options:"))):
+            records = [
+                _record(param, ctx)
+                for param in params
+                if param.param_type_name == kind and not param.hidden
+            ]
+            formatter.write("".join(_listed(heading, records, width)))
+        commands = getattr(self, "commands", {}).items()
+        shorts = [(name, command.get_short_help_str()) for name, command in commands]
+        formatter.write("".join(_listed(_("Commands:"), shorts, width)))
+        if self.exit_codes:
+            lines = (f"    {code:<3} {_(EXIT_CODES[code])}\n" for code in self.exit_codes)
+            formatter.write(f"\n  {_('Exit codes:')}\n{''.join(lines)}")
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Read the arguments.
+
+        Raises:
+            UsageError: there are more than it takes.
+        """
+        ctx.allow_extra_args = True
+        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        if rest and not isinstance(self, TyperGroup) and not ctx.resilient_parsing:
+            raise UsageError(
+                N_("unexpected extra argument: {arguments}"),
+                N_("{command} --help shows what it takes."),
+                arguments=" ".join(rest),
+                command=ctx.command_path,
+            )
+        return rest
+
+
+class Command(_Explained, TyperCommand):
+    """A verb."""
+
+
+class Group(_Explained, TyperGroup):
+    """A group of verbs."""
+
+    def resolve_command(
+        self, ctx: "Context", args: list[str]
+    ) -> "tuple[str | None, ClickCommand | None, list[str]]":
+        """Find the verb that is named.
+
+        Raises:
+            UsageError: there is none of this name.
+        """
+        if args[0] not in self.commands and not ctx.resilient_parsing:
+            close = get_close_matches(args[0], self.commands, n=1)
+            cure = N_("Perhaps: {command} {close}") if close else N_("{command} --help names them.")
+            raise UsageError(
+                N_("There is no verb {name!r}."),
+                cure,
+                name=args[0],
+                command=ctx.command_path,
+                close="".join(close),
+            )
+        return super().resolve_command(ctx, args)
 
 
 def verb(
@@ -27,7 +137,9 @@ def verb(
     """Register a function as the verb `name`; its docstring says what the verb does."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        app.command(name, help=_help(function.__doc__ or "", examples, exit_codes))(function)
+        app.command(name, help=function.__doc__, cls=with_examples(Command, examples, exit_codes))(
+            function
+        )
         return function
 
     return register
@@ -42,6 +154,7 @@ def verbs(
     about: str = "",
     examples: Sequence[str],
     exit_codes: Sequence[int],
+    kind: type[Group] = Group,
 ) -> None:
     """Register a group of verbs; without one of them it prints its help.
 
@@ -53,12 +166,12 @@ def verbs(
         about: more than that, for its own help.
         examples: commands to copy.
         exit_codes: of all its verbs.
+        kind: how it reads its arguments.
     """
-    opening = f"{short.removesuffix('.')}; every verb here takes --json."
-    description = f"{opening}\n\n{about}" if about else opening
-    parent.add_typer(
-        app, name=name, help=_help(description, examples, exit_codes), short_help=short
-    )
+    every = N_("Every verb here takes --json.")
+    about = "\n\n".join(filter(None, (short, about, every)))
+    kind = with_examples(kind, examples, exit_codes)
+    parent.add_typer(app, name=name, help=about, short_help=short, cls=kind)
 
     @app.callback(invoke_without_command=True)
     def help_without_verb(context: typer.Context) -> None:
@@ -66,16 +179,90 @@ def verbs(
             typer.echo(context.get_help())
 
 
-def codes_in_words(codes: Sequence[int] = tuple(EXIT_CODES)) -> str:
-    """List exit codes as a block of help text."""
-    return _block(["Exit codes:", *(f"  {code:<3} {EXIT_CODES[code]}" for code in codes)])
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a docstring, each a message."""
+    return [" ".join(part.split()) for part in cleandoc(text).split("\n\n")]
 
 
-def _help(description: str, examples: Sequence[str], exit_codes: Sequence[int]) -> str:
-    shown = _block(["Examples:", *(f"  {example}" for example in examples)])
-    return f"{cleandoc(description)}\n\n{shown}\n\n{codes_in_words(exit_codes)}"
+def with_examples(kind: type[Any], examples: Sequence[str], exit_codes: Sequence[int]) -> type[Any]:
+    """A kind of command with its own examples and exit codes: Typer passes on none of them."""
+    return type(kind.__name__, (kind,), {"examples": examples, "exit_codes": exit_codes})
 
 
-def _block(lines: Sequence[str]) -> str:
-    # The backspace keeps the help formatter from joining the lines of a paragraph.
-    return "\n".join(["\b", *lines])
+def _record(param: Any, ctx: "Context") -> tuple[str, str]:
+    """How a parameter is written, and what it does."""
+    name, _told = param.get_help_record(ctx)
+    extra = []
+    if param.show_envvar and param.envvar:
+        extra.append(_("environment: {variable}").format(variable=param.envvar))
+    default = param.get_default(ctx, call=False)
+    # False, nothing and the empty text say that it is not given.
+    if param.show_default and default:
+        extra.append(_("default: {value}").format(value=getattr(default, "value", default)))
+    if bounds := _bounds(param):
+        extra.append(bounds)
+    if param.required:
+        extra.append(_("required"))
+    told = _(param.help) if param.help else ""
+    return name, f"{told} [{'; '.join(extra)}]".strip() if extra else told
+
+
+def _bounds(param: Any) -> str:
+    """The numbers that a parameter takes; empty where it has no bound."""
+    low, high = getattr(param, "min", None), getattr(param, "max", None)
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return _("{low} or more").format(low=low)
+    return _("{low} to {high}").format(low=low, high=high)
+
+
+def _listed(heading: str, records: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
+    """The lines of a list of names with what they mean; none where it is empty."""
+    if not records:
+        return
+    yield f"\n{heading}\n"
+    column = min(max(len(name) for name, _told in records), _WIDEST_NAME) + 2
+    for name, told in records:
+        rows = _rows(told, width - column - 2)
+        if len(name) + 2 > column:
+            yield f"  {name}\n"
+            name = ""
+        yield f"  {name:<{column}}{next(rows, '')}\n"
+        for row in rows:
+            yield f"  {'':<{column}}{row}\n"
+
+
+def _rows(text: str, width: int) -> Iterator[str]:
+    """A text in rows of so many cells."""
+    if text.isascii():
+        import textwrap
+
+        return iter(textwrap.wrap(text, width, break_on_hyphens=False))
+    from localrag.wrapping import Layout
+
+    return (text[row.start : row.end].rstrip() for row in Layout(text, width))
+
+
+def in_words(error: typer.TyperException) -> str:
+    """What is wrong with a command line, from the values of Typer's error."""
+    values: Any = error
+    param = getattr(error, "param", None)
+    name = getattr(error, "option_name", "") or (param.get_error_hint() if param else "")
+    match type(error).__name__:
+        case "NoSuchOption" if values.possibilities:
+            names = ", ".join(sorted(values.possibilities))
+            return _("There is no option {name}; perhaps {names}.").format(name=name, names=names)
+        case "NoSuchOption":
+            return _("There is no option {name}.").format(name=name)
+        case "MissingParameter":
+            return _("{name} is missing.").format(name=name)
+        case "BadOptionUsage":
+            return _("{name} needs a value, or takes none.").format(name=name)
+        case "BadParameter" if param:
+            taken = _bounds(param) or param.display_type_rich(ctx=values.ctx)
+            return _("{name} has a value that it does not take: it takes {taken}.").format(
+                name=name, taken=taken
+            )
+        case _:
+            return error.format_message()

@@ -254,7 +254,7 @@ def workbench(home: Path, *settings: str) -> Iterator[Terminal]:
 def command(home: Path, settings: Iterable[str] = ()) -> list[str]:
     """The command line of the workbench in English, on its first screen."""
     home.joinpath("tui.json").unlink(missing_ok=True)
-    given = [part for setting in ("tui.language=en", *settings) for part in ("--set", setting)]
+    given = [part for setting in ("language=en", *settings) for part in ("--set", setting)]
     return [sys.executable, "-m", "localrag", "--home", str(home), *given, "tui"]
 
 

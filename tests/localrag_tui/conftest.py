@@ -204,7 +204,7 @@ def workbench(request: pytest.FixtureRequest, engine: ScriptedEngine) -> Callabl
         **choices: Any,
     ) -> Workbench:
         workspace = Workspace.locate(home or request.getfixturevalue("bench_home"))
-        settings = {"tui.language": language, "tui.theme": theme, **(overrides or {})}
+        settings = {"language": language, "tui.theme": theme, **(overrides or {})}
         if choices:
             file = workspace.home / "tui.json"
             known = json.loads(file.read_text()) if file.exists() else {}

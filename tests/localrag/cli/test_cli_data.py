@@ -1,5 +1,6 @@
 """``localrag data``: every verb of it, as text and as JSON."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,8 @@ def test_the_group_teaches(cli: Cli) -> None:
         assert outcome.code == 0
         for heading in ("Examples:", "Exit codes:", "--json"):
             assert heading in outcome.out
-        commands = outcome.out.split("Commands:")[1]
-        assert [line.split()[0] for line in commands.splitlines() if line.strip()] == VERBS
+        commands = outcome.out.split("Commands:")[1].split("Exit codes:")[0]
+        assert re.findall(r"^  (\S+)", commands, re.MULTILINE) == VERBS
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -169,7 +169,7 @@ def test_a_run_that_is_not_finished_is_listed(
         (["queries", "bogus", "--name", "x"], 3, "no dataset 'bogus'"),
         (["show", "nothing"], 3, "no optimised prompt 'nothing'"),
         (["show", "../x"], 2, "cannot be the name"),
-        (["queries", "x", "--name", "x", "--objective", "luck"], 2, "luck"),
+        (["queries", "x", "--name", "x", "--objective", "luck"], 2, "recall"),
     ],
 )
 def test_what_cannot_be_done_is_told(

@@ -15,10 +15,10 @@ def test_without_a_terminal_it_says_so_and_touches_nothing(cli, home):
     ("line", "code", "told"),
     [
         (["tui"], 2, "needs a terminal"),
-        (["--set", "tui.language=ja", "--home=elsewhere", "tui"], 2, "needs a terminal"),
+        (["--set", "language=ja", "--home=elsewhere", "tui"], 2, "needs a terminal"),
         (["--set", "nonsense", "tui"], 2, "--set 'nonsense' is no assignment"),
-        (["--home", "tui"], 0, "A first tour"),
-        (["--colour", "tui"], 2, "No such option: --colour"),
+        (["--home", "tui"], 0, "Every verb explains itself"),
+        (["--colour", "tui"], 2, "There is no option --colour"),
         (["tui", "now"], 2, "unexpected extra argument"),
         (["tui", "--help"], 0, "F1 shows the keys"),
     ],

@@ -30,7 +30,7 @@ class Endless:
             on_event(Drafted(("half a claim",), count))
             await asyncio.sleep(0.05)
 
-Workbench(Workspace.locate(Path(sys.argv[1])), {"tui.language": "en"}, engine=Endless()).run()
+Workbench(Workspace.locate(Path(sys.argv[1])), {"language": "en"}, engine=Endless()).run()
 """
 
 

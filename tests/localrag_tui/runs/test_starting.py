@@ -31,7 +31,7 @@ from localrag_tui.app import Workbench
 async def main():
     home = Path(sys.argv[1])
     home.joinpath("tui.json").write_text('{"mode": "runs"}')
-    app = Workbench(Workspace.locate(home), {"tui.language": "en"})
+    app = Workbench(Workspace.locate(home), {"language": "en"})
     async with app.run_test(size=(80, 24)) as pilot:
         while not hasattr(app.screen, "action_new_batch"):
             await pilot.pause(0.05)

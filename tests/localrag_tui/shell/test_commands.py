@@ -62,7 +62,7 @@ async def test_the_settings_win_at_the_next_start_and_say_so(plain, shown, until
 
 
 async def test_another_language_keeps_what_was_typed_and_read(plain, shown, until):
-    app = plain(overrides={"tui.language": "auto"}, mode="ask")
+    app = plain(overrides={"language": "auto"}, mode="ask")
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.screen.query("#field"))
         app.screen.query_one("#field").text = "abc\ndef"
@@ -91,7 +91,7 @@ async def test_another_language_keeps_what_was_typed_and_read(plain, shown, unti
 
 async def test_an_answer_under_way_is_not_lost_to_a_language(plain, engine, shown, until):
     engine.answering = True
-    app = plain(overrides={"tui.language": "auto"})
+    app = plain(overrides={"language": "auto"})
     async with app.run_test(notifications=True) as pilot:
         await run(pilot, until, "japanese", "Language: 日本語")
         await until(pilot, lambda: "An answer is being made" in shown(app))

@@ -4,7 +4,7 @@ from localrag.config import load
 
 
 async def test_a_broken_file_is_told_once_and_ends_nothing(plain, shown, until, monkeypatch):
-    app = plain(overrides={"tui.theme": None, "tui.language": None}, mode="models")
+    app = plain(overrides={"tui.theme": None, "language": None}, mode="models")
     file = app.workspace.settings
     good = file.read_text(encoding="utf-8") if file.exists() else ""
     async with app.run_test(size=(100, 30), notifications=True) as pilot:

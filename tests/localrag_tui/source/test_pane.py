@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from localrag.corpus.store import CorpusStore
+from localrag.wrapping import Layout
 from localrag_tui.app import Workbench
-from localrag_tui.source.layout import Layout
 from localrag_tui.source.page import Page
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.source.ties import Ties

@@ -30,7 +30,7 @@ def use_language(bench: "Workbench", code: str) -> None:
         return
     language.use(code)
     bench.memory.remember(language=code)
-    if bench.settings.of().tui.language not in ("auto", code):
-        bench.notify(_("The settings (tui.language) bring the other one back at the next start."))
+    if bench.settings.of().language not in ("auto", code):
+        bench.notify(_("The settings (language) bring the other one back at the next start."))
     # A worker: the application itself has to go on while its screens come and go.
     bench.run_worker(bench.make_screens_anew(), group="language")

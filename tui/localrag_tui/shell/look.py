@@ -43,7 +43,8 @@ def look(workspace: HasSettings, overrides: Mapping[str, object], choices: Path)
     keys = given.get("tui.keys")
 
     def of(name: str) -> str:
-        said, remembered = given.get(f"tui.{name}"), chosen.get(name)
+        setting = name if name == "language" else f"tui.{name}"
+        said, remembered = given.get(setting), chosen.get(name)
         known = said if said not in (None, "auto") else remembered
         return known if isinstance(known, str) else ""
 

@@ -18,8 +18,8 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from localrag.language import N_
+from localrag.wrapping import NARROWEST, Layout, Row, cells
 from localrag_tui.source.ink import SELECTED, Ink
-from localrag_tui.source.layout import NARROWEST, Layout, Row, cells
 from localrag_tui.source.marks import CHOSEN, CURRENT, FOUND, LINK, QUOTE, Marks
 from localrag_tui.source.sheet import CAPTION, HEADING, NUMBER, Part, Sheet
 from localrag_tui.source.spans import Span, within

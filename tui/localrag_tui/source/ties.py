@@ -10,8 +10,8 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from localrag.language import N_, _
+from localrag.wrapping import NARROWEST, Layout
 from localrag_tui.shown import one_line
-from localrag_tui.source.layout import NARROWEST, Layout
 from localrag_tui.source.links import spot_at
 from localrag_tui.source.opening import gone
 from localrag_tui.spot import Spot

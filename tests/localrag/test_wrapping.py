@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from localrag_tui.source.layout import NARROWEST, Layout
+from localrag.wrapping import NARROWEST, Layout
 
 TEXTS = st.text(
     st.one_of(
