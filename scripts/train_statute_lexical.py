@@ -23,13 +23,11 @@ from scipy.optimize import minimize
 from localrag.evaluation.model import Question
 from localrag.evaluation.orders import rotated
 from localrag.methods.agreement import citations, statements
-from localrag.methods.agreement.judging import choose, observe, shares, weigh
-from localrag.methods.agreement.model import Signs
-from localrag.methods.agreement.provisions import Provision, provisions_found, provisions_in
-from localrag.methods.agreement.weights import Weights
-from localrag.methods.choices import labelled
+from localrag.methods.agreement.evidence import Provision, provisions_found, provisions_in
+from localrag.methods.agreement.judging import Weights, choose, observe, shares, weigh
+from localrag.methods.agreement.types import Signs
+from localrag.methods.choices import labelled, mark
 from localrag.methods.polarity import Polarity, polarity_of
-from localrag.methods.seen import mark
 from localrag.retrieval.model import Query
 
 WEIGHTS = REPOSITORY / "localrag" / "methods" / "agreement" / "weights.toml"

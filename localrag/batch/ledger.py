@@ -15,7 +15,7 @@ from localrag.batch.rows import Written, as_row
 from localrag.errors import InputError, UsageError
 from localrag.journal import Journal
 from localrag.language import N_
-from localrag.reading.model import Status
+from localrag.reading.types import Status
 
 _ANSWERED = frozenset(Status)
 _rows = TypeAdapter(dict[str, Any])

@@ -8,7 +8,7 @@ from typing import Protocol
 from localrag.batch.failures import error_type
 from localrag.config import Config
 from localrag.errors import LocalragError
-from localrag.reading.model import Answer, Unanswered
+from localrag.reading.types import Answer, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace

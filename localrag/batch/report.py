@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from localrag.batch.ledger import Ledger
 from localrag.batch.model import Outcome
-from localrag.reading.model import Status
+from localrag.reading.types import Status
 
 
 @dataclass(slots=True)

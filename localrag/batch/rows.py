@@ -14,7 +14,7 @@ from localrag.reading.as_json import (
     claim_as_json,
     derivation_as_json,
 )
-from localrag.reading.model import Answer, Status
+from localrag.reading.types import Answer, Status
 from localrag.retrieval.model import StageRecord, Trace
 
 FAILED = "failed"

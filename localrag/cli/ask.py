@@ -82,7 +82,7 @@ def ask(
     method answers; some choose between options.
     """
     from localrag.cli.draft import shown_draft
-    from localrag.reading.model import Status
+    from localrag.reading.types import Status
 
     session: Session = context.obj
     session = session.switched(lexical, dense, rerank).with_settings({"method.name": method})

@@ -8,7 +8,7 @@ from localrag.cli.session import Json
 from localrag.cli.verbs import verb
 
 if TYPE_CHECKING:
-    from localrag.methods.model import Method
+    from localrag.methods.types import Method
 
 
 def register(app: typer.Typer) -> None:

@@ -14,7 +14,7 @@ from localrag.reading.as_json import (
     derivation_as_json,
     triple_as_json,
 )
-from localrag.reading.model import Answer, Claim, Derivation, Stage, Status, Step
+from localrag.reading.types import Answer, Claim, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
 from localrag.retrieval.snippet import Snippet, snippet
 from localrag.statutes.names import LawNames

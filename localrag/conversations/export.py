@@ -7,7 +7,7 @@ from localrag.conversations.markdown import code, items, line, paragraph, quotat
 from localrag.conversations.model import Conversation, Turn
 from localrag.conversations.wording import WORDINGS, Wording
 from localrag.methods.choices import labelled
-from localrag.reading.model import Answer, Citation, Claim, Derivation, Step
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Step
 
 Locate = Callable[[str, Citation], str]
 """Tells where a citation stands, in words, from the name of the corpus and the citation."""

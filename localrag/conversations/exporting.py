@@ -12,7 +12,7 @@ from localrag.durable import replace_text
 from localrag.errors import LocalragError, StorageError, UsageError
 from localrag.harmless import one_line
 from localrag.provision import citation_of
-from localrag.reading.model import Citation
+from localrag.reading.types import Citation
 from localrag.workspace import Workspace
 
 # What no file name may hold on Windows; the rest of its rules concern the beginning and the end.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from localrag.errors import StoreError
-from localrag.reading.model import Answer, Status
+from localrag.reading.types import Answer, Status
 from localrag.retrieval.model import Query, Trace
 
 _VERSION = 2

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from localrag.reading.model import Answer
+from localrag.reading.types import Answer
 from localrag.retrieval.model import Query
 
 

@@ -21,7 +21,7 @@ from localrag.conversations.owner import Owner
 from localrag.conversations.schema import CONVERSATIONS
 from localrag.database import Database, Row
 from localrag.errors import NotFoundError, StoreError
-from localrag.reading.model import Answer
+from localrag.reading.types import Answer
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 

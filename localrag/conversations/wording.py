@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from localrag.conversations.model import TurnState
-from localrag.reading.model import Stage, Status
+from localrag.reading.types import Stage, Status
 
 
 @dataclass(frozen=True, slots=True)

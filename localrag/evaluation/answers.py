@@ -17,7 +17,7 @@ from localrag.evaluation.model import CONTAINS, DETERMINISTIC, Gold, Question, R
 from localrag.evaluation.orders import in_dataset_order, rotated
 from localrag.evaluation.recall import ranks
 from localrag.evaluation.rows import Answered
-from localrag.methods.model import Method
+from localrag.methods.types import Method
 
 _CONTAINS = MEASURES[CONTAINS](())
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from localrag.corpus.model import Triple
-from localrag.reading.model import Stage
+from localrag.reading.types import Stage
 from localrag.retrieval.model import Query
 
 CONTAINS = "contains"
@@ -221,7 +221,7 @@ class Result:
         lengths: by stage, how many hits the longest of its lists holds.
         notes: what the trace says was left out, switched off or stood in for something else.
         transient: whether the failure may be gone by itself; the next call asks again.
-        status: of the answer, as in `localrag.reading.model.Status`; "" for a failure.
+        status: of the answer, as in `localrag.reading.types.Status`; "" for a failure.
         measures: the figures of an answer in free text, 0 to 1, by name; of a failure all 0.
         verdicts: on answer and derivation, by who gave them (`DETERMINISTIC`, `JUDGE`).
         unjudged: why the judge gave no verdict; "" where it did, or there is none.

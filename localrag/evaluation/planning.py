@@ -22,7 +22,7 @@ from localrag.evaluation.orders import MOST
 from localrag.evaluation.verdicts import Judge, judge_of
 from localrag.inference.opening import server_of
 from localrag.methods.catalogue import NAMES, method
-from localrag.methods.model import Method
+from localrag.methods.types import Method
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 

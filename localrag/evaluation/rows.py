@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from localrag.errors import StorageError, WorkspaceError
 from localrag.evaluation.causes import Stage
-from localrag.reading.model import Derivation
+from localrag.reading.types import Derivation
 
 _Understood = TypeVar("_Understood")
 

@@ -19,9 +19,9 @@ from localrag.evaluation.measures.answers import folded
 from localrag.evaluation.model import Question, Reading, Result, Search
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.rows import Answered
-from localrag.methods.staging.model import label_of
+from localrag.methods.staged.types import label_of
 from localrag.methods.toolkit import EVIDENCE
-from localrag.reading.model import Stage, Step
+from localrag.reading.types import Stage, Step
 from localrag.retrieval.predicates import likeness
 from localrag_indexes.analysis.normalize import without_blanks
 

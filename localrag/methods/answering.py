@@ -12,13 +12,12 @@ from localrag.config import Config, MethodConfig
 from localrag.errors import ModelUnusable, UsageError
 from localrag.inference.opening import open_chat, overlook
 from localrag.methods.catalogue import method
-from localrag.methods.choices import FEWEST, LABELS, labelled
+from localrag.methods.choices import FEWEST, LABELS, labelled, mark
 from localrag.methods.following import read
-from localrag.methods.model import Case, Method
-from localrag.methods.seen import mark
 from localrag.methods.toolkit import Toolkit
+from localrag.methods.types import Case, Method
 from localrag.prompts.optimised import OptimisedPrompt
-from localrag.reading.model import Answer, Stage, Unanswered
+from localrag.reading.types import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever

@@ -1,40 +1,42 @@
 """Every method by its name. What a method needs is imported when it is used."""
 
 import difflib
-from importlib import import_module
+from pkgutil import resolve_name
 
 from localrag.errors import UsageError
-from localrag.methods.model import Method
+from localrag.methods.types import Method
 
-NAMES = (
-    "extractive",
-    "generative",
-    "statute-direct",
-    "statute-gold",
-    "statute-fixed",
-    "statute-gepa",
-    "statute-options",
-    "statute-options-gepa",
-    "statute-localrag",
-    "statute-lexical",
-    "staged",
-    "staged-symbolic",
-)
+_PLACES = {
+    "extractive": "extractive:METHOD",
+    "generative": "generative:METHOD",
+    "statute-direct": "lawqa_study.choosing:DIRECT",
+    "statute-gold": "lawqa_study.choosing:GOLD",
+    "statute-fixed": "lawqa_study.choosing:FIXED",
+    "statute-gepa": "lawqa_study.choosing:GEPA",
+    "statute-options": "lawqa_study.options:OPTIONS",
+    "statute-options-gepa": "lawqa_study.options:OPTIONS_GEPA",
+    "statute-localrag": "statute_localrag.method:METHOD",
+    "statute-lexical": "agreement.lexical:METHOD",
+    "staged": "staged.method:METHOD",
+    "staged-symbolic": "staged_symbolic.method:METHOD",
+}
+
+NAMES = tuple(_PLACES)
 """The methods, in the order in which tables show them."""
 
 
 def method(name: str) -> Method:
-    """The method of this name: `METHOD` of the module that is named like it.
+    """The method of this name.
 
     Raises:
         UsageError: there is none; names the nearest, or all.
     """
-    if name not in NAMES:
+    if name not in _PLACES:
         near = difflib.get_close_matches(name, NAMES, 1)
         raise UsageError(
             f"There is no method {name!r}.",
             f"Did you mean {near[0]}?" if near else f"There is: {', '.join(NAMES)}.",
         )
-    found = import_module(f"localrag.methods.{name.replace('-', '_')}").METHOD
+    found = resolve_name(f"localrag.methods.{_PLACES[name]}")
     assert isinstance(found, Method)
     return found

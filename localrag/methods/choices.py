@@ -1,7 +1,9 @@
 """Questions with options: their labels, and replies that can be nothing but one of them."""
 
+import json
 from collections.abc import Sequence
 from functools import cache
+from hashlib import blake2b
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
@@ -37,3 +39,9 @@ def choice_among(labels: str) -> type[Choice]:
     """The shape of a reply that chooses one of `labels`, given as one string: "abcd", "ab"."""
     label: Any = Annotated[str, Field(pattern=f"^[{labels}]$")]
     return create_model("Choice", __base__=Choice, label=label)
+
+
+def mark(question: str, options: Sequence[str]) -> str:
+    """What stands for a question, whatever the order of its options; 12 hexadecimal digits."""
+    content = json.dumps([question, sorted(options)]).encode()
+    return blake2b(content, digest_size=6).hexdigest()

@@ -6,9 +6,9 @@
    are `quoted`, never `supported`. Where nothing covers enough of it, nothing is quoted.
 """
 
-from localrag.methods.model import Case, Method
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.model import Answer
+from localrag.methods.types import Case, Method
+from localrag.reading.types import Answer
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:

@@ -22,15 +22,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 from pydantic_core import from_json
 
-from localrag.methods.model import Calls, Case, Method
 from localrag.methods.toolkit import Toolkit
+from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
 from localrag.question.expectation import Expectation, is_of_kind, repeats
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.claims import Checked, ClaimChecker
 from localrag.reading.evidence import element
-from localrag.reading.model import Answer, Claim, Status
 from localrag.reading.sentences import Sentence, passages_of
+from localrag.reading.types import Answer, Claim, Status
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.query import full_text
 from localrag_models.chat import Message

@@ -18,8 +18,8 @@ from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, Source, fitting, sources_of
 from localrag.reading.extractive import quotations
-from localrag.reading.model import Answer, Citation, Claim, Status
 from localrag.reading.sentences import Sentence, sentences_that_may_answer
+from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Cancelled, Watch
 from localrag.retrieval.model import Hit, ModelCall, Query, Retrieval, StageRecord, Trace

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from localrag.errors import UsageError
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.model import Question, Questions
-from localrag.methods.querying import built_in
+from localrag.methods.lawqa_study.querying import built_in
 from localrag.optimize.model import Objective, Plan
 from localrag.optimize.splitting import split
 from localrag.optimize.task import scorable

@@ -17,7 +17,7 @@ from typing import Any
 from localrag.config import Config, MethodConfig
 from localrag.errors import UsageError
 from localrag.methods.answering import MethodResources
-from localrag.methods.seen import mark
+from localrag.methods.choices import mark
 from localrag.optimize.adapter import COMPONENT, Failed, QueryAdapter
 from localrag.optimize.events import Accepted, Begun, Leaked, Listener, Note, Progress, ignore
 from localrag.optimize.folder import RunFolder

@@ -7,7 +7,7 @@ from time import perf_counter
 from localrag.errors import ModelUnusable, UsageError
 from localrag.evaluation.model import Gold, Question
 from localrag.evaluation.recall import ranks
-from localrag.methods.querying import STAGE, write_query
+from localrag.methods.lawqa_study.querying import STAGE, write_query
 from localrag.methods.toolkit import Toolkit
 from localrag.optimize.model import Objective, Rollout
 from localrag.optimize.resources import Shared

@@ -33,7 +33,7 @@ class OptimisedPrompt:
 
     @property
     def seen(self) -> frozenset[str]:
-        """Marks of the questions it was made with (see `localrag.methods.seen`)."""
+        """Marks of the questions it was made with (see `localrag.methods.choices`)."""
         return frozenset(str(self.provenance.get("seen", "")).split())
 
     @property

@@ -3,7 +3,7 @@
 from typing import Any
 
 from localrag.corpus.model import Triple
-from localrag.reading.model import Citation, Claim, Derivation, Step
+from localrag.reading.types import Citation, Claim, Derivation, Step
 from localrag.retrieval.model import ModelCall
 
 

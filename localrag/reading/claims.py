@@ -14,9 +14,9 @@ from localrag.reading.checking import (
     mismatches,
 )
 from localrag.reading.extractive import quoted
-from localrag.reading.model import Citation, Claim
 from localrag.reading.pieces import with_context
 from localrag.reading.sentences import Sentence
+from localrag.reading.types import Citation, Claim
 
 
 class Checked(NamedTuple):

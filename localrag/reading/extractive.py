@@ -9,10 +9,10 @@ from localrag.corpus.store import CorpusStore
 from localrag.question.laws import law_asked
 from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.linked import with_linked
-from localrag.reading.model import Citation
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import COVERAGE, Support, SupportScorer
 from localrag.reading.topic import Topic
+from localrag.reading.types import Citation
 from localrag.reading.verifier import verify
 from localrag.retrieval.model import LinkKind, Query, Retrieval
 from localrag.retrieval.pipeline import Retriever

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
-from localrag.reading.model import Citation
+from localrag.reading.types import Citation
 from localrag_indexes.analysis.normalize import normalize_with_offsets, original_span
 
 

@@ -28,7 +28,7 @@ from localrag.config import load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, open_answers
-from localrag.reading.model import Answer
+from localrag.reading.types import Answer
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace

@@ -34,7 +34,7 @@ from localrag.evaluation.planning import Plan, plan
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.choices import LABELS
-from localrag.reading.model import Answer
+from localrag.reading.types import Answer
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace

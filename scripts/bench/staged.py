@@ -22,7 +22,7 @@ from rates import latency, rate
 from localrag.config import Stages, load
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.model import Answer, Stage, Status, Step, Unanswered
+from localrag.reading.types import Answer, Stage, Status, Step, Unanswered
 from localrag.retrieval.model import ModelCall, Query
 
 _CORPUS = "jemhopqa-jsquad"

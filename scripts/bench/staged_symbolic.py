@@ -34,14 +34,14 @@ from localrag.evaluation.measures.answers import exact
 from localrag.evaluation.model import Question
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.model import Answer, Status
+from localrag.reading.types import Answer, Status
 from localrag.retrieval.model import Query
 from localrag.retrieval.predicates import likeness
 from localrag.workspace import Workspace
 
 _NAME = "staged-symbolic"
 _ALIKE = 0.6
-_WORLD = REPOSITORY / "tests/localrag/methods/symbolic"
+_WORLD = REPOSITORY / "tests/localrag/methods/staged_symbolic"
 
 
 class _Asked(NamedTuple):

@@ -25,7 +25,7 @@ from train_statute_lexical import (
     examples,
 )
 
-from localrag.methods.agreement.weights import Weights
+from localrag.methods.agreement.judging import Weights
 from localrag.methods.agreement.wording import ngrams
 from localrag.methods.polarity import polarity_of
 

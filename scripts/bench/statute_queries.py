@@ -24,9 +24,10 @@ from rates import rate
 from localrag.config import load
 from localrag.evaluation.model import Question
 from localrag.evaluation.recall import all_at, any_at, ranks
-from localrag.methods import routing, statute_fixed, statute_localrag, statute_options
 from localrag.methods.answering import MethodResources
 from localrag.methods.choices import labelled
+from localrag.methods.lawqa_study.options import RERANKED, K, search
+from localrag.methods.statute_localrag.method import gather
 from localrag.methods.toolkit import Toolkit
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import full_text
@@ -46,9 +47,9 @@ def main() -> None:
     print(f"n = {len(questions)} questions, lawqa/train.jsonl")
     print(f"{'stage':<30}{'k':>3}  {'any gold article':<23}{'all gold articles':<23}passages")
     with MethodResources(workspace, LAWS, load(workspace)) as resources:
-        for name, search in WAYS.items():
+        for name, way in WAYS.items():
             print(name)
-            report(questions, resources, search)
+            report(questions, resources, way)
 
 
 def fixed(toolkit: Toolkit, asked: Query) -> None:
@@ -61,33 +62,33 @@ def options(toolkit: Toolkit, asked: Query) -> None:
     for label, option in labelled(asked.options):
         query = Query(full_text(replace(asked, options=(option,))))
         subject = f"option {label}"
-        hits = routing.search(toolkit, query, statute_options.K, subject=subject)
-        toolkit.rerank(query, hits, statute_options.RERANKED, subject=subject)
+        hits = search(toolkit, query, K, subject=subject)
+        toolkit.rerank(query, hits, RERANKED, subject=subject)
 
 
 def ours(toolkit: Toolkit, asked: Query) -> None:
     """Step 1 of our own way."""
-    statute_localrag.gather(toolkit, asked)
+    gather(toolkit, asked)
 
 
 WAYS: Mapping[str, Callable[[Toolkit, Query], object]] = {
-    statute_fixed.METHOD.name: fixed,
-    statute_options.METHOD.name: options,
-    statute_localrag.METHOD.name: ours,
+    "statute-fixed": fixed,
+    "statute-options": options,
+    "statute-localrag": ours,
 }
 
 
 def report(
     questions: Sequence[Question],
     resources: MethodResources,
-    search: Callable[[Toolkit, Query], object],
+    way: Callable[[Toolkit, Query], object],
 ) -> None:
     """Run one way over the questions, and print what each of its stages found."""
     found: dict[str, list[tuple[tuple[int, ...], list[list[str]]]]] = defaultdict(list)
     events: Counter[str] = Counter()
     for question in questions:
         toolkit = Toolkit(resources)
-        search(toolkit, question.query)
+        way(toolkit, question.query)
         for stage, rankings in rankings_of(toolkit).items():
             best = [ranks(question.gold, ranking) for ranking in rankings]
             together = tuple(

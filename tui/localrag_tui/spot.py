@@ -7,7 +7,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from localrag.corpus.model import Passage
-    from localrag.reading.model import Citation
+    from localrag.reading.types import Citation
 
 
 @dataclass(frozen=True, slots=True)

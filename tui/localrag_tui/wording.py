@@ -36,7 +36,7 @@ STATUSES = {
     "unsupported": N_("unsupported"),
     "not_found": N_("not found"),
 }
-"""How far an answer is carried by its citations, by `localrag.reading.model.Status`."""
+"""How far an answer is carried by its citations, by `localrag.reading.types.Status`."""
 
 MISMATCHES = {
     "figure": N_("this figure is not in what it cites"),

@@ -8,7 +8,7 @@ from localrag.evaluation.measures.model import Verdict
 from localrag.evaluation.model import DETERMINISTIC, JUDGE, Reading, Result, Search
 from localrag.evaluation.report.answers import Answers
 from localrag.evaluation.statistics import Estimate, score
-from localrag.reading.model import Stage, Status
+from localrag.reading.types import Stage, Status
 
 _Value = Callable[[Result], float | None]
 """What is averaged; None where it is not known."""

@@ -7,11 +7,15 @@ from functools import cache, lru_cache
 from math import sqrt
 
 from localrag.corpus.model import Locator
-from localrag.methods.agreement.evidence import content_terms
-from localrag.methods.agreement.model import Finding, Kind, Signs
-from localrag.methods.agreement.provisions import Provision, compact
-from localrag.methods.agreement.quantities import asks_for_quantity, quantities
-from localrag.methods.agreement.wording import asks_for_exemption, exempts, ngrams
+from localrag.methods.agreement.evidence import Provision, compact, content_terms
+from localrag.methods.agreement.types import Finding, Kind, Signs
+from localrag.methods.agreement.wording import (
+    asks_for_exemption,
+    asks_for_quantity,
+    exempts,
+    ngrams,
+    quantities,
+)
 from localrag.statutes.citations import find_citations
 from localrag.statutes.names import customary
 

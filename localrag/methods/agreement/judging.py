@@ -1,15 +1,74 @@
 """Judges the options of a question by the provisions at hand, with weights that were fitted."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from math import exp, fsum
+from typing import Any, NamedTuple
 
 from localrag.methods.agreement import citations, statements
-from localrag.methods.agreement.model import Judgement, Signs
-from localrag.methods.agreement.provisions import Provision
-from localrag.methods.agreement.weights import Weights, weights_for
+from localrag.methods.agreement.evidence import Provision
+from localrag.methods.agreement.types import Judgement, Signs
 from localrag.methods.agreement.wording import ngrams
+from localrag.methods.choices import mark
 from localrag.methods.polarity import Polarity, polarity_of
 from localrag_indexes.analysis.sentences import split_sentences
+
+HELD_OUT = "cross-validated: weights fitted without this question"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each sign counts; fitted by ``scripts/train_statute_lexical.py``.
+
+    Attributes:
+        statements: for `localrag.methods.agreement.statements.SIGNS`.
+        citations: for `localrag.methods.agreement.citations.SIGNS`.
+    """
+
+    statements: Mapping[str, float]
+    citations: Mapping[str, float]
+
+
+class Fitted(NamedTuple):
+    """All weights that the package carries.
+
+    Attributes:
+        everything: fitted on all training questions.
+        without: by the mark of a training question, what was fitted without it.
+    """
+
+    everything: Weights
+    without: Mapping[str, Weights]
+
+
+@cache
+def fitted() -> Fitted:
+    """The weights of the package, with their provenance in ``weights.toml``."""
+    text = files("localrag.methods.agreement").joinpath("weights.toml").read_text(encoding="utf-8")
+    read = tomllib.loads(text)
+    return Fitted(
+        _weights(read),
+        {question: _weights(fold) for fold in read["folds"] for question in fold["questions"]},
+    )
+
+
+def is_held_out(question: str, options: Sequence[str]) -> bool:
+    """Whether a question was in the training data, so that other weights are taken for it."""
+    return mark(question, options) in fitted().without
+
+
+def weights_for(question: str, options: Sequence[str]) -> Weights:
+    """The weights for a question, which were fitted without it."""
+    everything, without = fitted()
+    return without.get(mark(question, options), everything)
+
+
+def _weights(read: Mapping[str, Any]) -> Weights:
+    return Weights(read["statements"], read["citations"])
+
 
 # A provision of at most so many characters is quoted as a whole, with its exception.
 _SHORT = 400

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from localrag.methods.agreement.evidence import Evidence, content_terms, evidence_for
-from localrag.methods.agreement.model import Finding, Kind, Signs
-from localrag.methods.agreement.provisions import Provision
-from localrag.methods.agreement.quantities import Quantity, quantities
+from localrag.methods.agreement.evidence import Evidence, Provision, content_terms, evidence_for
+from localrag.methods.agreement.types import Finding, Kind, Signs
 from localrag.methods.agreement.wording import (
+    Quantity,
     absolutes,
     concession,
     exclusions,
@@ -17,6 +16,7 @@ from localrag.methods.agreement.wording import (
     hedge,
     negations,
     ngrams,
+    quantities,
     unmatched_denial,
 )
 from localrag_indexes.analysis.sentences import split_sentences

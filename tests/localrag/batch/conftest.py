@@ -13,7 +13,7 @@ import pytest
 from localrag.batch import BatchReport, run
 from localrag.batch.events import Event
 from localrag.config import load
-from localrag.reading.model import Answer, Citation, Status
+from localrag.reading.types import Answer, Citation, Status
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import ModelCall, Query, StageRecord, Trace
 from localrag.workspace import Workspace

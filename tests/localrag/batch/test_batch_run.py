@@ -25,7 +25,7 @@ from localrag.errors import (
     StorageError,
     UsageError,
 )
-from localrag.reading.model import Unanswered
+from localrag.reading.types import Unanswered
 from localrag.reading.watching import Watch
 from localrag.retrieval.model import ModelCall, Query, Trace
 

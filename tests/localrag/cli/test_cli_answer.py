@@ -6,7 +6,7 @@ import pytest
 
 from localrag.cli.render import answer_as_json, print_answer
 from localrag.reading.checking import Mismatch, MismatchKind
-from localrag.reading.model import Answer, Citation, Claim, Status
+from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.model import ModelCall, Query, Trace
 
 RULE = Citation(

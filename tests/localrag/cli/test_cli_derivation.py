@@ -9,7 +9,7 @@ import pytest
 
 from localrag.cli.render import print_answer
 from localrag.corpus.model import Triple
-from localrag.reading.model import Answer, Citation, Derivation, Stage, Status, Step
+from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Trace
 
 Cli = Callable[..., Any]

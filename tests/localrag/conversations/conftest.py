@@ -9,7 +9,7 @@ import pytest
 from localrag.conversations.store import Conversations
 from localrag.corpus.model import Locator, Passage, Triple
 from localrag.reading.checking import Mismatch, MismatchKind
-from localrag.reading.model import Answer, Citation, Claim, Derivation, Stage, Status, Step
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Hit, ModelCall, StageRecord, Trace
 from localrag.workspace import Workspace
 

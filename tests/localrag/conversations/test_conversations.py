@@ -8,7 +8,7 @@ import pytest
 from localrag.conversations.model import Conversation, Turn, TurnState
 from localrag.conversations.store import Conversations
 from localrag.errors import NotFoundError
-from localrag.reading.model import Answer, Status
+from localrag.reading.types import Answer, Status
 from localrag.retrieval.model import Filters, Query, Trace
 
 MakeAnswer = Callable[..., Answer]

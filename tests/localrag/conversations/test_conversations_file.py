@@ -16,7 +16,7 @@ from localrag.conversations.model import TurnState
 from localrag.conversations.schema import CONVERSATIONS
 from localrag.conversations.store import Conversations
 from localrag.errors import BusyError, StorageError, StoreError
-from localrag.reading.model import Answer, Status
+from localrag.reading.types import Answer, Status
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 
@@ -27,7 +27,7 @@ ANSWERING = """
 import sys, time
 from pathlib import Path
 from localrag.conversations.store import Conversations
-from localrag.reading.model import Answer, Status
+from localrag.reading.types import Answer, Status
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
 conversations = Conversations.open(Workspace(Path(sys.argv[1])))

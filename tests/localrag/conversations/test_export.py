@@ -11,7 +11,7 @@ from localrag.conversations.store import Conversations
 from localrag.conversations.wording import WORDINGS
 from localrag.errors import NotFoundError, StorageError, UsageError
 from localrag.reading.checking import MismatchKind
-from localrag.reading.model import Answer, Citation, Claim, Status
+from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
 

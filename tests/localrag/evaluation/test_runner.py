@@ -20,7 +20,7 @@ from localrag.evaluation.model import Cause, Dataset, Gold, Question, Questions
 from localrag.evaluation.planning import Plan, plan
 from localrag.evaluation.runner import Finished, evaluate
 from localrag.methods.catalogue import NAMES, method
-from localrag.methods.seen import mark
+from localrag.methods.choices import mark
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace

@@ -28,7 +28,7 @@ from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.prompts.optimised import OptimisedPrompt
-from localrag.reading.model import Answer, Unanswered
+from localrag.reading.types import Answer, Unanswered
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
 

@@ -7,11 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localrag.methods.agreement import citations, statements
-from localrag.methods.agreement.findings import in_words
-from localrag.methods.agreement.judging import choose, judge
-from localrag.methods.agreement.model import Finding, Judgement, Kind
-from localrag.methods.agreement.provisions import Provision, provisions_in
-from localrag.methods.agreement.weights import fitted, is_held_out, weights_for
+from localrag.methods.agreement.evidence import Provision, provisions_in
+from localrag.methods.agreement.judging import choose, fitted, is_held_out, judge, weights_for
+from localrag.methods.agreement.types import Finding, Judgement, Kind, in_words
 
 LAW = """## 貸本業法
 ### 第３条

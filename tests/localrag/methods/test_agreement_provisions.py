@@ -5,7 +5,7 @@ from localrag.config import load
 from localrag.corpus.model import PASSAGES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
-from localrag.methods.agreement.provisions import (
+from localrag.methods.agreement.evidence import (
     provisions_found,
     provisions_in,
     provisions_of,

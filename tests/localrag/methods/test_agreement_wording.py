@@ -2,10 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.methods.agreement.quantities import Quantity, asks_for_quantity, quantities
 from localrag.methods.agreement.wording import (
+    Quantity,
     absolutes,
     asks_for_exemption,
+    asks_for_quantity,
     concession,
     exclusions,
     exempts,
@@ -13,6 +14,7 @@ from localrag.methods.agreement.wording import (
     hedge,
     negations,
     ngrams,
+    quantities,
     unmatched_denial,
 )
 

@@ -7,7 +7,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import open_answers
 from localrag.reading.extractive import QUOTES, quotations
-from localrag.reading.model import Answer, Status
+from localrag.reading.types import Answer, Status
 from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.sample import QUESTION

@@ -15,7 +15,7 @@ from localrag.ingest.index import index
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import method
 from localrag.reading.checking import MismatchKind
-from localrag.reading.model import Status
+from localrag.reading.types import Status
 from localrag.reading.watching import Watch
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.methods.judging import Judged, Verdict
-from localrag.methods.knockout import knock_out
+from localrag.methods.lawqa_study.options import Judged, Verdict, knock_out
 
 
 def entrants(labels: str) -> list[Judged]:

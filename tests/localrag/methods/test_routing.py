@@ -9,7 +9,7 @@ import pytest
 from localrag.corpus.model import ARTICLES, Locator, Passage
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.methods.routing import Route, merged, route
+from localrag.methods.lawqa_study.options import Route, merged, route
 from localrag.retrieval.model import Hit, Query
 from localrag.workspace import Workspace
 

@@ -8,9 +8,9 @@ import pytest
 
 from localrag.errors import UsageError
 from localrag.methods.catalogue import method
-from localrag.methods.model import Calls
-from localrag.methods.querying import LONGEST_QUERY, built_in
-from localrag.reading.model import Status, Unanswered
+from localrag.methods.lawqa_study.querying import LONGEST_QUERY, built_in
+from localrag.methods.types import Calls
+from localrag.reading.types import Status, Unanswered
 from localrag.retrieval.model import Filters, Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 

@@ -12,8 +12,8 @@ from localrag.config import load
 from localrag.errors import UsageError
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.methods.model import Calls
-from localrag.reading.model import Status
+from localrag.methods.types import Calls
+from localrag.reading.types import Status
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 

@@ -17,8 +17,8 @@ from localrag.evaluation.model import Result
 from localrag.evaluation.report.notes import counts
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.methods.statute_localrag import METHOD
-from localrag.reading.model import Answer, Status, Unanswered
+from localrag.methods.statute_localrag.method import METHOD
+from localrag.reading.types import Answer, Status, Unanswered
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Reply

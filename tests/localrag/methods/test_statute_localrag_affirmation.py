@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.methods.affirmation import affirmed
 from localrag.methods.polarity import Polarity, polarity_of
+from localrag.methods.statute_localrag.verdicts import affirmed
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from localrag.methods.catalogue import method
-from localrag.methods.querying import built_in
-from localrag.reading.model import Status, Unanswered
+from localrag.methods.lawqa_study.querying import built_in
+from localrag.reading.types import Status, Unanswered
 from localrag.retrieval.model import Filters, Query, StageRecord
 
 Play = Callable[..., Any]

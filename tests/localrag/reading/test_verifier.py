@@ -5,7 +5,7 @@ import pytest
 
 from localrag.corpus.model import PASSAGES, Document, Locator, Passage
 from localrag.corpus.store import CorpusStore
-from localrag.reading.model import Citation
+from localrag.reading.types import Citation
 from localrag.reading.verifier import verify
 
 TEXT = "前置き。第一条　舟は、ｶﾞｿﾘﾝを積んで\n はならない。The Boat Act applies."

@@ -14,7 +14,7 @@ from localrag.conversations.store import Conversations
 from localrag.corpus.model import PARAGRAPHS, Locator, Triple
 from localrag.corpus.store import CorpusStore
 from localrag.reading.checking import Mismatch, MismatchKind
-from localrag.reading.model import Answer, Citation, Claim, Derivation, Stage, Status, Step
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
 from localrag.reading.verifier import verify
 from localrag.retrieval.model import Hit, ModelCall, StageRecord, Trace
 from localrag.workspace import Workspace

@@ -17,7 +17,7 @@ from localrag.evaluation import record, report
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import plan
 from localrag.evaluation.runner import evaluate
-from localrag.reading.model import Answer, Citation, Status
+from localrag.reading.types import Answer, Citation, Status
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from localrag.conversations.store import Conversations
-from localrag.reading.model import Answer, Citation, Claim, Status
+from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
 from localrag_tui.sessions.dialogue import ConversationsDialogue

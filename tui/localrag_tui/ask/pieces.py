@@ -9,7 +9,7 @@ from textual.style import Style
 from localrag.conversations.model import Turn, TurnState
 from localrag.language import _
 from localrag.methods.choices import LABELS
-from localrag.reading.model import Answer, Citation, Claim, Derivation, Status, Step
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
 from localrag.retrieval.model import Query
 from localrag_tui.ask import wording
 from localrag_tui.ask.progress import Progress

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from localrag.conversations.model import Turn, TurnState
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import _
-from localrag.reading.model import Answer
+from localrag.reading.types import Answer
 from localrag.retrieval.model import Query
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """What localrag says of an answer, in the language of the interface."""
 
 from localrag.language import N_, _, ngettext
-from localrag.reading.model import Answer, Citation, Stage, Status, Step
+from localrag.reading.types import Answer, Citation, Stage, Status, Step
 from localrag.retrieval.model import StageRecord, Trace
 from localrag_tui.remarks import remark
 from localrag_tui.wording import duration, stage

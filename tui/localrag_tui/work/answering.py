@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from localrag.config import Config, MethodConfig
 from localrag.errors import LocalragError
-from localrag.reading.model import Answer
+from localrag.reading.types import Answer
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.model import Query, StageRecord
 from localrag.workspace import Workspace

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from localrag.config import Config
 from localrag.errors import LocalragError
-from localrag.reading.model import Answer
+from localrag.reading.types import Answer
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace

@@ -7,7 +7,7 @@ from localrag.evaluation.causes import Stage as Record
 from localrag.evaluation.model import Question, Reading, Search
 from localrag.evaluation.rows import Answered
 from localrag.evaluation.searching import searches
-from localrag.reading.model import Derivation, Stage, Step
+from localrag.reading.types import Derivation, Stage, Step
 from localrag.retrieval.model import Query
 
 K, D, M = Stage.KNOWLEDGE, Stage.DOCUMENTS, Stage.MODEL

@@ -1,0 +1,86 @@
+"""`statute-lexical`: no model; how far each option agrees with the provisions it rests on.
+
+1. **Evidence.** The whole pipeline (resolver, words, references) searches for the question with its
+   options; the provisions of the hits are the evidence.
+2. **Signs.** Each option is held against them: coverage of its words, quantities, absolutes,
+   negations, exceptions; or, where the options name provisions, the provision named against the
+   question. Each sign is worth what a conditional logit learnt it to be worth.
+3. **The polarity of the question picks** the option that agrees most, or the one that agrees least.
+4. **One claim for each option** says what spoke for and against it, with a quotation of the
+   provision it was held against, checked by code. The answer is `supported` only where its
+   option is far more probable than the others, for a quotation alone decides nothing.
+"""
+
+from collections.abc import Sequence
+
+from localrag.methods.agreement.evidence import content_terms, provisions_found
+from localrag.methods.agreement.judging import HELD_OUT, choose, is_held_out, judge
+from localrag.methods.agreement.types import Judgement, in_words
+from localrag.methods.choices import labelled
+from localrag.methods.toolkit import Toolkit
+from localrag.methods.types import Case, Method
+from localrag.reading.types import Answer, Citation, Claim
+
+_HITS = 10
+# From here on cross-validation finds the option right in more than eight of ten answers.
+_SURE = 0.7
+# Shares that differ by less are the same sum, put together in another order.
+_ALIKE = 1e-9
+_NOTHING = "手掛かりの範囲では、条文との違いは見つからない"
+_NO_WORD = "条文と比べられる語がない"
+
+
+def answer(case: Case, toolkit: Toolkit) -> Answer:
+    """Answer one question by the steps at the head of this file."""
+    asked = case.query
+    hits = toolkit.retrieve(asked, _HITS).hits
+    with toolkit.store() as store:
+        provisions = provisions_found(store, hits)
+    if is_held_out(asked.text, asked.options):
+        toolkit.note("agreement", [HELD_OUT])
+    judgements = judge(asked.text, asked.options, provisions)
+    options = labelled(asked.options)
+    chosen = choose(asked.options, [judgement.share for judgement in judgements])
+    citations = _citations(toolkit, judgements)
+    different = dict.fromkeys(citation for citation in citations if citation)
+    numbers = {citation: number for number, citation in enumerate(different, 1)}
+    claims = [
+        _claim(label, option, judgement, (numbers[citation],) if citation else ())
+        for (label, option), judgement, citation in zip(options, judgements, citations, strict=True)
+    ]
+    doubt = _doubt(sorted((one.share for one in judgements), reverse=True))
+    return toolkit.answer(asked, options[chosen][0], claims, list(numbers), doubt)
+
+
+def _doubt(shares: Sequence[float]) -> str:
+    """What speaks against relying on the choice; shares from the highest down."""
+    if shares[0] - shares[1] < _ALIKE:
+        return "nothing tells the likeliest options apart: one of them was chosen arbitrarily"
+    if shares[0] < _SURE:
+        return f"the option is held right with {shares[0]:.0%} only; {_SURE:.0%} would support it"
+    return ""
+
+
+def _citations(toolkit: Toolkit, judgements: Sequence[Judgement]) -> list[Citation | None]:
+    """For each option, the quotation of the provision it was held against; checked by code."""
+    with toolkit.store() as store:
+        passages = [
+            store.by_id(one.provision.source) if one.provision else None for one in judgements
+        ]
+    return [
+        toolkit.citation(passage, judgement.quote) if passage else None
+        for passage, judgement in zip(passages, judgements, strict=True)
+    ]
+
+
+def _claim(label: str, option: str, judgement: Judgement, citations: tuple[int, ...]) -> Claim:
+    nothing = _NOTHING if content_terms(option) else _NO_WORD
+    told = "；".join(map(in_words, judgement.findings)) or nothing
+    return Claim(f"{label}（見込み {judgement.share:.0%}）: {told}", citations)
+
+
+METHOD = Method(
+    name="statute-lexical",
+    about="no model: how far each option agrees with the provisions, by fitted weights",
+    answer=answer,
+)

@@ -1,0 +1,96 @@
+"""The values of judging options: signs, findings, judgements."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from localrag.methods.agreement.evidence import Provision
+
+
+class Kind(StrEnum):
+    """What a finding is about."""
+
+    QUANTITY = "quantity"
+    FOREIGN = "foreign"
+    ABSOLUTE = "absolute"
+    HEDGE = "hedge"
+    CONCESSION = "concession"
+    DENIAL = "denial"
+    NEGATION = "negation"
+    EXCLUSION = "exclusion"
+    MISSING = "missing"
+    NAMED = "named"
+    COMMON = "common"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that speaks for or against an option's agreement with the law.
+
+    Attributes:
+        agrees: whether it speaks for agreement.
+        said: the words of the option.
+        law: the words of the law they are held against; "" where it has none.
+    """
+
+    kind: Kind
+    agrees: bool
+    said: str = ""
+    law: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What was observed of one option.
+
+    Attributes:
+        values: by name of the sign; higher speaks for agreement with the law.
+        provision: what the option rests on; None where no provision is at hand.
+        findings: the same in words, as far as words can tell it.
+    """
+
+    values: Mapping[str, float]
+    provision: Provision | None
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How far one option agrees with the law.
+
+    Attributes:
+        agreement: log-odds on an open scale; to be compared within a question only.
+        share: how probable it is that the question wants this option, 0 to 1; the shares of a
+            question sum to 1. It is as good as the figures of the weights say.
+        provision: what the option rests on; None where no provision is at hand.
+        quote: verbatim words of the provision; "" without one.
+        start: where the quote begins in the text of the document or context; -1 without one.
+        findings: what spoke for or against it.
+    """
+
+    agreement: float
+    share: float
+    provision: Provision | None
+    quote: str
+    start: int
+    findings: tuple[Finding, ...]
+
+
+_WORDS = {
+    Kind.QUANTITY: "「{said}」に対し条文は「{law}」",
+    Kind.FOREIGN: "「{said}」の語が条文にない",
+    Kind.ABSOLUTE: "例外を認めない「{said}」が条文にない",
+    Kind.HEDGE: "「{said}」と例外の余地を残している",
+    Kind.CONCESSION: "「{said}」と要件を問題にしていない",
+    Kind.DENIAL: "「{said}」に当たる定めが条文にない",
+    Kind.NEGATION: "「{said}」の肯定・否定が条文と逆である",
+    Kind.EXCLUSION: "条文が除いている：「{law}」",
+    Kind.MISSING: "その条文が手元にない",
+    Kind.NAMED: "設問が既に挙げている条文である",
+    Kind.COMMON: "設問と共通の語：{said}",
+}
+
+
+def in_words(finding: Finding) -> str:
+    """One clause, without a full stop at its end."""
+    return _WORDS[finding.kind].format(said=finding.said, law=finding.law)

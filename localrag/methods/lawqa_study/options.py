@@ -1,0 +1,272 @@
+"""`statute-options`: evidence and a verdict for each option, then a knock-out.
+
+1. **Query** for each option, by a model. `statute-options-gepa`, the combination that the study
+   left open, has it written under an optimised prompt; where the settings name none, the built-in
+   one stands in, and an event says so.
+2. **Search**, by words or by meaning as the query tells, and again in the laws that it names.
+3. **Verdict** of the model on each option, by what was found for it.
+4. **Knock-out** of the options in pairs, by their verdicts and reasons.
+
+It quotes nothing, so its answers are unsupported; a claim for each option says its verdict and the
+reason.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from localrag.methods.choices import LONGEST_REASON, choice_among, labelled
+from localrag.methods.lawqa_study.choosing import NOTHING_FOUND
+from localrag.methods.lawqa_study.querying import built_in, instruction, write_query
+from localrag.methods.toolkit import EVIDENCE, Toolkit
+from localrag.methods.types import Calls, Case, Method
+from localrag.prompts import language_of
+from localrag.reading.evidence import Source, element
+from localrag.reading.types import Answer, Claim
+from localrag.retrieval.model import Hit, Query
+from localrag.statutes.citations import LawKind, find_citations
+from localrag_models.chat import Message
+
+SECOND_SEARCH = "second search"
+
+_INTERPRETATION = re.compile(
+    r"解釈|趣旨|意義|意味|定義|とは(?=[、,。?？\s何]|$)"
+    r"|\b(?:interpret|meaning|purpose|defin)",
+    re.IGNORECASE,
+)
+
+
+class Route(NamedTuple):
+    """How to search: by words (BM25), by meaning (dense), or by both, fused by rank."""
+
+    words: bool
+    meaning: bool
+
+
+def route(query: str) -> Route:
+    """By words where an article is named, by meaning where interpretation is asked for, else both.
+
+    A query that does both is searched by words: the number is the surer sign.
+    """
+    if any(citation.locator.article for citation in find_citations(query)):
+        return Route(words=True, meaning=False)
+    if _INTERPRETATION.search(query):
+        return Route(words=False, meaning=True)
+    return Route(words=True, meaning=True)
+
+
+def search(toolkit: Toolkit, asked: Query, k: int, *, subject: str = "") -> tuple[Hit, ...]:
+    """Search as `route` says, and once more in each law that the query names and no hit is of.
+
+    Returns:
+        The hits of all searches without duplicates, by their ranks; at most `k` of each.
+    """
+    words, meaning = route(asked.text)
+    searches = [toolkit.search(asked, k, words=words, meaning=meaning, subject=subject)]
+    hit = {one.passage.document_id for one in searches[0]}
+    for law_id in _admitted(asked, toolkit.laws_named(asked.text)):
+        if law_id not in hit:
+            inside = replace(asked, filters=replace(asked.filters, documents=(law_id,)))
+            again = f"{subject} in {law_id}".strip()
+            searches.append(toolkit.search(inside, k, words=words, meaning=meaning, subject=again))
+    unknown = _unknown_laws(toolkit, asked.text)
+    if unknown:
+        toolkit.note(SECOND_SEARCH, unknown, subject=subject)
+    return merged(one for hits in searches for one in hits)
+
+
+def merged(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """Hits of several searches by their ranks, each passage once, ranked anew from 1."""
+    best: dict[str, Hit] = {}
+    for hit in sorted(hits, key=lambda hit: hit.rank):
+        best.setdefault(hit.passage.id, hit)
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best.values(), 1))
+
+
+def _admitted(asked: Query, law_ids: Iterable[str]) -> list[str]:
+    documents = asked.filters.documents
+    return [law_id for law_id in law_ids if not documents or law_id in documents]
+
+
+def _unknown_laws(toolkit: Toolkit, query: str) -> list[str]:
+    """An event for each law that the query cites an article of and the corpus lacks."""
+    events: dict[str, None] = {}
+    read = 0
+    for citation in find_citations(query):
+        named = citation.law.kind is LawKind.NAMED and citation.continues < 0
+        if named and not _known(toolkit, query, read, citation.law.end):
+            events[f"the query cites {citation.text}, of a law that the corpus lacks"] = None
+        read = citation.end
+    return list(events)
+
+
+def _known(toolkit: Toolkit, query: str, read: int, end: int) -> bool:
+    """Whether a name of a law of the corpus ends between two places of a query.
+
+    Where a long name begins cannot be told from its spelling. Some titles cite provisions: their
+    name begins before `read` and is there in full only at `end`.
+    """
+    if toolkit.laws_named(query[read:end]):
+        return True
+    return not set(toolkit.laws_named(query[:end])) <= set(toolkit.laws_named(query[:read]))
+
+
+class Verdict(StrEnum):
+    """Whether an option answers the question, by the words of the study."""
+
+    RIGHT = "正しい"
+    LIKELY = "正解候補"
+    UNLIKELY = "正解ではない"
+    WRONG = "誤り"
+
+
+class _Reply(BaseModel):
+    # The reason comes first: the verdict is then written with it in view.
+    reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An option with what was found about it."""
+
+    label: str
+    option: str
+    verdict: Verdict
+    reason: str
+
+
+def judge(toolkit: Toolkit, asked: Query, label: str, option: str, hits: Sequence[Hit]) -> Judged:
+    """Judge an option by hits, as many as the context of the model holds.
+
+    Raises:
+        ModelUnusable: the context of the model does not hold the prompt, the model failed, or its
+            reply is malformed for the second time.
+    """
+
+    def messages(sources: Sequence[Source]) -> tuple[Message, ...]:
+        texts = [asked.text, option, *(source.shown for source in sources)]
+        return toolkit.prompt(
+            "statute_verdict",
+            asked,
+            label=label,
+            option=option,
+            sources=sources,
+            longest=LONGEST_REASON,
+            tag=element("text", texts),
+        )
+
+    subject = f"option {label}"
+    shown: Sequence[Source] = ()
+    if hits:
+        about = Query(asked.text, (option,))
+        shown = toolkit.fitting(toolkit.sources(about, hits), messages, subject=subject)
+    else:
+        toolkit.note(EVIDENCE, [NOTHING_FOUND], subject=subject)
+    reply = toolkit.ask(messages(shown), _Reply, f"verdict {label}")
+    return Judged(label, option, reply.verdict, reply.reason)
+
+
+def knock_out(entrants: Sequence[Judged], decide: Callable[[Judged, Judged], Judged]) -> Judged:
+    """The one that is left: a–b, c–d, then the winners; the last of an odd number gets a bye.
+
+    Args:
+        entrants: at least one.
+        decide: the winner of two; called once less than there are entrants.
+    """
+    left = list(entrants)
+    while len(left) > 1:
+        bye = left[-1:] if len(left) % 2 else []
+        pairs = zip(left[::2], left[1::2], strict=False)
+        left = [decide(one, other) for one, other in pairs] + bye
+    return left[0]
+
+
+def by_verdicts(toolkit: Toolkit, asked: Query, one: Judged, other: Judged) -> Judged:
+    """Have the model decide between two options by the verdicts on them and their reasons.
+
+    Raises:
+        ModelUnusable: the context of the model does not hold the prompt, the model failed, or its
+            reply is malformed for the second time.
+    """
+    pair = {one.label: one, other.label: other}
+    texts = [asked.text, *(text for side in pair.values() for text in (side.option, side.reason))]
+    messages = toolkit.prompt(
+        "statute_knockout",
+        asked,
+        pair=(one, other),
+        longest=LONGEST_REASON,
+        tag=element("text", texts),
+    )
+    labels = "".join(pair)
+    choice = toolkit.ask(messages, choice_among(labels), f"knock-out {'-'.join(labels)}")
+    return pair[choice.label]
+
+
+K = 5
+RERANKED = 10
+
+CALLS = Calls(fixed=-1, per_option=3)
+"""For each option a query and a verdict, and a match less than there are options."""
+
+
+def _options(case: Case, toolkit: Toolkit) -> Answer:
+    """Answer option by option, under the built-in prompt for queries."""
+    instruct = built_in(language_of(case.query.text), per_option=True)
+    return by_options(toolkit, case.query, instruct)
+
+
+def by_options(toolkit: Toolkit, asked: Query, instruct: str) -> Answer:
+    """Query, search and judge for each option; the winner of the knock-out is the answer.
+
+    Each step is done for all options before the next: their prompts begin alike, and what a model
+    has read of one it need not read again for the next.
+
+    Args:
+        toolkit: of the question.
+        asked: the question.
+        instruct: the instruction under which the queries are written.
+    """
+    options = labelled(asked.options)
+    queries = {label: write_query(toolkit, asked, instruct, label) for label, _ in options}
+    evidence = {label: _evidence(toolkit, asked, label, queries[label]) for label in queries}
+    judged = [judge(toolkit, asked, label, option, evidence[label]) for label, option in options]
+    winner = knock_out(judged, partial(by_verdicts, toolkit, asked))
+    claims = [Claim(f"{one.label} {one.verdict}: {one.reason}", ()) for one in judged]
+    return toolkit.answer(asked, winner.label, claims)
+
+
+def _evidence(toolkit: Toolkit, asked: Query, label: str, query: str) -> tuple[Hit, ...]:
+    """Search, once more in laws named but not hit, merge, drop duplicates, re-rank to 10."""
+    wanted = replace(asked, text=query, options=())
+    subject = f"option {label}"
+    hits = search(toolkit, wanted, K, subject=subject)
+    return toolkit.rerank(wanted, hits, RERANKED, subject=subject)
+
+
+OPTIONS = Method(
+    name="statute-options",
+    about="evidence and a verdict for each option, routed search, a knock-out decides",
+    answer=_options,
+    source="published study of lawqa_jp, way 5",
+    calls=CALLS,
+)
+
+
+def _options_gepa(case: Case, toolkit: Toolkit) -> Answer:
+    """Answer option by option, under the optimised prompt for queries."""
+    return by_options(toolkit, case.query, instruction(toolkit, case.query, per_option=True))
+
+
+OPTIONS_GEPA = Method(
+    name="statute-options-gepa",
+    about="statute-options with its queries written under a GEPA-optimised prompt",
+    answer=_options_gepa,
+    calls=CALLS,
+    writes_queries=True,
+)

@@ -1,0 +1,293 @@
+"""Questions whose answer is reached step by step: 「Xの父の出身地は？」.
+
+From a name in the question, triples are followed whose objects are subjects again, at most three
+steps far. The path is taken whose predicates, objects and kind of answer fit the words best.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from localrag.corpus.knowledge import KnownTriple, Mention
+from localrag.methods.comparison.narrowing import narrowed
+from localrag.methods.staged_symbolic.lookups import (
+    Found,
+    Lookups,
+    of_meanings,
+    of_values,
+    predicate_of,
+)
+from localrag.methods.staged_symbolic.wording import (
+    Asked,
+    Form,
+    form_of,
+    has_figure,
+    is_choice,
+    kind_fits,
+    masked,
+    unframed,
+)
+from localrag.retrieval.predicates import SAID, Term, alike, best, heard, terms
+from localrag_indexes.analysis.normalize import normalize
+
+_STEPS = 3
+_PATHS = 30
+# A step whose predicate the question speaks of less is none.
+_LEAST_HEARD = 0.2
+# What stands before a name only describes it, as does what tells its kind.
+_DESCRIBING = 0.4
+# A word that speaks of one step hardly speaks of the next.
+_TOLD = 0.5
+_AGAIN = 0.5
+# A word is told by the name of a thing that the path passes, though less than by a predicate.
+_PASSED = 0.8
+# What a further triple must add to what is told of a word of two letters.
+_ADDED = 0.4
+# A predicate that the question speaks of less says more than is asked: 初代船長 for 船長.
+_SPOKEN = 0.6
+_QUOTES = '『「』」" '
+_CLAUSE = re.compile(r"[いしたるう]$")
+_BESIDES = "no triple says that 「{}」 is met"
+_HARDLY = "「{}」 says more than the question asks"
+_AND_BEFORE = re.compile(r"[とや][『「]?$")
+_AND_BEHIND = re.compile(r"[』」]?[とや、]")
+
+
+class _Question(NamedTuple):
+    """A question seen from one name in it.
+
+    Attributes:
+        name: where paths begin.
+        written: the name, as the question writes it.
+        text: normalised, the name masked.
+        tail: what follows the name.
+        words: that carry meaning, the name apart.
+        weights: how much each of them tells.
+    """
+
+    name: Mention
+    written: str
+    text: str
+    tail: str
+    words: tuple[Term, ...]
+    weights: tuple[float, ...]
+
+
+_Path = tuple[KnownTriple, ...]
+
+
+def chained(lookups: Lookups, asked: Asked) -> Iterator[Found]:
+    """What the paths from the names of a question lead to."""
+    for name in asked.names:
+        text = masked(asked.text, [name])
+        form = form_of(text)
+        if form is Form.YES_NO or is_choice(text) or _is_one_of_two(text, name, form):
+            continue
+        words = terms(unframed(text))
+        weights = tuple(w.weight * (_DESCRIBING if w.end <= name.start else 1) for w in words)
+        question = _Question(name, asked.written(name), text, text[name.end :], words, weights)
+        for path in _paths(lookups, question):
+            yield _judged(lookups, question, path)
+
+
+def _is_one_of_two(text: str, name: Mention, form: Form) -> bool:
+    """Whether another thing is named beside a name, though the store may not know it."""
+    if _AND_BEFORE.search(text[: name.start]):
+        return True
+    return form is Form.WHICH and _AND_BEHIND.match(text, name.end) is not None
+
+
+def _paths(lookups: Lookups, question: _Question) -> Iterator[_Path]:
+    """Every path from the name whose predicates the question speaks of, shorter ones first."""
+    ends: list[tuple[_Path, tuple[str, ...]]] = [((), question.name.subjects)]
+    for _ in range(_STEPS):
+        longer: list[tuple[float, _Path]] = []
+        for path, subjects in ends:
+            passed = {fact.triple.subject for fact in path}
+            for subject in subjects:
+                for fact in lookups.about(subject) if subject not in passed else ():
+                    share = heard(predicate_of(fact), question.words)
+                    if share >= _LEAST_HEARD:
+                        longer.append((share, (*path, fact)))
+        longer.sort(key=lambda one: -one[0])
+        paths = [path for _, path in longer[:_PATHS]]
+        yield from paths
+        ends = [(path, _reached(lookups, path[-1])) for path in paths]
+
+
+def _reached(lookups: Lookups, fact: KnownTriple) -> tuple[str, ...]:
+    return tuple(subject for each in fact.triple.objects for subject in lookups.subjects(each))
+
+
+def _judged(lookups: Lookups, question: _Question, path: _Path) -> Found:
+    """What a path answers, and how well it fits.
+
+    The fit is the product of how much of the question it tells, how far the question speaks of
+    its predicates, whether the last word asks for the last of them, and the kind of its objects.
+    """
+    words, told, shares = question.words, [0.0] * len(question.words), []
+    for fact in path:
+        predicate = predicate_of(fact)
+        shares.append(heard(predicate, words, [_AGAIN if t > _TOLD else 1.0 for t in told]))
+        told = [max(t, best(word, predicate)) for t, word in zip(told, words, strict=True)]
+    for fact in path[:-1]:
+        told = [max(t, _PASSED * _is_in(w, fact)) for t, w in zip(told, words, strict=True)]
+    told = [max(t, _PASSED * _is_one(w, path)) for t, w in zip(told, words, strict=True)]
+    conditions = []
+    for fact in _conditions_met(lookups, question, path):
+        predicate = predicate_of(fact)
+        more = [1.0 if _is_in(word, fact) else best(word, predicate) for word in words]
+        if any(
+            m > t + _ADDED and len(word.text) > 1
+            for m, t, word in zip(more, told, words, strict=True)
+        ):
+            conditions.append(fact)
+            told = [max(pair) for pair in zip(told, more, strict=True)]
+    weights = [
+        weight * (_DESCRIBING if word.is_kind and t < _TOLD else 1)
+        for weight, word, t in zip(question.weights, words, told, strict=True)
+    ]
+    covered = sum(w * t for w, t in zip(weights, told, strict=True)) / (sum(weights) or 1)
+    spoken = 0.5 + 0.25 * min(shares) + 0.25 * sum(shares) / len(shares)
+    head = 0.8 + 0.2 * best(words[-1], predicate_of(path[-1]))
+    last = path[-1].triple
+    unsaid, besides = _unsaid(question, path, conditions, told)
+    doubts = [_BESIDES.format(word) for word in besides]
+    doubts += of_meanings(lookups, _meant(lookups, question, path))
+    doubts += of_values(path[-1:])
+    doubts += [
+        _HARDLY.format(fact.triple.predicate)
+        for fact, share in zip(path, shares, strict=True)
+        if share < _SPOKEN
+    ]
+    return Found(
+        narrowed("、".join(last.objects), question.tail),
+        (*path[:-1], *conditions, path[-1]),
+        covered * spoken * head * kind_fits(question.tail, last),
+        doubt="; ".join(doubts),
+        unsaid=unsaid,
+    )
+
+
+def _meant(lookups: Lookups, question: _Question, path: _Path) -> Iterator[tuple[str, str]]:
+    """The names that a path goes on from, each with the subject it was taken for."""
+    yield question.written, path[0].triple.subject
+    for fact, following in pairwise(path):
+        subject = following.triple.subject
+        names = [each for each in fact.triple.objects if subject in lookups.subjects(each)]
+        yield names[0], subject
+
+
+def _unsaid(
+    question: _Question, path: _Path, conditions: Sequence[KnownTriple], told: Sequence[float]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words behind the name that nothing speaks of.
+
+    Returns:
+        Those that a step or a condition is missing for, and those that only tell what something is
+        (寺を開いた僧). A kind of thing is neither (本を書いた作家), unless it is a step itself
+        (Xの会社の).
+    """
+    missing = [word.text for word in _out_of_order(question, path)]
+    missing += [word.text for word in _without_step(question, path)]
+    besides = []
+    for word, t in zip(question.words, told, strict=True):
+        if word.start < question.name.end:
+            # A number describes nothing: 「1970年のAの人口」 may be another.
+            if t < SAID and has_figure(question.text[word.start - 1 : word.end]):
+                missing.append(word.text)
+            elif t < SAID and not (word.is_kind or word.light) and _is_before(question, word):
+                besides.append(word.text)
+            continue
+        if word.light:
+            continue
+        is_link = _is_link(question, word)
+        if t >= SAID and word.is_narrow and not _is_said(word, (*path, *conditions)):
+            besides.append(word.text)
+        elif t < SAID and (is_link or word.is_narrow or not word.is_kind):
+            is_head = not word.things and _CLAUSE.search(question.text, 0, word.start)
+            (besides if is_head else missing).append(word.text)
+    return tuple(missing), tuple(besides)
+
+
+def _out_of_order(question: _Question, path: _Path) -> list[Term]:
+    """The first word behind the name, where a later step speaks of it and the first does not.
+
+    「Aが築いた城」 is not the castle of A that somebody else built.
+    """
+    first, *later = map(predicate_of, path)
+    behind = [w for w in question.words if w.start >= question.name.end and not w.light][:1]
+    return [
+        word
+        for word in behind
+        if best(word, first) < SAID and any(best(word, each) >= SAID for each in later)
+    ]
+
+
+def _without_step(question: _Question, path: _Path) -> Iterator[Term]:
+    """The words behind 「の」 that have no step of their own, in the order of the words.
+
+    父の父 takes two steps, and 父の母 others than 母の父.
+    """
+    step = 0
+    last: Term | None = None
+    predicates = [predicate_of(fact) for fact in path]
+    for word in question.words:
+        if word.start < question.name.end or not _is_link(question, word):
+            continue
+        speaking = [at for at, each in enumerate(predicates) if best(word, each) >= SAID]
+        again = last is not None and alike(word, last) >= SAID
+        following = [at for at in speaking if at >= step + again]
+        if following:
+            step, last = following[0], word
+        elif speaking or (last is not None and word.text == last.text):
+            yield word
+
+
+def _is_link(question: _Question, word: Term) -> bool:
+    return question.text[: word.start].rstrip(_QUOTES).endswith("の")
+
+
+def _is_before(question: _Question, word: Term) -> bool:
+    """Whether a word tells which of several things of the name is meant: 「昭和のA」."""
+    return question.text[word.end : question.name.start] == "の"
+
+
+def _is_said(word: Term, facts: Sequence[KnownTriple]) -> bool:
+    """Whether one of some triples has a word just so."""
+    return any(
+        word.text in normalize(fact.triple.predicate) or _is_in(word, fact) for fact in facts
+    )
+
+
+def _is_in(word: Term, fact: KnownTriple) -> bool:
+    """Whether an object of a triple names a word."""
+    return len(word.text) > 1 and any(word.text in each for each in _objects(fact))
+
+
+def _is_one(word: Term, path: _Path) -> bool:
+    """Whether an object on a path is one of what a word calls it: 港区 for 「出身地の区」.
+
+    A relation is none of these: 教師 is no 師.
+    """
+    is_class = word.is_kind or not word.things
+    return is_class and any(each.endswith(word.text) for fact in path for each in _objects(fact))
+
+
+def _conditions_met(
+    lookups: Lookups, question: _Question, path: Sequence[KnownTriple]
+) -> Iterator[KnownTriple]:
+    """The other triples of what a path passes whose objects the question names.
+
+    「隣の区で区の花がXの区」: that the flower of the ward is X tells which ward is meant.
+    """
+    words = [word.text for word in question.words if len(word.text) > 1]
+    for subject in dict.fromkeys(fact.triple.subject for fact in path):
+        for fact in lookups.about(subject):
+            if fact not in path and any(w in o or o in w for w in words for o in _objects(fact)):
+                yield fact
+
+
+def _objects(fact: KnownTriple) -> list[str]:
+    return [normalize(each) for each in fact.triple.objects]

@@ -1,0 +1,376 @@
+"""Questions that compare two things: 「AとB、どちらが年上？」, 「AとBはどちらも歌手ですか？」.
+
+Of the triples of the two things, the pair is taken whose predicates and objects fit the words of
+the question best and from which the answer can be computed.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
+from itertools import chain, combinations, product
+from typing import NamedTuple
+
+from localrag.corpus.knowledge import KnownTriple, Mention
+from localrag.methods.comparison.comparing import compare
+from localrag.methods.comparison.types import Comparison, Outcome, Side
+from localrag.methods.staged_symbolic.conditions import CONDITIONAL, decided, held
+from localrag.methods.staged_symbolic.lookups import (
+    Found,
+    Lookups,
+    of_meanings,
+    of_sharing,
+    of_values,
+    predicate_of,
+)
+from localrag.methods.staged_symbolic.wording import (
+    MASK,
+    ORDERS,
+    Asked,
+    Form,
+    asks_for_part,
+    comparisons_of,
+    form_of,
+    has_figure,
+    is_date,
+    is_limited,
+    is_order,
+    masked,
+    unframed,
+)
+from localrag.retrieval.predicates import SAID, Term, best, heard, likeness, terms
+from localrag_indexes.analysis.normalize import normalize
+
+# Predicates of the two things that are less alike say different things of them.
+_LEAST_ALIKE = 0.3
+# Triples of each thing that are paired with those of the other.
+_PAIRED = 20
+_FARTHEST = 24
+_JOINED = re.compile(
+    r"[』」\"')]?(?:\([^()]*\))?[^、,と]{0,8}?(?:と|、|,|や|より|は|および|及び|か|・|の(?:方|ほう)|$)"
+)
+_OF = re.compile(r"[』」\"]?の\s*$")
+# What two objects may share in part; what makes it so stands before: 同じ県.
+_RESPECT = re.compile(r"同じ(?:年代|世紀|学年|年|月|日|都道府県|[都道府県市区町村国州])")
+_NO_DATE = re.compile(r"同じ(?:人|作家|監督|場所|[都道府県市区町村国])|同一人物")
+_HEAD = re.compile(r"(?:[いなたる]|[年歳][上下]の)\s*$")
+_HEAD_BEHIND = re.compile(r"\s*(?:$|[はでだ、?？])")
+_UNCERTAIN = "what was compared is only alike, which is no fact"
+_BEGINNING = "only beginnings were compared"
+_DIFFERING = "「{}」 and 「{}」 need not be told of the same"
+_INCOMPARABLE = "{} ({}) and {} ({}) cannot be compared"
+# Another thing, though the store may not know it.
+_ALSO_BEFORE = re.compile(
+    r"[^はで、,。]{2}[』」]?(?:と|や|および|及び)[『「]?$|[』」][、,・][『「]?$"
+)
+_ALSO_BEHIND = re.compile(
+    rf"[』」]?(?:[とや](?![、ではもどをのっい]|$|いずれ|比べ)|[、,・][『「]?{MASK})"
+)
+_COMMA = re.compile("[、,]")
+_OF_WHICH = re.compile(
+    r"(?:どちら|どっち|いずれ)の([^がはをのに]{1,8}?)(?=でしょう|です|[?？]|\s*$)"
+)
+_WHOLE = re.compile(r"[^\w]|[ぁ-ゖ]|$|氏|様|君|選手")
+
+
+class _Compared(NamedTuple):
+    """One of the two things.
+
+    Attributes:
+        name: as an answer calls it.
+        subject: of the store.
+        meant: the names it was reached by, each with the subject it was taken for.
+        through: the triple that leads to it from a thing that the question names; () if it does.
+    """
+
+    name: str
+    subject: str
+    meant: tuple[tuple[str, str], ...]
+    through: tuple[KnownTriple, ...] = ()
+
+
+class _Wording(NamedTuple):
+    """What a question says of two things.
+
+    Attributes:
+        sides: the two names.
+        rest: the question, the names masked.
+        text: the question, with blanks for the names and what every question has.
+        words: that carry meaning.
+        form: what kind of answer it asks for.
+        comparisons: that it can ask for, likeliest first.
+        claimed: the place of the thing that a yes-no question claims something of; None for both.
+    """
+
+    sides: tuple[Mention, Mention]
+    rest: str
+    text: str
+    words: tuple[Term, ...]
+    form: Form
+    comparisons: tuple[Comparison, ...]
+    claimed: int | None
+
+
+def compared(lookups: Lookups, asked: Asked) -> Iterator[Found]:
+    """The answers that a question about two things of the store can have."""
+    hidden = masked(asked.text, asked.names)
+    for one, other in combinations(_first_named(asked), 2):
+        gap = hidden[one.end : other.start]
+        if len(gap) <= _FARTHEST and _JOINED.match(gap) and not _are_more(hidden, one, other):
+            wording = _wording(asked, (one, other))
+            if wording.form is not Form.OPEN and not _is_beyond(wording):
+                yield from _candidates(lookups, asked, wording)
+
+
+def _are_more(hidden: str, one: Mention, other: Mention) -> bool:
+    """Whether the two are some of several things."""
+    return bool(
+        _ALSO_BEFORE.search(hidden[: one.start])
+        or _ALSO_BEHIND.match(hidden, other.end)
+        or MASK in (gap := hidden[one.end : other.start])
+        or (_COMMA.fullmatch(gap) and _COMMA.fullmatch(hidden[: one.start][-1:]))
+    )
+
+
+def _is_beyond(wording: _Wording) -> bool:
+    """Whether a question says of the two things what is not compared here."""
+    one, other = wording.sides
+    described = wording.rest[: one.start] + wording.rest[one.end : other.start]
+    if is_limited(wording.rest) or (has_figure(described) and "は" not in described):
+        return True
+    if (owner := _OF_WHICH.search(wording.rest)) and any(
+        word.things and not (word.is_kind or word.light) for word in terms(owner[1])
+    ):
+        return True
+    return wording.comparisons[0] in ORDERS and asks_for_part(wording.rest)
+
+
+def _first_named(asked: Asked) -> Iterator[Mention]:
+    """The names without those that come back: the claim of a yes-no question names one again."""
+    seen: set[str] = set()
+    for name in asked.names:
+        if not seen & set(name.subjects):
+            yield name
+        seen |= set(name.subjects)
+
+
+def _wording(asked: Asked, sides: tuple[Mention, Mention]) -> _Wording:
+    one, other = sides
+    again = [
+        (name, place)
+        for name in asked.names
+        if name.start >= other.end and _WHOLE.match(asked.text, name.end)
+        for place, side in enumerate(sides)
+        if set(name.subjects) & set(side.subjects)
+    ]
+    rest = masked(asked.text, [*sides, *(name for name, _ in again)])
+    claimed = None
+    if again:
+        claimed = again[0][1]
+    elif "より" in rest[other.end : other.end + 5]:
+        claimed = 0
+    elif "より" in rest[one.end : other.start]:
+        claimed = 1
+    form = form_of(rest)
+    text = unframed(rest)
+    # What stands before a name only describes it, unless the question is turned round:
+    # 「…なのはAとBのどちら」.
+    turned = "は" in rest[: one.start]
+    # 「Aの面積はBより」
+    asked_first = rest.startswith("の", one.end)
+    words = tuple(
+        word
+        for word in terms(text)
+        if word.start >= other.end
+        or (turned and word.end <= one.start)
+        or (asked_first and one.end < word.start < other.start)
+    )
+    comparisons = comparisons_of(rest, form, claimed=claimed is not None)
+    if comparisons[0] in ORDERS:
+        words = tuple(word for word in words if not _is_head(text, word))
+    return _Wording(sides, rest, text, words, form, comparisons, claimed)
+
+
+def _is_head(text: str, word: Term) -> bool:
+    """Whether a word is described and no more: 寺 in 「古い寺はどちら」."""
+    return bool(_HEAD.search(text, 0, word.start) and _HEAD_BEHIND.match(text, word.end))
+
+
+def _telling(text: str, words: Sequence[Term]) -> tuple[Term, ...]:
+    """The words without those of order, which tell what is compared only where nothing else does.
+
+    「標高が高い」, but 「どちらが高い」.
+    """
+    ordering = [word for word in words if is_order(text, word.start)]
+    others = [word for word in words if word not in ordering]
+    if any(not (word.light or word.is_kind) for word in others):
+        return tuple(others)
+    return tuple(word for word in words if word.things or word not in ordering)
+
+
+def _candidates(lookups: Lookups, asked: Asked, wording: _Wording) -> Iterator[Found]:
+    named = tuple(
+        [_Compared(written, subject, ((written, subject),)) for subject in name.subjects]
+        for name in wording.sides
+        for written in [asked.written(name)]
+    )
+    yield from _pairs(lookups, wording, _telling(wording.text, wording.words), named)
+    link = _link(wording)
+    if link is not None:
+        words = _telling(wording.text, [word for word in wording.words if word is not link])
+        reached = tuple([_follow(lookups, one, link) for one in side] for side in named)
+        yield from _pairs(
+            lookups, wording, words, tuple([*chain.from_iterable(side)] for side in reached)
+        )
+
+
+def _link(wording: _Wording) -> Term | None:
+    """The word for what is compared instead of the things named: 「AとBの父はどちらが」."""
+    behind = wording.sides[1].end
+    for word in wording.words:
+        if word.start > behind and _OF.fullmatch(wording.rest, behind, word.start):
+            return word
+    return None
+
+
+def _follow(lookups: Lookups, one: _Compared, link: Term) -> Iterator[_Compared]:
+    for fact in lookups.about(one.subject):
+        if len(fact.triple.objects) == 1 and heard(predicate_of(fact), [link]) >= SAID:
+            name = fact.triple.objects[0]
+            for subject in lookups.subjects(name):
+                yield _Compared(name, subject, (*one.meant, (name, subject)), (fact,))
+
+
+def _pairs(
+    lookups: Lookups,
+    wording: _Wording,
+    words: tuple[Term, ...],
+    sides: tuple[Sequence[_Compared], ...],
+) -> Iterator[Found]:
+    for one, other in product(*sides):
+        for ours in _likeliest(lookups.about(one.subject), words):
+            for theirs in _likeliest(lookups.about(other.subject), words):
+                found = _found(lookups, wording, words, (one, other), (ours, theirs))
+                if found:
+                    yield found
+
+
+def _likeliest(facts: Sequence[KnownTriple], words: Sequence[Term]) -> Sequence[KnownTriple]:
+    """The triples that the question speaks of most: it must not take time for their square."""
+    return nlargest(_PAIRED, facts, key=lambda fact: _covered(words, [fact], objects=True))
+
+
+def _found(
+    lookups: Lookups,
+    wording: _Wording,
+    words: tuple[Term, ...],
+    pair: tuple[_Compared, _Compared],
+    facts: tuple[KnownTriple, KnownTriple],
+) -> Found | None:
+    same = likeness(facts[0].triple.predicate, facts[1].triple.predicate)
+    if same < _LEAST_ALIKE:
+        return None
+    sides = [
+        Side(one.name, fact.triple.predicate, fact.triple.objects)
+        for one, fact in zip(pair, facts, strict=True)
+    ]
+    if _NO_DATE.search(wording.rest) and any(map(is_date, facts[0].triple.objects)):
+        return None
+    predicates = [predicate_of(fact) for fact in facts]
+    # 「同じ県にある」 is told by addresses.
+    words = tuple(
+        word
+        for word in words
+        if _is_said(word, predicates) or not _RESPECT.match(wording.rest, word.start - 2)
+    )
+    because = ""
+    for comparison in wording.comparisons:
+        conditional = comparison in CONDITIONAL
+        outcome = (
+            decided(comparison, sides, predicates, wording.text, wording.rest, words)
+            if conditional
+            else compare(comparison, sides, wording.text)
+        )
+        text = _text(outcome, wording, sides) if outcome else ""
+        unsaid = _unsaid(wording, words, predicates, conditional=conditional)
+        if outcome and text:
+            spoken = sum(heard(predicate, words) for predicate in predicates) / 2
+            covered = _covered(words, facts, objects=conditional)
+            through = tuple(link for one in pair for link in one.through)
+            doubts = [] if outcome.certain else [_UNCERTAIN]
+            if comparison is not wording.comparisons[0] and is_date(facts[0].triple.objects[0]):
+                doubts.append(_BEGINNING)
+            doubts += of_sharing(comparison, sides, outcome)
+            doubts += of_meanings(lookups, pair[0].meant + pair[1].meant)
+            return Found(
+                text,
+                (*through, *facts),
+                (same + 2 * covered + spoken) / 4,
+                outcome.because,
+                "; ".join([*doubts, *of_values(facts), *_differing(facts)]),
+                unsaid,
+            )
+        if outcome:
+            because = outcome.because
+            break
+    if words and not unsaid and all(heard(predicate, words) >= SAID for predicate in predicates):
+        shown = (part for side in sides for part in (side.name, "、".join(side.objects)))
+        lookups.undecided.append(because or _INCOMPARABLE.format(*shown))
+    return None
+
+
+def _unsaid(
+    wording: _Wording,
+    words: Sequence[Term],
+    predicates: Sequence[Sequence[Term]],
+    *,
+    conditional: bool,
+) -> tuple[str, ...]:
+    """The words that not both predicates speak of: something else is compared (Aの父とBの父).
+
+    What a condition is made of stands in the objects; what it is a condition on does not.
+    """
+    return tuple(
+        word.text
+        for word in words
+        if not word.light
+        and not _is_said(word, predicates)
+        and (
+            _OF.search(wording.rest, 0, word.start)
+            if conditional and word.things
+            else not conditional and (not word.is_kind or _OF.search(wording.rest, 0, word.start))
+        )
+    )
+
+
+def _differing(facts: Sequence[KnownTriple]) -> Iterator[str]:
+    """Two predicates that are alike in some of what they can mean: 起工 and 建造."""
+    one, other = facts[0].triple.predicate, facts[1].triple.predicate
+    things = [[term.things for term in predicate_of(fact) if not term.light] for fact in facts]
+    if normalize(one) != normalize(other) and (things[0] != things[1] or not all(things[0])):
+        yield _DIFFERING.format(one, other)
+
+
+def _is_said(word: Term, predicates: Sequence[Sequence[Term]]) -> bool:
+    return all(best(word, predicate) >= SAID for predicate in predicates)
+
+
+def _text(outcome: Outcome, wording: _Wording, sides: Sequence[Side]) -> str:
+    """The answer; "" where the outcome does not tell."""
+    if wording.form is Form.WHICH:
+        return sides[outcome.side].name if outcome.side is not None else ""
+    holds = outcome.holds
+    if holds is None and None not in (wording.claimed, outcome.side):
+        holds = wording.claimed == outcome.side
+    return "" if holds is None else "YES" if holds else "NO"
+
+
+def _covered(words: Sequence[Term], facts: Sequence[KnownTriple], *, objects: bool) -> float:
+    """The share of the words that the predicates tell, and the objects where they count."""
+    predicates = [predicate_of(fact) for fact in facts]
+    texts = [normalize("、".join(fact.triple.objects)) for fact in facts] if objects else []
+    told = sum(
+        word.weight
+        * max(*(best(word, one) for one in predicates), *(held(word, one) for one in texts), 0.0)
+        for word in words
+    )
+    return told / (sum(word.weight for word in words) or 1)

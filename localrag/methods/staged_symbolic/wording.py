@@ -1,0 +1,259 @@
+"""What the wording of a question asks for: yes or no, one of two, a comparison, a kind of thing.
+
+Every text is normalised, and the names in it are masked.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from localrag.corpus.boundaries import stands_alone, words_of
+from localrag.corpus.knowledge import Mention
+from localrag.corpus.model import Triple
+from localrag.methods.comparison.types import Comparison
+from localrag.methods.staged_symbolic.lookups import Lookups
+from localrag.reading.units import UNITS
+from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
+from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
+
+MASK = "\ufffc"
+"""Stands for each character of a name, so that no word is read into it."""
+
+_MOST_NAMES = 12
+_JOINT = re.compile(r"[と、やは]|より")
+
+
+class Asked(NamedTuple):
+    """A question, ready to be analysed.
+
+    Attributes:
+        question: as it was asked.
+        text: normalised; every position refers to it.
+        offsets: of each character in the question; see `normalize_with_offsets`.
+        names: the spans that name subjects, in order, none over another.
+    """
+
+    question: str
+    text: str
+    offsets: Sequence[int]
+    names: tuple[Mention, ...]
+
+    def written(self, name: Mention) -> str:
+        """A name as the question writes it."""
+        start, end = original_span(self.offsets, name.start, name.end)
+        return self.question[start:end]
+
+
+def read(lookups: Lookups, question: str) -> Asked:
+    """Normalise a question and find the names in it, longer ones before shorter ones."""
+    text, offsets = normalize_with_offsets(question)
+    words = words_of(text)
+    names: list[Mention] = []
+    doubtful: list[Mention] = []
+    for mention in sorted(lookups.mentions(text), key=lambda one: one.start - one.end):
+        if _is_free(mention, names):
+            alone = stands_alone(text, mention.start, mention.end, words)
+            (names if alone else doubtful).append(mention)
+    # Where words begin is a guess; what is joined to a name is a name.
+    for mention in doubtful:
+        if _is_free(mention, names) and _is_joined(text, mention, names):
+            names.append(mention)
+    if len(names) > _MOST_NAMES:
+        lookups.events.append(f"{len(names)} names: the first {_MOST_NAMES} were looked up")
+    return Asked(question, text, offsets, tuple(sorted(names)[:_MOST_NAMES]))
+
+
+def masked(text: str, names: Sequence[Mention]) -> str:
+    """The text with `MASK` for every character of the names."""
+    for name in names:
+        text = text[: name.start] + MASK * (name.end - name.start) + text[name.end :]
+    return text
+
+
+def _is_free(name: Mention, names: Sequence[Mention]) -> bool:
+    return not any(one.start < name.end and name.start < one.end for one in names)
+
+
+def _is_joined(text: str, name: Mention, names: Sequence[Mention]) -> bool:
+    return any(_JOINT.fullmatch(text, one.end, name.start) for one in names)
+
+
+_CHOICE = re.compile("(?:どちら|どっち)(?!も|とも|か[はがに])|いずれ(?![もか])")
+_WHICH = re.compile(rf"{_CHOICE.pattern}|どの|のは[?？]?\s*$")
+_OPEN = re.compile(
+    r"何|誰|だれ|いつ|どこ|どれ|いくつ|どう|なに|なん|いくら|教え|知りたい|挙げて|[はの][?？]?\s*$"
+)
+_YES_NO = re.compile(r"か[?？。]?\s*$")
+_EACH = re.compile(
+    r"どちらも|どちらとも|どっちも|両方|両者|[二2]人とも|ふたりとも|いずれも|ともに|共に|双方"
+)
+_SAME = re.compile(r"同じ|同一|共通|等し|一致|同学年|同い年")
+_DIFFERENT = re.compile(r"違[うい]|異な|別の|別々")
+_ANY = re.compile(r"いますか|ありますか|(?:どちらか|いずれか)[はがに]")
+
+_NEGATION = re.compile(r"(?<!少)な(?:い|かった)|(?<![えけれ])ません")
+
+_ORDERS = {
+    Comparison.OLDER: r"[年歳]上|年長|年齢[がはの]*[上高]",
+    Comparison.YOUNGER: r"[年歳]下|年少|若[いかく]|年齢[がはの]*[下低]|幼い",
+    Comparison.EARLIER: r"先[にかだで]|[がはの]先|先な|先\s*$|早[いかくまめ]|速[いかく]|古[いかく]"
+    r"|以前に|最初に",
+    Comparison.LATER: r"後[にかだで]|[がはの]後|後な|遅[いかくれ]|新し",
+    Comparison.MORE: r"多[いくかけ]|長[いくか]|高[いくかさ]|広[いくか]|大き|重[いくか]"
+    r"|上回|強[いくか]",
+    Comparison.LESS: r"少な|短[いくか]|低[いくか]|狭[いくか]|小さ|軽[いくか]"
+    r"|下回|安[いくか]",
+}
+ORDERS = tuple(_ORDERS)
+"""The comparisons by order, of which the words of a question tell the direction."""
+_ORDER = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items()))
+# What the words can mean besides: 若い of an age is less of it, 高い of a place in a series an
+# earlier one, 長い of what has no known end that it began earlier.
+_ALSO = {
+    Comparison.OLDER: Comparison.MORE,
+    Comparison.YOUNGER: Comparison.LESS,
+    Comparison.MORE: Comparison.EARLIER,
+    Comparison.LESS: Comparison.LATER,
+}
+_ALSO_IN_TIME = re.compile("[長短高低]")
+
+# 月 alone is no date: 生年月日の月が早い.
+_PART_OF_DATE = re.compile("(?<!年)月日?(?=[がはだ])|の日(?=[がはだ])")
+
+_FRAME = re.compile(
+    rf"{MASK}|(?:どちら|どっち)の[^がはをのに]{{1,8}}(?=でしょう|です|[?？]|$)"
+    r"|どちら(?:とも|も|の方|のほう)?|どっち(?:も)?|いずれ[もか]?|両方|両者|双方|[二2]人とも|ふたりとも"
+    r"|ともに|共に|それぞれ|(?:でしょう|です|ます|ました|でした)か|でしょう|何年何月何日|何月何日|何年何月"
+    r"|何(?:時間|か月|ヶ月|大学|学部|都道府県|年度|cm|km|kg|[ァ-ヶー]+|[一-鿿a-z])|いつ|どこの?|誰|だれ|なに|なん|何"
+    r"|どの|の?うち|について|では|名前|名称|本当|という|そう|より|ほう|方が|方は|[?？。、]"
+)
+
+_KANJI = f"[{NUMERAL_CHARACTERS}]"
+_FIGURE = re.compile(
+    rf"(?<![a-z])[0-9]|{_KANJI}{{2}}|(?:{_KANJI}|元)年|{_KANJI}(?:世紀|月|[十百千万億兆人位番])"
+)
+_TIME = re.compile(
+    r"現在|今の|今も|今は|当時|かつて|(?<![年紀代月日])以前[のは]|昔|往時|目下|いまの"
+)
+# What limits or adds up what is compared.
+_LIMITED = re.compile(
+    r"だけ|のみ|しか|以外|除[いく]|片方|片一方|最も|もっとも|一番|番目|合計|合わせ|平均|の差|差[がは]|の和"
+    r"|倍|半分|何[年月日人]|次に|嘘|うそ|誤り|間違い|間に|前後|割に|もし"
+)
+_COUNTED = re.compile(r"何(cm|km|kg|[一-鿿々a-z])")
+_DATE_ASKED = re.compile(r"いつ|年月日|西暦")
+_NO_DATE_ASKED = re.compile(r"誰|だれ|どこ")
+_DATE = re.compile(r"[0-9元]\s*[年月日]|世紀")
+# 何歳 asks for no date at all, and 何人 for a number.
+_OTHER_PART, _OTHER_KIND, _NOT_COUNTED = 0.7, 0.5, 0.3
+
+
+class Form(StrEnum):
+    """What kind of answer is asked for: YES or NO, one of the things compared, or anything else."""
+
+    YES_NO = "yes-no"
+    WHICH = "which"
+    OPEN = "open"
+
+
+def form_of(text: str) -> Form:
+    """The form of a question; 「…のは？」 with two names asks which of them."""
+    if _WHICH.search(text):
+        return Form.WHICH
+    return Form.OPEN if _OPEN.search(text) or not _YES_NO.search(text) else Form.YES_NO
+
+
+def is_negated(text: str) -> bool:
+    """Whether a question asks for what is not so; a polite one (くれませんか) does not."""
+    return _NEGATION.search(text) is not None
+
+
+def is_choice(text: str) -> bool:
+    """Whether a question asks for one of the things that it names."""
+    return _CHOICE.search(text) is not None
+
+
+def comparisons_of(text: str, form: Form, *, claimed: bool) -> tuple[Comparison, ...]:
+    """The comparisons that a question about two things can ask for, the likeliest first.
+
+    Args:
+        text: the question.
+        form: what kind of answer it asks for.
+        claimed: whether it claims something of one of the things, and asks whether that is true.
+    """
+    if form is Form.YES_NO and not claimed:
+        if _DIFFERENT.search(text):
+            return (Comparison.DIFFERENT,)
+        if _SAME.search(text):
+            return (Comparison.SAME,)
+        if _ANY.search(text) and not _EACH.search(text):
+            return (Comparison.ANY,)
+        return (Comparison.EACH,)
+    orders = list(_ORDER.finditer(text))
+    if not orders:
+        return (Comparison.WHICH,)
+    order = Comparison(orders[-1].lastgroup or "")
+    also = _ALSO.get(order)
+    if also in (Comparison.EARLIER, Comparison.LATER) and not _ALSO_IN_TIME.match(orders[-1][0]):
+        also = None
+    return (order, also) if also else (order,)
+
+
+def asks_for_part(text: str) -> bool:
+    """Whether months or days are put in order, whatever their year."""
+    return _PART_OF_DATE.search(text) is not None
+
+
+def is_order(text: str, position: int) -> bool:
+    """Whether a word of comparison (早い, 多い) stands at a position of a text."""
+    return _ORDER.match(text, position) is not None
+
+
+def has_figure(text: str) -> bool:
+    """Whether a text holds a number."""
+    return _FIGURE.search(text) is not None
+
+
+def is_limited(text: str) -> bool:
+    """Whether a question about two things holds a word that comparing them does not answer."""
+    return _LIMITED.search(text) is not None
+
+
+def asks_for_time(text: str) -> bool:
+    """Whether a question asks for what holds now, or did once: triples do not tell."""
+    return _TIME.search(text) is not None
+
+
+def is_ordered(text: str) -> bool:
+    """Whether a text holds a word of comparison (早い, 多い); what is compared (高さ) is none."""
+    return any(not found[0].endswith("さ") for found in _ORDER.finditer(text))
+
+
+def unframed(text: str) -> str:
+    """The text with blanks for what questions are built of, whatever they ask for."""
+    return _FRAME.sub(lambda frame: " " * len(frame[0]), text)
+
+
+def kind_fits(tail: str, triple: Triple) -> float:
+    """How well the objects of a triple are of the kind that the end of a question asks for.
+
+    What is counted or named after 何 stands in the object: 何年 in 「1986年」, 何区 in 「新宿区」.
+    """
+    whole = normalize("、".join(triple.objects))
+    parts = [*_COUNTED.findall(tail), *(["日"] if "年月日" in tail else [])]
+    lacking = [part for part in parts if part not in whole]
+    if any(part in UNITS for part in lacking) and not has_figure(whole):
+        return _NOT_COUNTED
+    if lacking and is_date(whole) and not set("年月日") & set("".join(lacking)):
+        return _NOT_COUNTED
+    if lacking:
+        return _OTHER_PART
+    if (_NO_DATE_ASKED if is_date(whole) else _DATE_ASKED).search(tail):
+        return _OTHER_KIND
+    return 1.0
+
+
+def is_date(text: str) -> bool:
+    """Whether a text holds a date, or a part of one."""
+    return _DATE.search(text) is not None

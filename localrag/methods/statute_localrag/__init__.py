@@ -1,0 +1,1 @@
+"""Every option against the provisions it rests on, decided by code."""

@@ -1,0 +1,294 @@
+"""`statute-localrag`: every option against the provisions it rests on, decided by code.
+
+1. **Evidence for each option.** The whole pipeline (resolver, words, meaning, references) searches
+   for the question with all its options, and for the question with each of them. What both found
+   comes first, what fills in a provision (政令で定める) right behind it; where the option is the
+   place of a provision, that very provision comes before all else.
+2. **Sentences.** Those of the evidence that may decide the option, numbered, with their stems and
+   neighbours; of the place of a provision first all sentences of that provision.
+3. **Findings.** One call of the model for each option: numbers of sentences, each with what
+   differs and whether it agrees (一致), contradicts (矛盾) or decides nothing (無関係). The
+   question is turned before so that it asks for what agrees: the model knows neither which kind
+   of option is wanted nor what it said of the others, so that no error spreads. The words quoted,
+   with their stem and proviso, are put in by code, so no quotation can be wrong.
+4. **Verdicts by code.** An option deviates if a finding contradicts it; it agrees if one agrees
+   and none contradicts.
+5. **The polarity of the question picks** the option that agrees, or the one that deviates.
+6. **Ties**, and options of which nothing is known, are decided by how far they agree with the same
+   evidence (`localrag.methods.agreement`), else by retrieval, never by position; the trace says so,
+   and the answer is `unsupported`, for no quotation tells the options apart.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+
+from localrag.corpus.model import Passage
+from localrag.corpus.store import CorpusStore
+from localrag.methods.agreement.evidence import Provision, compact, provisions_found
+from localrag.methods.agreement.judging import HELD_OUT, is_held_out, judge
+from localrag.methods.choices import labelled
+from localrag.methods.polarity import Polarity, polarity_of
+from localrag.methods.statute_localrag.verdicts import (
+    Finding,
+    Relation,
+    affirmed,
+    claims_of,
+    remaining,
+    verdict_of,
+    wanted,
+)
+from localrag.methods.toolkit import EVIDENCE, Toolkit
+from localrag.methods.types import Calls, Case, Method
+from localrag.prompts import language_of
+from localrag.reading.evidence import element
+from localrag.reading.extractive import quoted
+from localrag.reading.sentences import Sentence, passages_of
+from localrag.reading.types import Answer, Status
+from localrag.retrieval import resolve
+from localrag.retrieval.model import Hit, Query, Retrieval
+from localrag.statutes.citations import find_citations
+from localrag_indexes.fusion import reciprocal_rank_fusion
+from localrag_models.chat import Message
+
+_UNDECIDED = "the quotations do not single an option out"
+_ELIMINATED = "the quotations speak against the other options only"
+
+MERGE, DECIDE = "merge", "decide"
+"""Stages: one ranking for an option out of both searches; how the option was chosen."""
+
+_DEPTH, _SHOWN = 20, 8
+_MOST_FINDINGS = 3
+_LONGEST_DIFFERENCE = 80
+# The hits of an option by which retrieval tells it from the others.
+_TELLING = 3
+
+_BLANK = re.compile(r"[［\[（(〔【][\s_＿…‥・]*[］\])）〕】]|[_＿]{2,}|空欄")
+_AFTER_A_PLACE = re.compile(r"(?:本文|ただし書き?|但書|前段|後段|各号|の規定)?[\s。．.)）」]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was found for one option.
+
+    Attributes:
+        hits: best first.
+        cited: the provision whose place the option is; the first of the hits. None for a statement.
+        support: how highly the search for the whole question holds what this option finds.
+    """
+
+    hits: tuple[Hit, ...]
+    cited: Passage | None
+    support: float
+
+
+class Reply(BaseModel):
+    """What a model found about an option; its findings are of the shape that `_shape` makes."""
+
+    findings: list[Any]
+
+
+def answer(case: Case, toolkit: Toolkit) -> Answer:
+    """Answer one question by the steps at the head of this file."""
+    asked, polarity = case.query, polarity_of(case.query.text)
+    turned = replace(asked, text=affirmed(asked.text))
+    if polarity_of(turned.text) is not Polarity.AGREES:
+        event = "the question cannot be turned: the model sees that it asks for what deviates"
+        toolkit.note(DECIDE, [event])
+    evidence = gather(toolkit, asked)
+    findings = {
+        label: _findings(toolkit, turned, label, option, evidence[label])
+        for label, option in labelled(asked.options)
+    }
+    verdicts = {label: verdict_of(found) for label, found in findings.items()}
+    left = remaining(verdicts, polarity)
+    chosen = left[0] if len(left) == 1 else _untied(toolkit, asked, left, evidence)
+    claims, citations = claims_of(findings, language_of(asked.text))
+    made = toolkit.answer(asked, chosen, claims, citations)
+    if left == [chosen] and verdicts[chosen] is wanted(polarity):
+        return replace(made, status=Status.SUPPORTED, doubt="")
+    doubt = _ELIMINATED if left == [chosen] else _UNDECIDED
+    return replace(made, status=Status.UNSUPPORTED, doubt=doubt)
+
+
+def gather(toolkit: Toolkit, asked: Query) -> dict[str, Evidence]:
+    """Step 1: the evidence for each option, by its label."""
+    whole = toolkit.retrieve(asked, _DEPTH, subject="question")
+    weights = {hit.passage.id: hit.score for hit in whole.hits}
+    evidence = {}
+    for label, option in labelled(asked.options):
+        subject = f"option {label}"
+        own = toolkit.retrieve(replace(asked, options=(option,)), _DEPTH, subject=subject)
+        hits = _merged(own, whole)
+        with toolkit.store() as store:
+            cited = _cited(store, asked.text, option, own)
+        if cited is not None:
+            rest = [hit for hit in hits if hit.passage.id != cited.id]
+            reason = "the provision whose place the option is"
+            hits = [Hit(cited, hits[0].score, 1, MERGE, reason), *rest]
+        shown = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits[:_SHOWN], 1))
+        toolkit.note(MERGE, (), shown, subject=subject)
+        support = sum(weights.get(hit.passage.id, 0.0) for hit in own.hits[:_TELLING])
+        evidence[label] = Evidence(shown, cited, support)
+    return evidence
+
+
+def _merged(own: Retrieval, whole: Retrieval) -> list[Hit]:
+    """The hits of both searches by their ranks; what fills in a provision right behind it."""
+    known: dict[str, Hit] = {}
+    for hit in (*whole.hits, *own.hits):
+        if hit.reason or hit.passage.id not in known:
+            known[hit.passage.id] = hit
+    rankings = [[hit.passage.id for hit in found.hits] for found in (own, whole)]
+    fused = reciprocal_rank_fusion(rankings)
+    ranked = [replace(known[unit], score=score, stage=MERGE) for unit, score in fused.items()]
+    filling: dict[str, Hit] = {}
+    for hit in ranked:
+        if hit.fills:
+            filling.setdefault(hit.fills, hit)
+    placed: dict[str, Hit] = {}
+    for hit in ranked:
+        for one in (hit, filling.get(hit.passage.id, hit)):
+            placed.setdefault(one.passage.id, one)
+    return list(placed.values())
+
+
+def _cited(store: CorpusStore, question: str, option: str, own: Retrieval) -> Passage | None:
+    """The provision whose place the option is."""
+    written = compact(option)
+    citations = find_citations(written)
+    if not citations or _BLANK.search(question):
+        return None
+    if not _AFTER_A_PLACE.fullmatch(written, citations[-1].end):
+        return None
+    place = citations[-1].locator
+    articles = [
+        hit
+        for stage in own.trace.stages
+        if stage.stage == resolve.STAGE
+        for hit in stage.hits
+        if (hit.passage.locator.division, hit.passage.locator.article)
+        == (place.division, place.article)
+    ]
+    # The question may name an article of the same number in another law.
+    named = [hit for hit in articles if hit.reason.endswith(citations[-1].text)] or articles
+    if not named:
+        return None
+    law_id = named[0].passage.document_id
+    # The items of an article of one paragraph are cited without it: 第2条第3号.
+    return store.at(law_id, place) or store.at(law_id, replace(place, paragraph="1"))
+
+
+def _findings(
+    toolkit: Toolkit, turned: Query, label: str, option: str, evidence: Evidence
+) -> list[Finding]:
+    """Steps 2 and 3: what the model finds about an option, its quotations put in by code."""
+    subject, cited = f"option {label}", evidence.cited
+    if not evidence.hits:
+        event = "there was no source to show: the model was not asked about it"
+        toolkit.note(EVIDENCE, [event], subject=subject)
+        return []
+
+    def messages(sentences: Sequence[Sentence]) -> tuple[Message, ...]:
+        passages = passages_of(sentences)
+        texts = [sentence.piece.text for sentence in sentences]
+        places = [passage.place for passage in passages]
+        return toolkit.prompt(
+            "statute_localrag",
+            turned,
+            option=option,
+            passages=passages,
+            provision=[one.number for one in sentences if cited and _is_of(one, cited)],
+            most=_MOST_FINDINGS,
+            tag=element("text", [turned.text, option, *places, *texts]),
+        )
+
+    asked = Query(turned.text, (option,))
+    sentences = toolkit.sentences(
+        asked, evidence.hits, messages, subject=subject, whole=cited is not None
+    )
+    reply = toolkit.ask(messages(sentences), _shape(len(sentences)), f"findings {label}")
+    findings = []
+    for found in reply.findings:
+        sentence = sentences[found.sentence - 1]
+        # What another provision says does not tell what the one cited provides, nor does a stem,
+        # which all its items share; and a caption (as tables have) says what they are about.
+        beside = cited is not None and not _is_of(sentence, cited)
+        caption = compact(sentence.piece.text) in compact(sentence.passage.header)
+        relation = Relation.UNRELATED if beside or caption else found.relation
+        with toolkit.store() as store:
+            citations = quoted(store, [sentence.piece])
+        findings.append(Finding(citations, relation, found.difference.strip()))
+    return findings
+
+
+def _is_of(sentence: Sentence, provision: Passage) -> bool:
+    """Whether a sentence is part of a provision, rather than what it stands under."""
+    piece = sentence.piece
+    is_inside = provision.start <= piece.start < provision.end
+    return is_inside and piece.passage.document_id == provision.document_id
+
+
+@cache
+def _shape(sentences: int) -> type[Reply]:
+    """The shape of a reply that can cite only the sentences there are."""
+    # The difference comes before the relation, which then follows from it.
+    found = create_model(
+        "Found",
+        sentence=Annotated[int, Field(ge=1, le=sentences)],
+        difference=Annotated[str, Field(max_length=_LONGEST_DIFFERENCE)],
+        relation=Relation,
+    )
+    findings: Any = Annotated[list[found], Field(max_length=_MOST_FINDINGS)]
+    return create_model("Reply", __base__=Reply, findings=findings)
+
+
+def _untied(
+    toolkit: Toolkit, asked: Query, left: Sequence[str], evidence: Mapping[str, Evidence]
+) -> str:
+    """Step 6: the one of several options that agreement with the evidence, or retrieval, picks."""
+    turn = 1 if polarity_of(asked.text) is Polarity.AGREES else -1
+    options = dict(labelled(asked.options))
+    if is_held_out(asked.text, asked.options):
+        toolkit.note(DECIDE, [HELD_OUT])
+    judgements = judge(asked.text, asked.options, _provisions(toolkit, evidence))
+    # Rounded: in another order of the options the same sums differ in their last digits.
+    agreement = {label: round(one.share, 9) for label, one in zip(options, judgements, strict=True)}
+    support = {label: round(turn * found.support, 9) for label, found in evidence.items()}
+    first, second, *_ = sorted(
+        left, key=lambda label: (agreement[label], support[label], options[label]), reverse=True
+    )
+    if agreement[first] > agreement[second]:
+        means = "by how far the options agree with the evidence, as code compares them"
+    elif support[first] > support[second]:
+        means = "by how highly retrieval holds what the options find"
+    else:
+        means = "arbitrarily, for nothing tells the options apart"
+    toolkit.note(DECIDE, [f"{_UNDECIDED}, and one was chosen {means}"])
+    return first
+
+
+def _provisions(toolkit: Toolkit, evidence: Mapping[str, Evidence]) -> list[Provision]:
+    """All provisions of the evidence, each once, in an order that no order of options changes."""
+    hits = sorted(
+        (hit for one in evidence.values() for hit in one.hits),
+        key=lambda hit: (-hit.score, hit.passage.id),
+    )
+    with toolkit.store() as store:
+        found = provisions_found(store, hits)
+    different: dict[tuple[str, int], Provision] = {}
+    for provision in found:
+        different.setdefault((provision.source, provision.start), provision)
+    return list(different.values())
+
+
+METHOD = Method(
+    name="statute-localrag",
+    about="findings for each option with checked quotations, verdicts and choice by code",
+    answer=answer,
+    calls=Calls(per_option=1),
+)
