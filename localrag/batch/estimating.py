@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import IO
 
 from localrag.batch.checking import Checked
-from localrag.batch.events import Listener, Progress, ignore
+from localrag.batch.events import ANSWERING, Listener, ignore
 from localrag.batch.folder import RunFolder
 from localrag.batch.ledger import AnswerFile, Ledger
 from localrag.batch.model import Answers, Opener, Question
@@ -21,6 +21,7 @@ from localrag.batch.table import Table, open_table
 from localrag.batch.workers import at_once, outcomes
 from localrag.config import Config
 from localrag.methods.answering import answering_method, open_answers
+from localrag.progress import Progress
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 
@@ -150,8 +151,14 @@ class _Measured:
 
     def progress(self, total: int) -> Progress:
         """How far the sample is, of `total` rows."""
-        asked = self.spent.asked
-        return Progress(asked, total, asked, self.failed, self.seconds, limit=_PATIENCE)
+        return Progress(
+            ANSWERING,
+            self.spent.asked,
+            total,
+            self.seconds,
+            failed=self.failed,
+            limit=_PATIENCE,
+        )
 
 
 def _measure(

@@ -2,7 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
+
+from localrag.language import N_
+from localrag.progress import Progress, Stage
+
+ANSWERING = Stage(N_("answering"), N_("questions"))
+"""The stage whose `Progress` is told after every row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +69,6 @@ class RowFailed:
     type: str
     cause: str
     cure: str
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far the batch is, after every row.
-
-    Attributes:
-        done, total: rows, those of earlier runs included.
-        asked: rows of this run.
-        failed: rows without an answer so far.
-        seconds: since the first question of this run.
-        limit: seconds after which no further row is begun.
-    """
-
-    done: int
-    total: int
-    asked: int
-    failed: int
-    seconds: float
-    limit: float = inf
-
-    @property
-    def left(self) -> float:
-        """Estimated seconds until the end."""
-        to_do = (self.total - self.done) * self.seconds / self.asked
-        return max(0.0, min(to_do, self.limit - self.seconds))
 
 
 @dataclass(frozen=True, slots=True)

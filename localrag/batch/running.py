@@ -8,9 +8,9 @@ from typing import IO
 
 from localrag.batch.checking import Checked, check
 from localrag.batch.events import (
+    ANSWERING,
     IndexBehind,
     Listener,
-    Progress,
     Resumed,
     RowAnswered,
     RowFailed,
@@ -31,6 +31,7 @@ from localrag.batch.workers import at_once, outcomes
 from localrag.config import Config
 from localrag.ingest.state import IndexState, index_state
 from localrag.methods.answering import open_answers
+from localrag.progress import Progress
 from localrag.workspace import Workspace
 
 
@@ -210,9 +211,10 @@ class _Work:
 
     def _progress(self) -> Progress:
         return Progress(
+            ANSWERING,
             done=self._earlier + self._spent.asked,
             total=self._total,
-            asked=self._spent.asked,
-            failed=self._ledger.failed,
             seconds=self._asking,
+            earlier=self._earlier,
+            failed=self._ledger.failed,
         )

@@ -8,6 +8,8 @@ import typer
 from localrag.cli.meter import Meter
 from localrag.cli.session import Json, Session
 from localrag.cli.verbs import verb, verbs
+from localrag.language import N_
+from localrag.progress import BYTES, Stage, Stopwatch
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 130)
 
@@ -116,11 +118,12 @@ def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
 
     session: Session = context.obj
     with Meter() as meter:
+        watch = Stopwatch(meter.update)
         brought = fetch(
             session.workspace(),
             name,
-            on_progress=lambda file, done, total: meter.update(
-                f"fetching {file}", "kB", done // 1000, max(total // 1000, 1)
+            on_progress=lambda file, done, total: watch(
+                Stage(N_("fetching"), BYTES, file), done, total
             ),
         )
     print_brought(brought, as_json=as_json)

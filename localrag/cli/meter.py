@@ -1,27 +1,34 @@
 """Progress of work over two seconds: a bar for a person, a line now and then for a log."""
 
-import time
+from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from localrag.cli.terminal import console_for_progress, on_terminal, tell
 from localrag.cli.wording import duration
+from localrag.language import _
+from localrag.progress import BYTES, Progress, Stage
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress as Bar
 
 _PATIENCE = 2.0
 """Seconds that pass without a word."""
-_EVERY = 5.0
-"""Seconds between two lines where nobody watches."""
 
 
 class Meter:
-    """Shows how far work has come, how fast it goes, and how long it will still take."""
+    """Shows how far work is, how fast it goes, and how long it will still take.
 
-    def __init__(self) -> None:
-        self._started = self._spoke = time.monotonic()
-        self._bar: Progress | None = None
-        self._step = ""
+    Args:
+        every: seconds between two lines where nobody watches.
+        name: of what is done, in the place of the names of its stages.
+    """
+
+    def __init__(self, every: float = 5.0, name: str = "") -> None:
+        self._every = every
+        self._name = name
+        self._spoke = monotonic()
+        self._stage: Stage | None = None
+        self._bar: Bar | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -29,32 +36,33 @@ class Meter:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def update(self, step: str, unit: str, done: int, total: int) -> None:
-        """Note how far a step is; `unit` says in the plural what is counted ("files")."""
-        if step != self._step:
+    def update(self, progress: Progress) -> None:
+        """Note how far it is."""
+        if progress.stage != self._stage:
             self._stop()
-            self._step, self._started = step, time.monotonic()
-        now = time.monotonic()
-        if now - self._started < _PATIENCE:
+            self._stage = progress.stage
+        if progress.seconds < _PATIENCE:
             return
         if on_terminal():
-            self._draw(unit, done, total)
-        elif now - self._spoke >= _EVERY:
-            self._spoke = now
-            tell(_line(step, unit, done, total, now - self._started))
+            self._draw(progress)
+        elif monotonic() - self._spoke >= self._every:
+            self._spoke = monotonic()
+            tell(f"{self._called(progress)}: {_in_words(progress)}")
 
-    def _draw(self, unit: str, done: int, total: int) -> None:
+    def _draw(self, progress: Progress) -> None:
         if self._bar is None:
             self._bar = _new_bar()
-            self._bar.add_task(self._step, rate="")
+            self._bar.add_task(self._called(progress), words="")
             self._bar.start()
-        rate = done / (time.monotonic() - self._started)
         self._bar.update(
             self._bar.task_ids[0],
-            completed=done,
-            total=total,
-            rate=f"{done:,} of {total:,} {unit}, {rate:,.0f}/s",
+            completed=progress.done,
+            total=progress.total or None,
+            words=_in_words(progress),
         )
+
+    def _called(self, progress: Progress) -> str:
+        return self._name or " ".join(filter(None, (_(progress.stage.name), progress.stage.about)))
 
     def _stop(self) -> None:
         if self._bar is not None:
@@ -62,21 +70,44 @@ class Meter:
             self._bar = None
 
 
-def _line(step: str, unit: str, done: int, total: int, seconds: float) -> str:
-    rate = done / seconds
-    pace = f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
-    left = f", about {duration((total - done) / rate)} left" if rate else ""
-    return f"{step}: {done:,} of {total:,} {unit}, {pace}{left}"
+def speed(rate: float) -> str:
+    """So many a second in words; what is slow is told by the minute."""
+    if rate >= 10:
+        return _("{n:,.0f}/s").format(n=rate)
+    return a_minute(60 * rate)
 
 
-def _new_bar() -> "Progress":
+def a_minute(rate: float) -> str:
+    """So many a minute in words."""
+    if rate >= 100:
+        return _("{n:,.0f} a minute").format(n=rate)
+    return _("{n:.1f} a minute").format(n=rate)
+
+
+def _in_words(progress: Progress) -> str:
+    done, total, unit = progress.done, progress.total, _(progress.stage.unit)
+    rate = speed(progress.rate)
+    if progress.stage.unit == BYTES:
+        size, unit = (1_000_000, "MB") if total >= 10_000_000 else (1_000, "kB")
+        done, total = done // size, max(total // size, 1)
+        rate = f"{progress.rate / size:,.1f} {unit}/s"
+    words = [_("{done:,} of {total:,} {unit}").format(done=done, total=total, unit=unit)]
+    if progress.rate:
+        words.append(rate)
+    if progress.failed:
+        words.append(_("{n:,} failed").format(n=progress.failed))
+    if progress.left is not None:
+        words.append(_("about {time} left").format(time=duration(progress.left)))
+    return _(", ").join(words)
+
+
+def _new_bar() -> "Bar":
     from rich import progress
 
     return progress.Progress(
         progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
-        progress.TextColumn("{task.fields[rate]}", markup=False),
-        progress.TimeRemainingColumn(),
+        progress.TextColumn("{task.fields[words]}", markup=False),
         console=console_for_progress(),
         transient=True,
     )

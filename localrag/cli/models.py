@@ -13,6 +13,7 @@ from localrag.cli.session import Json, Session
 from localrag.cli.terminal import emit, say, tell
 from localrag.cli.verbs import verb, verbs
 from localrag.errors import UsageError
+from localrag.progress import BYTES, Stage, Stopwatch
 
 if TYPE_CHECKING:
     from localrag_models.runtimes import Runtime
@@ -60,9 +61,10 @@ def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
     from localrag_models.store import ModelStore
 
     with named(), Meter() as meter:
+        watch = Stopwatch(meter.update)
         yield (
             ModelStore(session.workspace().models),
-            lambda step, done, total: meter.update(step, "MB", done // 10**6, total // 10**6),
+            lambda step, done, total: watch(Stage(step, BYTES), done, total),
         )
 
 
@@ -300,10 +302,11 @@ def _pull_with_server(
     from localrag.inference.failures import named
 
     with named(), Meter() as meter:
+        watch = Stopwatch(meter.update)
         runtime.pull_model(
             name,
             _address(session, server, runtime),
-            lambda step, done, total: meter.update(step, "MB", done // 10**6, total // 10**6),
+            lambda step, done, total: watch(Stage(step, BYTES), done, total),
         )
     if as_json:
         emit({"name": model})

@@ -10,19 +10,21 @@ from localrag.batch.events import (
     Event,
     IndexBehind,
     Listener,
-    Progress,
     Resumed,
     RowFailed,
     Stopped,
     TableChecked,
 )
 from localrag.batch.report import BatchReport
-from localrag.cli.pace import Pace, a_minute
+from localrag.cli.meter import Meter, a_minute
 from localrag.cli.terminal import say, tell
 from localrag.cli.wording import counted, duration
 from localrag.harmless import one_line
 from localrag.methods.choices import LABELS
+from localrag.progress import Progress
 
+EVERY = 30.0
+"""Seconds between two lines of progress where nobody watches; a batch may take a night."""
 _FAILURES = 20
 """So many failures are told one by one; all of them stand in the file of answers."""
 
@@ -31,13 +33,13 @@ _FAILURES = 20
 def shown_events() -> Iterator[Listener]:
     """Show events on standard error as they come: progress, failures, where it went on."""
     failures = 0
-    with Pace() as pace:
+    with Meter(EVERY) as meter:
 
         def listener(event: Event) -> None:
             nonlocal failures
             match event:
                 case Progress():
-                    pace.update(event)
+                    meter.update(event)
                 case TableChecked():
                     _tell_table(event)
                 case IndexBehind():

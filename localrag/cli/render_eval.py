@@ -6,8 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from localrag.batch.events import IndexBehind, Progress, RowFailed, Stopped
-from localrag.cli.pace import Pace
+from localrag.batch.events import IndexBehind, RowFailed, Stopped
+from localrag.cli.meter import Meter
+from localrag.cli.render_batch import EVERY
 from localrag.cli.terminal import say, table, tell
 from localrag.cli.wording import counted, duration
 from localrag.evaluation.events import Asking, Event, Halted, Judging, Listener, Unjudged
@@ -23,6 +24,7 @@ from localrag.evaluation.report.measured import measured
 from localrag.evaluation.runner import Finished
 from localrag.evaluation.statistics import Estimate, score
 from localrag.harmless import one_line
+from localrag.progress import Progress
 
 _MAIN = ("char_f1", "similarity", "full_f1")
 """Figures of a measure that are shown here; the score is the first of them anyway."""
@@ -43,22 +45,22 @@ def tell_left_out(left_out: Sequence[LeftOut]) -> None:
 def shown_events() -> Iterator[Listener]:
     """Show events on standard error as they come: method, order, progress, failures."""
     with ExitStack() as stack:
-        pace = stack.enter_context(Pace())
+        meter = stack.enter_context(Meter(EVERY))
         step, failures, behind = "", 0, False
 
         def listener(event: Event) -> None:
-            nonlocal pace, step, failures, behind
+            nonlocal meter, step, failures, behind
             match event:
                 case Asking():
                     step, failures = _step(event), 0
                     stack.close()
-                    pace = stack.enter_context(Pace(step))
+                    meter = stack.enter_context(Meter(EVERY, step))
                 case Judging():
                     step, failures = _judging(event), 0
                     stack.close()
-                    pace = stack.enter_context(Pace(step))
+                    meter = stack.enter_context(Meter(EVERY, step))
                 case Progress():
-                    pace.update(event)
+                    meter.update(event)
                 case RowFailed() | Unjudged():
                     failures += 1
                     if failures <= _FAILURES:

@@ -20,20 +20,9 @@ from localrag.ingest.events import (
     FilesFound,
     Listener,
     MoreDuplicates,
-    Progress,
 )
 from localrag.ingest.index import IndexReport
-
-_STEPS = {
-    "check": ("comparing", "kB", 1000),
-    "read": ("reading", "kB", 1000),
-    "links": ("finding references", "documents", 1),
-    "terms": ("indexing", "passages", 1),
-    "windows": ("splitting", "passages", 1),
-    "vectors": ("embedding", "windows", 1),
-    "graph": ("joining", "vectors", 1),
-}
-"""For each stage of `Progress`: its name, its unit, and how many of its counts make one unit."""
+from localrag.progress import Progress
 
 
 @contextmanager
@@ -44,8 +33,7 @@ def shown_events() -> Iterator[Listener]:
         def listener(event: Event) -> None:
             match event:
                 case Progress():
-                    step, unit, size = _STEPS[event.stage]
-                    meter.update(step, unit, event.done // size, max(event.total // size, 1))
+                    meter.update(event)
                 case EmbeddingPlanned():
                     _tell_plan(event)
                 case FilesFound(files=0):

@@ -1,6 +1,7 @@
 """``localrag tune-retrieval``: how a corpus is best searched, measured on known questions."""
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,6 +51,8 @@ def tune_retrieval(
     from localrag import tuning
     from localrag.cli.meter import Meter
     from localrag.cli.terminal import emit, say, table, tell
+    from localrag.language import N_
+    from localrag.progress import Stage, Stopwatch
 
     session: Session = context.obj
     workspace, name = session.workspace(), session.existing(corpus)
@@ -59,7 +62,7 @@ def tune_retrieval(
             name,
             session.config(name),
             questions,
-            on_progress=lambda done, total: meter.update("searching", "searches", done, total),
+            on_progress=partial(Stopwatch(meter.update), Stage(N_("searching"), N_("searches"))),
         )
     for line in found.unusable:
         tell(("left out: ", "yellow"), f"line {line.line}: {line.cause}")

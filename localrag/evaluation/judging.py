@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from time import perf_counter
 
-from localrag.batch.events import Progress
 from localrag.config import ChatConfig
 from localrag.evaluation import places, rows, verdicts
 from localrag.evaluation.events import Judging, Listener, Unjudged
@@ -15,8 +14,11 @@ from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.rows import Answered
 from localrag.evaluation.verdicts import Journal, Judge, Verdict, digest
 from localrag.inference.opening import open_chat
+from localrag.language import N_
+from localrag.progress import Progress, Stage
 from localrag_models.chat import ChatModel
 
+_STAGE = Stage(N_("judging"), N_("answers"))
 _STOPPED = "the judge was stopped before it came to this answer"
 
 _ToJudge = dict[str, tuple[Question, Answered]]
@@ -129,7 +131,7 @@ def _judge(
                     failed += 1
                     on_event(Unjudged(setup.name, found[verdict.answer][0].id, verdict.problem))
                 seconds = perf_counter() - begun
-                on_event(Progress(done, len(found), done, failed, seconds))
+                on_event(Progress(_STAGE, done, len(found), seconds, failed=failed))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -11,6 +11,8 @@ from localrag.corpus.readers import Limits, supported
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
 from localrag.ingest.events import (
+    COMPARING,
+    READING,
     DocumentsKept,
     DocumentsStored,
     Duplicate,
@@ -23,12 +25,12 @@ from localrag.ingest.events import (
     LeftOut,
     Listener,
     MoreDuplicates,
-    Progress,
     ignore,
 )
 from localrag.ingest.lock import writing
 from localrag.ingest.reading import Content, Reader, Task, in_processes
 from localrag.ingest.walk import FoundFile, Walk, still_there, walk
+from localrag.progress import Progress, Stopwatch
 from localrag.workspace import Workspace
 
 # Above this size a file is streamed document by document instead of being read as a whole.
@@ -173,7 +175,7 @@ class _Addition:
         self._reader = reader
         self._workers = workers
         self._check_content = check_content
-        self._on_progress = on_progress
+        self._watch = Stopwatch(on_progress)
         self._known = store.files.all()
         self._by_digest = {file.digest: file for file in self._known.values() if file.complete}
         self._unread = set[str]()
@@ -206,9 +208,9 @@ class _Addition:
             for event in self._enter(task, content):
                 yield event
                 if isinstance(event, DocumentsStored) and event.bytes:
-                    yield Progress("read", done + event.bytes, total)
+                    self._watch(READING, done + event.bytes, total)
             done += task.file.bytes
-            yield Progress("read", done, total)
+            self._watch(READING, done, total)
 
     def _contents(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Content]]:
         # Large files come last, so that the order of documents does not depend on the workers.
@@ -221,7 +223,7 @@ class _Addition:
                 yield task, self._reader.stream(task, self._workers, tell)
 
     def _tell_check(self, total: int, done: int) -> None:
-        self._on_progress(Progress("check", done, total))
+        self._watch(COMPARING, done, total)
 
     def _enter(self, task: Task, content: Content) -> Iterator[Event]:
         path = task.file.path.as_posix()

@@ -11,6 +11,7 @@ and first words say what it is about, and 327 laws take minutes instead of hours
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,10 @@ from localrag.config import Provisions
 from localrag.corpus.model import ARTICLES, Passage
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.attributes import ATTRIBUTES, attributes
-from localrag.ingest.events import EmbeddingPlanned, Listener, Progress
+from localrag.ingest.events import EMBEDDING, JOINING, SPLITTING, EmbeddingPlanned, Listener
 from localrag.ingest.journal import Journal
 from localrag.ingest.state import LAYERS, origin
+from localrag.progress import Stopwatch
 from localrag.workspace import CorpusPaths
 from localrag_indexes.errors import IndexDamaged, IndexingError
 from localrag_indexes.generations import current, new_generation
@@ -127,7 +129,7 @@ def embed(
                 attributes=ATTRIBUTES,
                 previous=None if rebuild else current(place.vectors),
                 threads=threads,
-                on_progress=lambda done, total: on_event(Progress("graph", done, total)),
+                on_progress=partial(Stopwatch(on_event), JOINING),
                 extra=origin(store) | {"provisions": provisions},
             )
         journal.discard()
@@ -136,6 +138,7 @@ def embed(
 
 def _plan(store: CorpusStore, split: _Split, on_event: Listener) -> Iterator[_Planned]:
     total, done = store.count(LAYERS), 0
+    watch = Stopwatch(on_event)
     for document in store.documents():
         about = {layer: attributes(document, layer) for layer in LAYERS}
         for key, passage in store.passages(document_id=document.id):
@@ -143,7 +146,7 @@ def _plan(store: CorpusStore, split: _Split, on_event: Listener) -> Iterator[_Pl
                 digests = tuple(digest for digest, _ in split(passage))
                 yield _Planned(key, digests, about[passage.layer])
                 done += 1
-                on_event(Progress("windows", done, total))
+                watch(SPLITTING, done, total)
 
 
 def _digest(model: str, window: str) -> bytes:
@@ -194,13 +197,14 @@ def _embed(
 ) -> None:
     """Embed windows batch by batch; each is in the journal before progress is told."""
     done = 0
+    watch = Stopwatch(on_event)
     while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window[1])):
         for start in range(0, len(ahead), _BATCH):
             batch = ahead[start : start + _BATCH]
             texts = [text for _, text in batch]
             journal.append([digest for digest, _ in batch], _vectors(embedder, texts))
             done += len(batch)
-            on_event(Progress("vectors", done, total))
+            watch(EMBEDDING, done, total)
 
 
 def _vectors(embedder: "Embedder", windows: Sequence[str]) -> "NDArray[np.float32]":

@@ -3,6 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from localrag.language import N_
+from localrag.progress import BYTES, Progress, Stage
+
+COMPARING = Stage(N_("comparing"), BYTES)
+READING = Stage(N_("reading"), BYTES)
+FINDING_REFERENCES = Stage(N_("finding references"), N_("documents"))
+INDEXING = Stage(N_("indexing"), N_("passages"))
+SPLITTING = Stage(N_("splitting"), N_("passages"))
+EMBEDDING = Stage(N_("embedding"), N_("windows"))
+JOINING = Stage(N_("joining"), N_("vectors"))
+
 
 @dataclass(frozen=True, slots=True)
 class FilesFound:
@@ -152,22 +163,6 @@ class EmbeddingPlanned:
     model: str
     memory_bytes: int
     discarded: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far the work is.
-
-    Attributes:
-        stage: ``check`` (bytes of a large file compared), ``read`` (bytes), ``links``
-            (documents), ``terms`` (passages), ``windows`` (passages split),
-            ``vectors`` (windows embedded), ``graph`` (vectors).
-        done, total: in the unit of the stage.
-    """
-
-    stage: str
-    done: int
-    total: int
 
 
 Event = (

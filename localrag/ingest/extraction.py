@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from localrag.corpus.model import Document
 from localrag.corpus.store import CorpusStore, StoredDefinition, StoredReference
-from localrag.ingest.events import FileFailed, Listener, Progress
+from localrag.ingest.events import FINDING_REFERENCES, FileFailed, Listener
+from localrag.progress import Stopwatch
 from localrag_indexes.parallel import map_stream
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def extract(store: CorpusStore, *, workers: int, on_event: Listener) -> tuple[in
     ids = [law.law_id for law in laws]
     find = FindLinks(store.path, LawNames.from_rows(laws))
     definitions: list[StoredDefinition] = []
+    watch = Stopwatch(on_event)
 
     def references() -> Iterator[StoredReference]:
         for done, (law_id, links) in enumerate(map_stream(find, ids, workers), start=1):
@@ -45,7 +47,7 @@ def extract(store: CorpusStore, *, workers: int, on_event: Listener) -> tuple[in
                 on_event(FileFailed(law_id, links.failure, "It can be searched all the same."))
             definitions.extend(links.definitions)
             yield from links.references
-            on_event(Progress("links", done, len(ids)))
+            watch(FINDING_REFERENCES, done, len(ids))
 
     with closing(find):
         # The references are consumed first, so the definitions are complete when needed.

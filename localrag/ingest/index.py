@@ -14,11 +14,12 @@ from localrag.inference.failures import named
 from localrag.inference.opening import embedder_id, embedder_name, open_embedder
 from localrag.ingest.attributes import ATTRIBUTES, attributes
 from localrag.ingest.embedding import embed
-from localrag.ingest.events import Event, FileFailed, Listener, Progress, ignore
+from localrag.ingest.events import INDEXING, Event, FileFailed, Listener, ignore
 from localrag.ingest.extraction import extract
 from localrag.ingest.journal import Journal
 from localrag.ingest.lock import writing
 from localrag.ingest.state import LAYERS, IndexState, index_state, origin, state, vector_state
+from localrag.progress import Stopwatch
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer
@@ -197,6 +198,7 @@ def _build(
     place: CorpusPaths, store: CorpusStore, unlinked: int, workers: int, on_event: Listener
 ) -> int:
     total = store.count(LAYERS)
+    watch = Stopwatch(on_event)
     with new_generation(place.bm25) as folder:
         manifest = bm25.build(
             folder,
@@ -204,7 +206,7 @@ def _build(
             analyzer=Analyzer(),
             attributes=ATTRIBUTES,
             workers=workers,
-            on_progress=lambda done: on_event(Progress("terms", done, total)),
+            on_progress=lambda done: watch(INDEXING, done, total),
             extra={**origin(store), "unlinked": unlinked},
         )
     return manifest.count

@@ -27,8 +27,9 @@ from localrag.corpus.readers.model import ReadFailure
 from localrag.corpus.rows import prepare
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
-from localrag.ingest.events import DocumentsStored, Event, Progress
+from localrag.ingest.events import DocumentsStored, Event
 from localrag.ingest.index import IndexState, index, index_state
+from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index
@@ -60,7 +61,7 @@ def child(home: Path, files: Path) -> None:
         if isinstance(event, DocumentsStored):
             print(json.dumps({"stored": [*event.added, *event.replaced]}), flush=True)
         elif isinstance(event, Progress):
-            print(json.dumps({"at": event.stage}), flush=True)
+            print(json.dumps({"at": event.stage.name}), flush=True)
 
     workspace = Workspace.locate(home)
     add(workspace, "main", [files], workers=WORKERS, on_event=tell)

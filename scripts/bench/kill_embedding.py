@@ -28,9 +28,10 @@ from options import parser
 
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
-from localrag.ingest.events import Event, Progress
+from localrag.ingest.events import EMBEDDING, Event
 from localrag.ingest.index import IndexState, index
 from localrag.ingest.state import vector_state
+from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.generations import current
@@ -83,9 +84,9 @@ def child(home: Path) -> None:
     def tell(event: Event) -> None:
         nonlocal told
         if isinstance(event, Progress):
-            kept = model.embedded[told:] if event.stage == "vectors" else []
+            kept = model.embedded[told:] if event.stage == EMBEDDING else []
             told += len(kept)
-            print(json.dumps({"at": event.stage, "kept": kept}), flush=True)
+            print(json.dumps({"at": event.stage.name, "kept": kept}), flush=True)
 
     index(Workspace.locate(home), "main", embedder=model, on_event=tell)
     print(json.dumps({"at": "end", "kept": []}), flush=True)

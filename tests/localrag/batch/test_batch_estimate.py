@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from localrag.batch import Estimate, estimate
-from localrag.batch.events import Progress, TableChecked
+from localrag.batch.events import TableChecked
 from localrag.config import load
 from localrag.errors import ModelUnusable, UsageError
+from localrag.progress import Progress
 
 TEXTS = [f"question {number}" for number in range(1, 101)]
 

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 import pytest
 
 from localrag.batch.events import (
-    Progress,
     Resumed,
     RowAnswered,
     RowFailed,
@@ -25,6 +24,7 @@ from localrag.errors import (
     StorageError,
     UsageError,
 )
+from localrag.progress import Progress
 from localrag.reading.types import Unanswered
 from localrag.reading.watching import Watch
 from localrag.retrieval.model import ModelCall, Query, Trace

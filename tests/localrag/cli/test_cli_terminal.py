@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from localrag.cli.meter import Meter
 from localrag.cli.terminal import emit, failure, say, table
 from localrag.errors import InputError
 from localrag.harmless import harmless
+from localrag.progress import BYTES, Progress, Stage, Stopwatch
 
 from ...patience import PATIENCE
 
@@ -102,16 +104,33 @@ def test_json_keeps_hostile_values_without_raw_controls(
 def test_meter_is_silent_for_two_seconds_then_speaks_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clock = iter([0.0, 0.0, 0.0, 6.0, 7.0, 12.0])
-    monkeypatch.setattr("localrag.cli.meter.time.monotonic", lambda: next(clock))
+    clock = iter([0.0, 6.0, 6.0, 7.0, 12.0, 12.0, 20.0, 20.0, 30.0, 30.0])
+    monkeypatch.setattr("localrag.cli.meter.monotonic", lambda: next(clock))
+    files, size = Stage("reading", "files"), Stage("fetching", BYTES, "x.json")
     with Meter() as meter:
         for done in (1, 60, 70, 120):
-            meter.update("reading", "files", done, 240)
+            meter.update(Progress(files, done, 240, done / 10))
+        meter.update(Progress(files, 130, 140, 10.0, earlier=120, failed=2, limit=15.0))
+        meter.update(Progress(size, 20_000_000, 80_000_000, 8.0))
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         "reading: 60 of 240 files, 10/s, about 18 s left",
         "reading: 120 of 240 files, 10/s, about 12 s left",
+        "reading: 130 of 140 files, 60.0 a minute, 2 failed, about 5.0 s left",
+        "fetching x.json: 20 of 80 MB, 2.5 MB/s, about 24 s left",
     ]
+
+
+def test_a_stopwatch_begins_anew_with_every_stage() -> None:
+    told: list[Progress] = []
+    watch = Stopwatch(told.append)
+    for stage, done in (("one", 1), ("one", 2), ("two", 1)):
+        time.sleep(0.02)
+        watch(Stage(stage, "files"), done, 2)
+    first, second, other = told
+    assert second.seconds > first.seconds >= 0.02
+    assert other.seconds < 0.02
+    assert (first.left is not None, Progress(other.stage, 0, 2, 9.0).left) == (True, None)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")

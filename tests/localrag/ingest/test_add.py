@@ -17,9 +17,9 @@ from localrag.ingest.events import (
     FileRead,
     FileResumed,
     FilesFound,
-    Progress,
 )
 from localrag.ingest.lock import writing
+from localrag.progress import Progress
 from localrag.workspace import Workspace
 
 LawWriter = Callable[..., Path]

@@ -12,11 +12,19 @@ from localrag.config import Provisions
 from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable, StorageError
 from localrag.ingest.add import add
-from localrag.ingest.events import EmbeddingPlanned, Event, Progress
+from localrag.ingest.events import (
+    EMBEDDING,
+    FINDING_REFERENCES,
+    INDEXING,
+    SPLITTING,
+    EmbeddingPlanned,
+    Event,
+)
 from localrag.ingest.index import IndexState, index, index_state
 from localrag.ingest.journal import Journal
 from localrag.ingest.remove import remove_corpus, remove_documents
 from localrag.ingest.state import vector_state
+from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_indexes.generations import current
 from localrag_indexes.vectors import VectorIndex
@@ -264,19 +272,19 @@ def test_one_passage_of_a_megabyte(workspace: Workspace, laws: Path, write_law: 
     report = index(workspace, "main", embedder=embedder, provisions="whole", on_event=seen.append)
     assert report.vectors >= 350_000 // 500
     assert len(found(workspace, "舟を出す者")) == 1
-    last = [event for event in seen if isinstance(event, Progress) and event.stage == "vectors"][-1]
+    last = [event for event in seen if isinstance(event, Progress) and event.stage == EMBEDDING][-1]
     assert last.done == last.total == report.embedded
 
 
 def test_what_is_about_to_be_done_is_told_before_it_is(filled: Workspace) -> None:
     seen: list[Event] = []
     index(filled, "main", embedder=HashingEmbedder(), on_event=seen.append)
-    told = [event for event in seen if not isinstance(event, Progress) or event.stage == "vectors"]
+    told = [event for event in seen if not isinstance(event, Progress) or event.stage == EMBEDDING]
     assert isinstance(told[0], EmbeddingPlanned)
     assert (told[0].windows, told[0].passages, told[0].model) == (6, 6, "hashing")
     assert told[0].memory_bytes > 0
     last = {event.stage: event for event in seen if isinstance(event, Progress)}
-    assert last.keys() == {"links", "terms", "windows", "vectors"}
+    assert last.keys() == {FINDING_REFERENCES, INDEXING, SPLITTING, EMBEDDING}
     assert all(event.done == event.total > 0 for event in last.values())
 
 

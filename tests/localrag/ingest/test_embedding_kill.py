@@ -24,8 +24,9 @@ from localrag_indexes.vectors import VectorIndex
 CHILD = """
 import json, sys
 from pathlib import Path
-from localrag.ingest.events import Progress
+from localrag.ingest.events import EMBEDDING, JOINING
 from localrag.ingest.index import index
+from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_indexes.vectors import layout
 from tiny_models.hashing import HashingEmbedder
@@ -36,10 +37,10 @@ told = 0
 
 def tell(event):
     global told
-    if isinstance(event, Progress) and event.stage in ("vectors", "graph"):
+    if isinstance(event, Progress) and event.stage in (EMBEDDING, JOINING):
         kept = model.embedded[told:]
         told += len(kept)
-        print(json.dumps({"at": event.stage, "kept": kept}), flush=True)
+        print(json.dumps({"at": event.stage.name, "kept": kept}), flush=True)
 
 index(Workspace.locate(Path(sys.argv[1])), "main", embedder=model, on_event=tell)
 """
@@ -59,7 +60,7 @@ def test_killed_after_some_batches(
 
     told = killed_after(lines, tmp_path / "child.py", workspace)
 
-    assert [line["at"] for line in told] == (["vectors"] * 15 + ["graph"])[:lines]
+    assert [line["at"] for line in told] == (["embedding"] * 15 + ["joining"])[:lines]
     assert hits(workspace)
     kept = {window for line in told for window in line["kept"]}
     model = HashingEmbedder()
@@ -77,7 +78,8 @@ def test_killed_after_some_batches(
 def killed_after(lines: int, script: Path, workspace: Workspace) -> list[Any]:
     """Kill the child when it has told so much; returns what it told."""
     script.write_text(CHILD, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(Path(tiny_models.__path__[0]).parent)}
+    found = (str(Path(tiny_models.__path__[0]).parent), os.environ.get("PYTHONPATH", ""))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, found))}
     with subprocess.Popen(
         [sys.executable, str(script), str(workspace.home)],
         stdout=subprocess.PIPE,

@@ -8,9 +8,10 @@ from localrag.corpus.model import Document, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import BusyError, NotFoundError, StorageError
 from localrag.ingest.add import add
-from localrag.ingest.events import Event, Progress
+from localrag.ingest.events import FINDING_REFERENCES, INDEXING, Event
 from localrag.ingest.index import IndexState, index, index_state
 from localrag.ingest.lock import writing
+from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index
@@ -182,7 +183,7 @@ def test_progress_reaches_its_end(filled: Workspace) -> None:
     seen: list[Event] = []
     index(filled, "main", on_event=seen.append)
     last = {event.stage: event for event in seen if isinstance(event, Progress)}
-    assert last.keys() == {"links", "terms"}
+    assert last.keys() == {FINDING_REFERENCES, INDEXING}
     assert all(event.done == event.total > 0 for event in last.values())
 
 

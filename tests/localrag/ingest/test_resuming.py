@@ -15,13 +15,15 @@ import pytest
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import AddReport, add
 from localrag.ingest.events import (
+    COMPARING,
+    READING,
     DocumentsStored,
     Event,
     FileFailed,
     FileResumed,
     LeftOut,
-    Progress,
 )
+from localrag.progress import Progress
 from localrag.workspace import Workspace
 
 SENTENCE = "海辺の灯台は夜の海を照らす。"
@@ -209,8 +211,8 @@ def test_progress_is_told_while_one_large_file_is_read(workspace: Workspace, dum
     run(workspace, dump, on_event=seen.append)
     told = [event for event in seen if isinstance(event, Progress)]
     size = dump.stat().st_size
-    assert {(event.stage, event.total) for event in told} == {("check", size), ("read", size)}
-    done = [event.done for event in told if event.stage == "read"]
+    assert {(event.stage, event.total) for event in told} == {(COMPARING, size), (READING, size)}
+    done = [event.done for event in told if event.stage == READING]
     assert done == sorted(done)
     assert len(done) > 3
     assert done[-1] == size

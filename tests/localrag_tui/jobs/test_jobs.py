@@ -2,17 +2,18 @@
 
 import pytest
 
-from localrag.batch.events import Progress as BatchProgress
+from localrag.batch.events import ANSWERING
 from localrag.errors import StorageError
 from localrag.ingest.add import AddReport
-from localrag.ingest.events import FileFailed
+from localrag.ingest.events import INDEXING, READING, FileFailed
 from localrag.ingest.index import IndexReport
 from localrag.language import _
+from localrag.progress import Progress, Stage, Stopwatch
 from localrag_tui.corpora.report import Added, Indexed
 from localrag_tui.jobs.dialogue import JobsDialogue
 from localrag_tui.jobs.outcome import details, told
 from localrag_tui.jobs.report import ReportDialogue
-from localrag_tui.jobs.step import BYTES, Step, Steps, described, share
+from localrag_tui.jobs.step import Steps, described, share
 from localrag_tui.work.job import Job, State
 
 HOSTILE = "[red]\x1b[2J\u202eevil[/] 渡し舟" * 3
@@ -25,7 +26,7 @@ def ended(title: str, state: State, **more: object) -> Job:
 def some_jobs() -> list[Job]:
     """One of each kind, with fixed figures."""
     full = StorageError("The disk is full.", "Free some space.")
-    step = Step("reading", 120_000_000, 480_000_000, BYTES, 4.0)
+    step = Progress(READING, 120_000_000, 480_000_000, 4.0)
     return [
         ended(HOSTILE, State.FAILED, error=full),
         ended("A batch", State.STOPPED),
@@ -34,29 +35,29 @@ def some_jobs() -> list[Job]:
 
 
 def test_a_step_says_how_far_how_fast_and_how_long():
-    step = Step("reading", 120_000_000, 480_000_000, BYTES, 4.0)
+    step = Progress(READING, 120_000_000, 480_000_000, 4.0)
     line = "reading: 120.0 MB of 480.0 MB · 30.0 MB/s · about 12 s left"
     assert (described(step), share(step)) == (line, 0.25)
-    counted = Step("indexing", 900, 1800, "passages", 0.2, "main")
+    counted = Progress(Stage("indexing", "passages", "main"), 900, 1800, 0.2)
     assert described(counted) == "indexing: 900 of 1,800 passages · main"
 
 
-def test_events_of_other_rooms_are_shown_by_their_counts():
-    assert described(BatchProgress(81, 140, 80, 0, 9.0)) == "81 of 140"
-    assert share(BatchProgress(70, 140, 70, 0, 9.0)) == 0.5
+def test_a_batch_is_shown_by_its_questions():
+    assert described(Progress(ANSWERING, 81, 140, 0.9)) == "answering: 81 of 140 questions"
+    assert share(Progress(ANSWERING, 70, 140)) == 0.5
     assert (described(object()), share(object())) == ("", None)
-    assert share(Step("reading", 0, 0, BYTES)) is None
+    assert share(Progress(READING, 0, 0)) is None
 
 
 def test_steps_that_follow_too_soon_are_left_out_but_never_the_last():
     heard: list[object] = []
-    tell = Steps(heard.append)
+    tell = Stopwatch(Steps(heard.append))
     for done in range(1, 1001):
-        tell("reading", done, 1000, BYTES)
-    tell("indexing", 1, 2, "passages")
-    names = [(step.name, step.done) for step in heard if isinstance(step, Step)]
-    assert names[0] == ("reading", 1)
-    assert names[-2:] == [("reading", 1000), ("indexing", 1)]
+        tell(READING, done, 1000)
+    tell(INDEXING, 1, 2)
+    names = [(step.stage, step.done) for step in heard if isinstance(step, Progress)]
+    assert names[0] == (READING, 1)
+    assert names[-2:] == [(READING, 1000), (INDEXING, 1)]
     assert len(names) < 100
 
 

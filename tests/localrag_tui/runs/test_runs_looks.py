@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
+from localrag.batch.events import ANSWERING
+from localrag.progress import Progress
 from localrag_tui.runs import work
 from localrag_tui.runs.answer import AnswerDialogue
-from localrag_tui.runs.events import Behind, Halted, Progressed, Resumed, Step, Warned
+from localrag_tui.runs.events import Behind, Halted, Resumed, Step, Warned
 from localrag_tui.runs.form import RunForm
 from localrag_tui.runs.live import Live
 from localrag_tui.runs.new_batch import BatchDialogue
@@ -30,7 +32,7 @@ def still_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run(self: Job, on_event: Any) -> None:
         on_event(Resumed(20))
         on_event(Behind("main"))
-        on_event(Progressed(81, 140, 61, 1, 30.0))
+        on_event(Progress(ANSWERING, 81, 140, 30.0, earlier=20, failed=1))
         await asyncio.Event().wait()
 
     async def kill(_: Job) -> None:
@@ -162,7 +164,7 @@ def test_what_a_run_tells_in_words():
     live = Live(running=True)
     assert "Reading and checking" in live.words()[0]
     live.hear(Step("statute-direct", 1, "", 2, 4))
-    live.hear(Progressed(50, 100, 10, 0, 20.0))
+    live.hear(Progress(ANSWERING, 50, 100, 20.0, earlier=40))
     assert live.words() == [
         "statute-direct, order 1; part 2 of 4",
         "30.0 a minute · about 100 s left",

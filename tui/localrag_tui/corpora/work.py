@@ -5,27 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
-from localrag.language import N_
+from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_tui.corpora.report import Added, Indexed
-from localrag_tui.jobs.step import BYTES, Steps
+from localrag_tui.jobs.step import Steps
 from localrag_tui.work.job import Job
 
 if TYPE_CHECKING:
     from localrag.ingest.events import Event
 
 Tell = Callable[[object], None]
-
-_STAGES = {
-    "check": (N_("comparing"), BYTES),
-    "read": (N_("reading"), BYTES),
-    "links": (N_("finding references"), "documents"),
-    "terms": (N_("indexing"), "passages"),
-    "windows": (N_("splitting"), "passages"),
-    "vectors": (N_("embedding"), "windows"),
-    "graph": (N_("joining"), "vectors"),
-}
-"""For each stage of `localrag.ingest.events.Progress`: what is done, and what is counted."""
 
 
 def add_documents(
@@ -70,13 +59,10 @@ def changes(job: Job, corpus: str) -> bool:
 
 
 def _following(tell: Tell) -> "Callable[[Event], None]":
-    from localrag.ingest.events import Progress
-
     steps = Steps(tell)
 
     def follow(event: "Event") -> None:
         if isinstance(event, Progress):
-            name, unit = _STAGES[event.stage]
-            steps(name, event.done, event.total, unit)
+            steps(event)
 
     return follow

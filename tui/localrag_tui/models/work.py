@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.language import N_, _
+from localrag.progress import BYTES, Stage, Stopwatch
 from localrag.workspace import Workspace
-from localrag_tui.jobs.step import BYTES, Steps
+from localrag_tui.jobs.step import Steps
 from localrag_tui.models.wording import advice
 from localrag_tui.wording import size
 
@@ -158,10 +159,10 @@ def remove_model(workspace: Workspace, name: str) -> None:
 
 
 def _following(tell: Tell) -> "Progress":
-    steps = Steps(tell)
+    watch = Stopwatch(Steps(tell))
 
     def follow(step: str, done: int, total: int) -> None:
         verb, _, about = step.partition(" ")
-        steps(_STEPS[verb], done, total, BYTES, about)
+        watch(Stage(_STEPS[verb], BYTES, about), done, total)
 
     return follow

@@ -14,17 +14,6 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Progressed:
-    """How far a batch is; as `localrag.batch.events.Progress`."""
-
-    done: int
-    total: int
-    asked: int
-    failed: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
     """A part of an evaluation begins.
 

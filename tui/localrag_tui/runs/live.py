@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from localrag.language import N_, _
+from localrag.progress import Progress
 from localrag_tui.runs.events import (
     Behind,
     Checked,
     Halted,
-    Progressed,
     Resumed,
     Step,
     Warned,
@@ -40,14 +40,14 @@ class Live:
     running: bool = False
     stopping: bool = False
     step: Step | None = None
-    progress: Progressed | None = None
+    progress: Progress | None = None
     phase: str = _QUESTIONS
     notes: list[str] = field(default_factory=list)
 
     def hear(self, event: object) -> None:
         """Take in an event."""
         match event:
-            case Progressed():
+            case Progress():
                 self.progress = event
             case Step():
                 self.step, self.progress, self.phase = event, None, _QUESTIONS
@@ -64,7 +64,7 @@ class Live:
         elif self.running and self.progress is None:
             lines.append(_(self.phase))
         elif self.running and (one := self.progress) is not None:
-            lines.append(pace(one.done, one.total, one.asked, one.seconds))
+            lines.append(pace(one))
         if self.running and self.step is not None:
             lines.insert(0, _step(self.step))
         return [*filter(None, lines), *self.notes]

@@ -1,6 +1,7 @@
 """Numbers, times and states of runs in words."""
 
 from localrag.language import _
+from localrag.progress import Progress
 from localrag_tui.runs.lines import Line, RunState
 from localrag_tui.wording import STATUSES, called, duration, when
 
@@ -30,19 +31,12 @@ def shortly(iso: str) -> str:
     return when(iso)[5:]
 
 
-def pace(done: int, total: int, asked: int, seconds: float) -> str:
-    """How fast it goes and how long it will take; "" before that can be told.
-
-    Args:
-        done: questions that are answered.
-        total: questions.
-        asked: of them since it was started.
-        seconds: that this took.
-    """
-    if seconds < 1 or not asked or done >= total:
+def pace(progress: Progress) -> str:
+    """How fast it goes and how long it will take; "" before that can be told."""
+    if progress.seconds < 1 or progress.left is None or progress.done >= progress.total:
         return ""
     return _("{rate} a minute · about {left} left").format(
-        rate=f"{60 * asked / seconds:,.1f}", left=duration((total - done) * seconds / asked)
+        rate=f"{60 * progress.rate:,.1f}", left=duration(progress.left)
     )
 
 

@@ -3,18 +3,18 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from localrag.config import Config, load
 from localrag.language import _
+from localrag.progress import Progress
 from localrag.workspace import Workspace
+from localrag_tui.jobs.step import Steps
 from localrag_tui.runs.events import (
     Begun,
     Behind,
     Checked,
     Halted,
-    Progressed,
     Resumed,
     Step,
     Warned,
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from localrag.evaluation.planning import Plan
 
 Tell = Callable[[object], None]
-
-_EVERY = 0.1
-"""Seconds between two words on how far it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +172,7 @@ class _Told(logging.Handler):
     def __init__(self, tell: Tell) -> None:
         super().__init__(logging.WARNING)
         self._tell = tell
-        self._told = 0.0
+        self._follow = Steps(tell)
         for package in ("localrag", "localrag_models", "localrag_indexes"):
             logging.getLogger(package).addHandler(self)
 
@@ -189,11 +186,8 @@ class _Told(logging.Handler):
         from localrag.evaluation import events as of_evaluation
 
         match event:
-            case of_batch.Progress(done, total, asked, failed, seconds):
-                if monotonic() - self._told < _EVERY and done < total:
-                    return
-                self._told = monotonic()
-                self._tell(Progressed(done, total, asked, failed, seconds))
+            case Progress():
+                self._follow(event)
             case of_batch.TableChecked(_rows, unreadable, unused):
                 self._tell(Checked(unreadable, unused))
             case of_batch.IndexBehind(corpus):

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from localrag.batch.events import Progress
 from localrag.errors import ModelUnusable, StorageError, UsageError, WorkspaceError
 from localrag.evaluation import record, report, verdicts
 from localrag.evaluation import results as documents
@@ -15,6 +14,7 @@ from localrag.evaluation.events import Halted, Judging, Unjudged
 from localrag.evaluation.forecast import forecast
 from localrag.evaluation.model import DETERMINISTIC, JUDGE, Result, Spent
 from localrag.evaluation.runner import Finished
+from localrag.progress import Progress
 from localrag_models.errors import ServerUnreachable
 
 WRONG = json.dumps({"reason": "so", "verdict": "wrong"})
