@@ -62,7 +62,7 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
     # No message is gone before a test has looked for it.
     monkeypatch.setattr(App, "NOTIFICATION_TIMEOUT", PATIENCE)
-    monkeypatch.setattr("localrag_tui.shell.guarded._SECONDS", PATIENCE)
+    monkeypatch.setattr("localrag_tui.shell.base._SECONDS", PATIENCE)
     # Textual asks how busy the processor is: on one that others keep busy all seems to rest.
     for module in ("app", "pilot"):
         monkeypatch.setattr(f"textual.{module}.wait_for_idle", _rest)
@@ -187,12 +187,16 @@ def bench_home(sample: Path) -> Path:
 
 
 @pytest.fixture
-def workbench(request: pytest.FixtureRequest, engine: ScriptedEngine) -> Callable[..., Workbench]:
+def workbench(
+    request: pytest.FixtureRequest, engine: ScriptedEngine
+) -> Iterator[Callable[..., Workbench]]:
     """Makes the application: ``workbench(language="ja", theme="dark", mode="read")``.
 
     Further arguments: `engine` in the place of the scripted one, `home` in the place of
     `bench_home`, `overrides` as on the command line; all others are remembered choices.
+    What nobody foresaw in a worker of it fails the test.
     """
+    made: list[Workbench] = []
 
     def make(
         language: str = "en",
@@ -209,9 +213,13 @@ def workbench(request: pytest.FixtureRequest, engine: ScriptedEngine) -> Callabl
             file = workspace.home / "tui.json"
             known = json.loads(file.read_text()) if file.exists() else {}
             file.write_text(json.dumps({**known, **choices}))
-        return Workbench(workspace, settings, engine=engine)
+        made.append(Workbench(workspace, settings, engine=engine))
+        return made[-1]
 
-    return make
+    yield make
+    for app in made:
+        if app.failure is not None:
+            raise app.failure
 
 
 @pytest.fixture
@@ -286,20 +294,18 @@ async def _until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-def ended_by() -> Callable[[App[None], Exception], Awaitable[None]]:
-    """Runs an application until a worker of it fails with an error, which ends it and comes out."""
+def ended_by() -> Callable[[Workbench, Exception], Awaitable[None]]:
+    """Runs an application until a worker of it fails with an error, which must end it."""
 
-    async def run(app: App[None], error: Exception) -> None:
+    async def run(app: Workbench, error: Exception) -> None:
         async def fail() -> None:
             raise error
 
-        async def use() -> None:
-            async with app.run_test() as pilot:
-                app.run_worker(fail())
-                await _until(pilot, lambda: not app.is_running)
-
-        with pytest.raises(Exception, match=str(error)):
-            await use()
+        async with app.run_test() as pilot:
+            app.run_worker(fail())
+            await _until(pilot, lambda: not app.is_running)
+        failure, app.failure = app.failure, None
+        assert failure is error
 
     return run
 

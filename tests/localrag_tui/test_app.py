@@ -74,7 +74,6 @@ async def test_a_known_error_of_a_worker_is_told_and_nothing_ends(workbench, sho
 async def test_an_unforeseen_error_ends_it_with_nothing_left_open(workbench, engine, ended_by):
     app = workbench(mode="models")
     await ended_by(app, ZeroDivisionError("nobody thought of it"))
-    assert isinstance(app.failure, ZeroDivisionError)
     assert app.return_code == 1
     assert engine.closed
 
@@ -118,10 +117,17 @@ def test_what_ended_it_reaches_whoever_ran_it(workbench, monkeypatch):
     def run(self):
         self.failure = ZeroDivisionError("nobody thought of it")
 
+    def run_into_a_handler(self):
+        self.error_console.print("Traceback\n…\nKeyError: 'nobody'")
+
     monkeypatch.setattr(Workbench, "run", run)
     made = workbench()
     with pytest.raises(ZeroDivisionError):
         app_module.run(made.workspace, {})
+    monkeypatch.setattr(Workbench, "run", run_into_a_handler)
+    with pytest.raises(RuntimeError, match="KeyError: 'nobody'") as broken:
+        app_module.run(made.workspace, {})
+    assert "Traceback" in broken.value.__notes__[0]
     made.memory.close()
 
 
@@ -178,8 +184,8 @@ def test_it_ends_with_its_terminal_though_that_takes_nothing_more(bench_home):
     hang = (
         "import sys, threading\n"
         "from textual.drivers._writer_thread import WriterThread\n"
-        "from localrag_tui.shell import guarded\n"
-        "guarded._FAREWELL = 0.5\n"
+        "from localrag_tui.shell import base\n"
+        "base._FAREWELL = 0.5\n"
         "WriterThread.stop = lambda self: threading.Event().wait()\n"
         "from localrag.cli.start import run\n"
         "sys.exit(run(['--home', sys.argv[1], 'tui']))\n"

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
-from textual.events import Event, Key
+from textual.notifications import Notification
 from textual.screen import Screen
 
 from localrag import language
@@ -15,11 +16,10 @@ from localrag.errors import ConfigError
 from localrag.language import N_, _
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
-from localrag_tui.shell.garbage import PACE, Garbage
+from localrag_tui.shell.base import BaseApp
 from localrag_tui.shell.keys import key_of, normal, spelled, usable
 from localrag_tui.shell.look import look
 from localrag_tui.shell.top_bar import TITLES
-from localrag_tui.shell.type_ahead import PatientApp
 from localrag_tui.shown import cut, one_line
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.themes import THEMES
@@ -49,8 +49,8 @@ def run(workspace: Workspace, overrides: Mapping[str, object]) -> None:
     """
     bench = Workbench(workspace, overrides)
     bench.run()
-    if bench.failure is not None:
-        raise bench.failure
+    if error := bench.broken:
+        raise error
 
 
 def _ask() -> Screen[None]:
@@ -89,7 +89,7 @@ def _commands() -> "type[Provider]":
     return Commands
 
 
-class Workbench(PatientApp):
+class Workbench(BaseApp):
     """The application.
 
     Args:
@@ -99,6 +99,7 @@ class Workbench(PatientApp):
 
     Attributes:
         jobs: what runs beside.
+        keymap: the keys that the settings give, by action; what is no key is left out.
     """
 
     TITLE = "localrag"
@@ -151,10 +152,10 @@ class Workbench(PatientApp):
         self._first = known.mode if known.mode in TITLES else "ask"
         self._chosen_keys = known.keys
         keymap = {id_: normal(keys) for id_, keys in known.keys.items()}
-        self.set_keymap({id_: keys for id_, keys in keymap.items() if usable(keys)})
+        self.keymap = {id_: keys for id_, keys in keymap.items() if usable(keys)}
+        self.set_keymap(self.keymap)
         self._kept: dict[str, Kept] = {}
         self._making_anew = asyncio.Lock()
-        self._garbage = Garbage()
 
     @cached_property
     def settings(self) -> "Settings":
@@ -217,7 +218,6 @@ class Workbench(PatientApp):
         """Go where the user was."""
         self.switch_mode(self._first)
         self.set_timer(0.5, self._warm)
-        self.set_interval(PACE, self._garbage.collect)
         self.call_after_refresh(self._greet)
 
     def get_ready(self) -> None:
@@ -225,14 +225,7 @@ class Workbench(PatientApp):
         try:
             self.settings.of()
         except ConfigError as error:
-            self.failure = error
-            self.exit()
-
-    async def on_event(self, event: Event) -> None:
-        """Take note of keys."""
-        if isinstance(event, Key):
-            self._garbage.on_key()
-        await super().on_event(event)
+            self.fail(error)
 
     def go(self, mode: str) -> None:
         """Go to a screen."""
@@ -278,14 +271,16 @@ class Workbench(PatientApp):
     def copy(self, text: str) -> None:
         """Put a text into the clipboard of the terminal, and show what was copied."""
         self.copy_to_clipboard(text)
-        for shown in [of for of in self._notifications if of.title == _("Copied")]:
-            self._unnotify(shown)
         # A quotation ends with its place.
         told = one_line(text)
         if cell_len(told) > _BEGINNING + 2 * _END:
             told = cut(told, _BEGINNING) + told[-_END:]
         count = _("{n:,} characters").format(n=len(text))
         self.notify(f"{told}\n{count}", title=_("Copied"), markup=False)
+
+    def replaces(self, new: Notification, old: Notification) -> bool:
+        """Whether a message makes one before obsolete: of what was copied only the last is told."""
+        return super().replaces(new, old) or new.title == old.title == _("Copied")
 
     def action_jobs(self) -> None:
         """Show what runs and has run."""
@@ -333,17 +328,17 @@ class Workbench(PatientApp):
         # One after the other: the mode between is nobody's home.
         async with self._making_anew:
             here = self.current_mode
-            self._kept |= {
-                screen.MODE: screen.kept()
-                for stack in self._screen_stacks.values()
-                for screen in stack
-                if isinstance(screen, WorkbenchScreen)
-            }
+            for mode in self.MODES:
+                # A screen that nobody has gone to yet has no stack.
+                with suppress(KeyError):
+                    for screen in self.get_screen_stack(mode):
+                        if isinstance(screen, WorkbenchScreen):
+                            self._kept[mode] = screen.kept()
             self.add_mode("between", Screen)
             await self.switch_mode("between")
-            for mode, screen in self.MODES.items():
+            for mode, make in self.MODES.items():
                 await self.remove_mode(mode)
-                self.add_mode(mode, screen)
+                self.add_mode(mode, make)
             self.go(here)
             await self.remove_mode("between")
 

@@ -10,9 +10,9 @@ from textual.widgets import Input, TextArea
 
 from localrag.language import N_, _
 from localrag_tui.owner import bench_of
+from localrag_tui.shell.base import BaseScreen
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shell.top_bar import TopBar
-from localrag_tui.shell.type_ahead import PatientScreen
 from localrag_tui.spot import OpenSpot, Spot
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Kept:
     spot: Spot | None = None
 
 
-class _Ours(PatientScreen[ScreenResultType]):
+class _Ours(BaseScreen[ScreenResultType]):
     """Knows the application; the descriptions of its keys are marked with `N_`."""
 
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [  # noqa: RUF012 - Textual's own

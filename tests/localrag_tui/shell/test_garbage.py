@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from localrag_tui.shell import garbage
-from localrag_tui.shell.garbage import Garbage
+from localrag_tui.shell import base
+from localrag_tui.shell.base import Garbage
 
 
 class Ring:
@@ -35,13 +35,13 @@ def left_to_us() -> Iterator[None]:
 @pytest.mark.usefixtures("left_to_us")
 def test_it_waits_for_a_pause(monkeypatch):
     collector = Garbage()
-    monkeypatch.setattr(garbage, "_WORTH", 1_000)
+    monkeypatch.setattr(base, "_WORTH", 1_000)
     collector.on_key()
     rings = [Ring() for _ in range(2_000)]
     del rings
     collector.collect()
     assert Ring.living == 2_000, "somebody types"
-    monkeypatch.setattr(garbage, "_TYPING", 0.0)
+    monkeypatch.setattr(base, "_TYPING", 0.0)
     collector.collect()
     assert Ring.living == 0
     Ring()
@@ -52,7 +52,7 @@ def test_it_waits_for_a_pause(monkeypatch):
 @pytest.mark.usefixtures("left_to_us")
 def test_too_much_is_collected_while_somebody_types(monkeypatch):
     collector = Garbage()
-    monkeypatch.setattr(garbage, "_MOST", 1_000)
+    monkeypatch.setattr(base, "_MOST", 1_000)
     for _ in range(2):
         collector.on_key()
         rings = [Ring() for _ in range(2_000)]

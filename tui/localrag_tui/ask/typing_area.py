@@ -53,14 +53,14 @@ class TypingArea(TextArea, inherit_bindings=False):
         self.load_text(broken(self._fitted(text, MOST_CHARACTERS, MOST_LINES)))
         self.move_cursor(self.document.end)
 
-    async def _on_paste(self, event: Paste) -> None:
+    def on_paste(self, event: Paste) -> None:
+        """Put in as much as there is room for."""
         event.prevent_default()
         event.stop()
         characters = MOST_CHARACTERS - len(self.text) + len(self.selected_text)
         lines = MOST_LINES - self.document.line_count
         pasted = broken(self._fitted(event.text, characters, lines))
-        if result := self._replace_via_keyboard(pasted, *self.selection):
-            self.move_cursor(result.end_location)
+        self._type(pasted)
 
     def _fitted(self, text: str, characters: int, lines: int) -> str:
         """A text as there is room for it; what becomes of the rest is told."""
@@ -73,6 +73,11 @@ class TypingArea(TextArea, inherit_bindings=False):
             told = _("More than {n:,} lines do not fit here.\nThe last ones were joined.")
             self.notify(told.format(n=MOST_LINES), severity="warning", markup=False)
         return kept.text
+
+    def _type(self, text: str) -> None:
+        """Put a text in the place of what is selected, with the cursor behind it."""
+        done = self.replace(text, *self.selection, maintain_selection_offset=False)
+        self.move_cursor(done.end_location)
 
     def _row(self) -> int:
         """The row of the cursor, as the text is wrapped."""
@@ -118,7 +123,7 @@ class QuestionArea(TypingArea):
 
     def action_newline(self) -> None:
         """Go on in a new line."""
-        self._replace_via_keyboard("\n", *self.selection)
+        self._type("\n")
 
     def action_cursor_up(self, select: bool = False) -> None:
         """Go up, beyond the first row to the question before."""
@@ -174,7 +179,7 @@ class OptionsArea(TypingArea):
 
     def action_next(self) -> None:
         """Go on with the next option."""
-        self._replace_via_keyboard("\n", *self.selection)
+        self._type("\n")
 
     def action_ask(self) -> None:
         """Ask the question with its options."""

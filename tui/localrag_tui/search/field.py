@@ -41,7 +41,8 @@ class SearchField(TextField):
         """Go to the results."""
         self.post_message(self.Left())
 
-    def _on_paste(self, event: Paste) -> None:
+    def on_paste(self, event: Paste) -> None:
+        """Put in all lines as one."""
         event.stop()
         event.prevent_default()
         text = " ".join(harmless(event.text).split())

@@ -7,13 +7,12 @@ from typing import ClassVar, NamedTuple
 from textual.binding import ActiveBinding
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
-from textual.widgets.option_list import Option
 
 from localrag.language import LANGUAGES, N_, _
 from localrag_tui.owner import bench_of
 from localrag_tui.shell.appearance import use_language, use_theme
+from localrag_tui.shell.base import SettledScreen
 from localrag_tui.shell.keys import spelled
-from localrag_tui.shell.settled import SettledScreen
 
 _IN_ENGLISH = {"en": "English", "ja": "Japanese"}
 _LOOKS = {"dark": N_("Dark theme"), "light": N_("Light theme")}
@@ -49,12 +48,16 @@ class Commands(Provider):
 
     async def search(self, query: str) -> Hits:
         """Those that what is typed fits; a title is found by its English name as well."""
-        matcher = self.matcher(query)
+        matcher, found = self.matcher(query), False
         for command in self._commands():
             score, original = matcher.match(command.title), matcher.match(command.original)
             if score or original:
+                found = True
                 shown = command.shown(matcher.highlight(command.title) if score else None)
                 yield Hit(max(score, original), shown, command.run, command.title)
+        if not found:
+            # Said here, in the language of the interface: Textual has it in English alone.
+            yield Hit(1, Content.styled(_("No command fits."), "$foreground-muted"), _do_nothing)
 
     def _commands(self) -> Iterator[Command]:
         from localrag_tui.corpora.actions import COMMANDS, tell_errors
@@ -109,17 +112,12 @@ class Palette(CommandPalette, SettledScreen[None]):
         super().__init__(placeholder=_("what do you want to do?"))
         self.actions = actions
 
-    def _action_command_list(self, action: str) -> None:
-        # A list that does not stand on the screen yet has no page to turn: Textual fails.
-        if self.query_one(CommandList).scrollable_content_region:
-            super()._action_command_list(action)
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether an action can be done: a list that is not shown yet has no page to turn."""
+        if action == "command_list" and not self.query_one(CommandList).scrollable_content_region:
+            return False
+        return super().check_action(action, parameters)
 
-    def _start_no_matches_countdown(self, search_value: str) -> None:
-        def show() -> None:
-            if search_value:
-                nothing = Option(_("No command fits."), id=self._NO_MATCHES, disabled=True)
-                self.query_one(CommandList).add_option(nothing)
-            self._list_visible = bool(search_value)
 
-        self._stop_no_matches_countdown()
-        self._no_matches_timer = self.set_timer(self._NO_MATCHES_COUNTDOWN, show)
+def _do_nothing() -> None:
+    """What happens where no command fits."""

@@ -6,13 +6,14 @@ from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from textual.app import ComposeResult
-from textual.binding import ActiveBinding, Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingsMap, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.widgets import Input, Static
 
 from localrag.language import N_, _
+from localrag_tui.owner import bench_of
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shell.keys import spelled
@@ -149,22 +150,23 @@ def help_on(
         active: its keys, described in the language of the interface.
         settings: the file in which keys are changed.
     """
+    app = bench_of(screen)
     groups: dict[str, dict[str, tuple[list[str], str]]] = {
         heading: {} for heading in (_("Where you are"), _("On this screen"), _("Everywhere"))
     }
     here, on_screen, everywhere = groups.values()
     for key, (node, binding, _enabled, _tooltip) in active.items():
         if binding.id and binding.description:
-            group = on_screen if node is screen else everywhere if node is screen.app else here
+            group = on_screen if node is screen else everywhere if node is app else here
             keys, _description = group.setdefault(binding.id, ([], binding.description))
             keys.append(spelled(key))
     if not mode:
         # Textual does not count those that pass a dialogue among its keys.
-        bindings = screen.app._bindings.copy()
-        bindings.apply_keymap(screen.app._keymap)
+        bindings = BindingsMap(app.BINDINGS)
+        bindings.apply_keymap(app.keymap)
         for key, binding in bindings:
             name, _sep, argument = binding.action.partition("(")
-            if binding.priority and screen.app.check_action(name, (argument,)) and binding.id:
+            if binding.priority and app.check_action(name, (argument,)) and binding.id:
                 keys, _description = everywhere.setdefault(binding.id, ([], _(binding.description)))
                 keys.append(spelled(key))
     sections = {

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textual.app import App
 from textual.binding import Binding
@@ -13,6 +13,9 @@ from textual.keys import KEY_NAME_REPLACEMENTS, KEY_TO_UNICODE_NAME, Keys, forma
 
 import localrag_tui
 from localrag.language import _
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
 
 _MODIFIERS = {"ctrl", "shift", "alt", "super", "hyper", "meta"}
 _NAMES = {
@@ -70,12 +73,12 @@ def key_of(app: App[Any], owner: type[DOMNode], id_: str) -> str:
     """The first key of an action, as the settings may have changed it, as it is spelled.
 
     Args:
-        app: whose settings.
+        app: the workbench, whose settings may give it another.
         owner: the screen or widget that has the action.
         id_: the action.
     """
     default = next(binding.key for binding in _own_bindings(owner) if binding.id == id_)
-    return spelled(app._keymap.get(id_, default).split(",")[0])
+    return spelled(cast("Workbench", app).keymap.get(id_, default).split(",")[0])
 
 
 def bench_key(app: App[Any], id_: str) -> str:

@@ -32,7 +32,8 @@ class TextField(Input):
         """Keep what may stand there, however it was set."""
         return one_line(value[: self.max_length])
 
-    def _on_paste(self, event: Paste) -> None:
+    def on_paste(self, event: Paste) -> None:
+        """Put in the first line, as much of it as there is room for."""
         event.prevent_default()
         event.stop()
         lines = event.text.splitlines()

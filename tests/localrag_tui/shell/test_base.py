@@ -2,12 +2,13 @@
 
 import asyncio
 
+import pytest
 from textual.css.query import NoMatches
 from textual.widgets import Static
 from textual.widgets._toast import Toast
 
 
-async def test_the_same_message_stands_there_once(workbench, until):
+async def test_the_same_message_stands_there_once(workbench, until, shown):
     app = workbench()
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.pause()
@@ -16,12 +17,13 @@ async def test_the_same_message_stands_there_once(workbench, until):
             app.notify("The question holds no word.")
         app.notify("Another one.")
         await pilot.pause()
-        shown = [notice.message for notice in app._notifications]
-        assert shown == ["The question holds no word.", "Another one."]
+        await until(pilot, lambda: len(app.screen.query(Toast)) == 2)
+        assert shown(app).count("The question holds no word.") == 1
+        app.notify("Another one.")
+        await pilot.pause()
         await until(pilot, lambda: len(app.screen.query(Toast)) == 2)
         await pilot.press("ctrl+p", "pagedown")
         app.exit()
-        app._handle_exception(NoMatches("gone"))
     assert app.failure is None
     assert app.return_code == 0
 
@@ -52,4 +54,16 @@ async def test_what_works_for_a_part_that_goes_may_find_nothing_any_more(workben
 async def test_what_finds_nothing_while_all_is_there_is_a_failure(workbench, ended_by):
     app = workbench(mode="models")
     await ended_by(app, NoMatches("never there"))
-    assert isinstance(app.failure, NoMatches)
+
+
+async def test_what_ends_it_in_a_handler_is_told_by_its_traceback(workbench):
+    async def use(app):
+        async with app.run_test() as pilot:
+            app.call_later(lambda: 1 // 0)
+            await pilot.pause()
+
+    app = workbench(mode="models")
+    with pytest.raises(ZeroDivisionError):
+        await use(app)
+    assert str(app.broken).startswith("ZeroDivisionError")
+    assert "Traceback" in app.broken.__notes__[0]
