@@ -20,8 +20,7 @@ from bench.corpora import law_questions, open_laws
 from bench.options import REPOSITORY, parser
 from scipy.optimize import minimize
 
-from localrag.evaluation.model import Question
-from localrag.evaluation.orders import rotated
+from localrag.evaluation.types import Question, rotated
 from localrag.methods.agreement import citations, statements
 from localrag.methods.agreement.evidence import Provision, provisions_found, provisions_in
 from localrag.methods.agreement.judging import Weights, choose, observe, shares, weigh

@@ -151,9 +151,8 @@ def run(
     )
     from localrag.cli.terminal import emit
     from localrag.evaluation.datasets import loading
-    from localrag.evaluation.forecast import forecast
     from localrag.evaluation.planning import plan
-    from localrag.evaluation.runner import evaluate
+    from localrag.evaluation.runner import evaluate, forecast
 
     session: Session = context.obj
     workspace = session.workspace()

@@ -116,8 +116,8 @@ def queries(
     from localrag.cli.render_optimize import outcome_as_json, print_outcome, shown_events
     from localrag.cli.terminal import emit
     from localrag.evaluation.datasets.loading import corpus_name, find
-    from localrag.optimize.model import Objective, Plan
     from localrag.optimize.optimise import optimise
+    from localrag.optimize.types import Objective, Plan
 
     session: Session = context.obj
     session = session.with_settings({"chat.model": model or None})

@@ -12,17 +12,14 @@ from localrag.cli.render_batch import EVERY
 from localrag.cli.terminal import say, table, tell
 from localrag.cli.wording import counted, duration
 from localrag.evaluation.events import Asking, Event, Halted, Judging, Listener, Unjudged
-from localrag.evaluation.forecast import Forecast
 from localrag.evaluation.measures import Verdict
-from localrag.evaluation.model import DETERMINISTIC, JUDGE, Entry, Evaluation
 from localrag.evaluation.planning import LeftOut, Plan
 from localrag.evaluation.record import Run
-from localrag.evaluation.report import MARKDOWN, notes
-from localrag.evaluation.report.answers import Answers, answers_of
-from localrag.evaluation.report.costs import costs
-from localrag.evaluation.report.measured import measured
-from localrag.evaluation.runner import Finished
+from localrag.evaluation.report import MARKDOWN
+from localrag.evaluation.report.measured import Answers, answers_of, common, costs, counts, measured
+from localrag.evaluation.runner import Finished, Forecast
 from localrag.evaluation.statistics import Estimate, score
+from localrag.evaluation.types import DETERMINISTIC, JUDGE, Entry, Evaluation
 from localrag.harmless import one_line
 from localrag.progress import Progress
 
@@ -93,9 +90,9 @@ def print_finished(finished: Finished) -> None:
     """Print a line for each entry, and where the report lies."""
     evaluation = finished.evaluation
     questions = evaluation.questions
-    noted = {entry.name: notes.counts(entry.results) for entry in evaluation.entries}
-    common = notes.common((noted[one.name], len(one.results)) for one in evaluation.entries)
-    numbers = {note: f"({number})" for number, note in enumerate(common, 1)}
+    noted = {entry.name: counts(entry.results) for entry in evaluation.entries}
+    noticed = common((noted[one.name], len(one.results)) for one in evaluation.entries)
+    numbers = {note: f"({number})" for number, note in enumerate(noticed, 1)}
     times = f" in {counted(evaluation.orders, 'order')}" if evaluation.orders > 1 else ""
     read_as = ", own questions" if questions.own else ""
     say(
@@ -253,7 +250,7 @@ def _line(entry: Entry, numbers: Mapping[str, str]) -> tuple[str, ...]:
     found = _score(entry)
     failed = sum(bool(result.failure) for result in entry.results)
     spent = costs([result.spent for result in entry.results])
-    said = notes.counts(entry.results)
+    said = counts(entry.results)
     return (
         entry.name,
         f"{found.value:.1%}" if found else "–",
@@ -278,7 +275,7 @@ def _as_json(answers: Answers) -> dict[str, Any]:
         "score": asdict(found) if found else None,
         "measured": asdict(more) if more else None,
         "failed": sum(bool(result.failure) for result in entry.results),
-        "notes": notes.counts(entry.results),
+        "notes": counts(entry.results),
         "made_with": dict(entry.made_with),
     }
 

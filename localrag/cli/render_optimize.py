@@ -9,9 +9,17 @@ from typing import Any
 from localrag.cli.terminal import say, table, tell
 from localrag.cli.wording import counted, duration
 from localrag.errors import UsageError, WorkspaceError
-from localrag.optimize.events import Accepted, Begun, Event, Leaked, Listener, Note, Progress
 from localrag.optimize.folder import RunFolder, runs
-from localrag.optimize.model import Outcome
+from localrag.optimize.types import (
+    Accepted,
+    Begun,
+    Event,
+    Leaked,
+    Listener,
+    Note,
+    Outcome,
+    Progress,
+)
 from localrag.prompts.optimised import OptimisedPrompt, names
 from localrag.workspace import Workspace
 

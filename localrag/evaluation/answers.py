@@ -1,23 +1,192 @@
-"""From a file of answers to results: what became of each question, and what it cost."""
+"""From a file of answers to results: what became of each question, what it cost, why it is wrong.
+
+Why an answer is wrong is decided after the error analysis of the published study. The study reads
+answers one by one; here the trace decides. In this order:
+
+1. No answer came, or the reply stayed malformed: REPLY.
+2. Nothing was searched, or it is not known where the answer stands: REASONING, for there was
+   nothing to miss.
+3. The corpus holds none of the gold places: CORPUS.
+4. No gold place is among the hits that the search gave back in the end (for each subject, the
+   last stage with hits before the evidence was chosen): SEARCH.
+5. Gold is among them, but not in what the model was shown (the stage `evidence`, where a method
+   records one), or quotations were verified and all of them stand elsewhere: EVIDENCE.
+6. Else the answer had what it needed: REASONING.
+"""
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
 
 from localrag.durable import replace_text
-from localrag.errors import StorageError
-from localrag.evaluation import rows
-from localrag.evaluation.causes import Stage, cause_of_error
+from localrag.errors import StorageError, WorkspaceError
 from localrag.evaluation.measures import MEASURES, Measure
-from localrag.evaluation.model import CONTAINS, DETERMINISTIC, Gold, Question, Result, Spent
-from localrag.evaluation.orders import in_dataset_order, rotated
 from localrag.evaluation.recall import ranks
-from localrag.evaluation.rows import Answered
+from localrag.evaluation.types import (
+    CONTAINS,
+    DETERMINISTIC,
+    Cause,
+    Gold,
+    Question,
+    Result,
+    Spent,
+    in_dataset_order,
+    rotated,
+)
+from localrag.methods.toolkit import EVIDENCE
 from localrag.methods.types import Method
+from localrag.reading.types import Derivation
+
+
+@dataclass(frozen=True, slots=True)
+class StageHits:
+    """What a stage found: ids of passages, best first; `subject` as in `StageRecord`."""
+
+    name: str
+    subject: str
+    passages: Sequence[str]
+
+
+def cause_of_error(
+    gold: Sequence[Gold],
+    stages: Sequence[StageHits],
+    cited: Sequence[str],
+    *,
+    answered: bool,
+    searched: bool,
+    lacking: Collection[Gold] = (),
+) -> Cause:
+    """Say why an answer that is not right is not.
+
+    Args:
+        gold: the places that answer the question.
+        stages: of its trace, in their order.
+        cited: passages of the verified quotations.
+        answered: whether there is an answer.
+        searched: whether the method looks into the corpus.
+        lacking: those of `gold` that the corpus does not hold.
+    """
+    if not answered:
+        return Cause.REPLY
+    if not searched or not gold:
+        return Cause.REASONING
+    if all(place in lacking for place in gold):
+        return Cause.CORPUS
+    if not _holds(gold, _found(stages)):
+        return Cause.SEARCH
+    chosen = [stage for stage in stages if stage.name == EVIDENCE]
+    shown = [id_ for stage in chosen for id_ in stage.passages]
+    if (chosen and not _holds(gold, shown)) or (cited and not _holds(gold, cited)):
+        return Cause.EVIDENCE
+    return Cause.REASONING
+
+
+def _found(stages: Sequence[StageHits]) -> list[str]:
+    last = {
+        stage.subject: stage.passages
+        for stage in stages
+        if stage.passages and stage.name != EVIDENCE
+    }
+    return [id_ for passages in last.values() for id_ in passages]
+
+
+def _holds(gold: Sequence[Gold], passages: Sequence[str]) -> bool:
+    return any(ranks(gold, passages))
+
+
+_Understood = TypeVar("_Understood")
+
+# RecursionError: JSON that is nested too deeply.
+_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+_derivation = TypeAdapter(Derivation | None)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a row says of an answer in free text.
+
+    Attributes:
+        text: of the answer; "" where there is none.
+        derivation: what it follows from; without a step where the row has none.
+        stages: of its trace, in their order.
+    """
+
+    text: str
+    derivation: Derivation
+    stages: Sequence[StageHits]
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Answered":
+        """Read it from a row, failed ones included."""
+        derivation = _derivation.validate_python(row.get("derivation"))
+        return cls(row.get("answer", ""), derivation or Derivation(()), stages_of(row))
+
+
+def read_rows(
+    path: Path, understand: Callable[[Mapping[str, Any]], _Understood], rows: int
+) -> dict[int, _Understood]:
+    """Read the newest line of each row.
+
+    Args:
+        path: the file, which need not exist; a last line that was cut off is none.
+        understand: makes of a row what is given back; raises `ValueError`, `LookupError`,
+            `TypeError` or `AttributeError` where it is damaged.
+        rows: how many are looked at, from the first; later ones are passed over.
+
+    Returns:
+        What was made of them, by number from 1.
+
+    Raises:
+        WorkspaceError: a line is damaged.
+        StorageError: the file cannot be read.
+    """
+    found: dict[int, _Understood] = {}
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):
+                    break
+                try:
+                    row = json.loads(line)
+                    place = _place(row)
+                    if place <= rows:
+                        found[place] = understand(row)
+                except _DAMAGE as error:
+                    raise WorkspaceError(
+                        f"{path}, line {number} is no answer to the question of its row.",
+                        "Delete that line: the question is asked anew.",
+                    ) from error
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be read ({error.strerror}).", "Mend its permissions, or the disk."
+        ) from error
+    return found
+
+
+def stages_of(row: Mapping[str, Any]) -> list[StageHits]:
+    """The stages of the trace of a row, in their order."""
+    return [
+        StageHits(stage["stage"], stage["subject"], stage["passages"])
+        for stage in row.get("trace", {}).get("stages", ())
+    ]
+
+
+def _place(row: Mapping[str, Any]) -> int:
+    """The number of a row, from 1."""
+    place = row["row"]
+    if type(place) is not int or place < 1:
+        raise ValueError("no row")
+    return place
+
 
 _CONTAINS = MEASURES[CONTAINS](())
 
@@ -52,7 +221,7 @@ def results(
         question = questions[row["row"] - 1]
         return _result(row, question, order, method, measure, lacking.get(question.id, ()))
 
-    found = rows.read(path, understood, len(questions))
+    found = read_rows(path, understood, len(questions))
     active = {stage for one in found.values() for stage, length in one.lengths.items() if length}
     return {place: _of_stages(result, active) for place, result in found.items()}
 
@@ -112,7 +281,7 @@ def _result(
     else:
         score, figures, verdicts = _measured(Answered.of(row), question, measure)
         score = 0.0 if failure else score
-    stages = rows.stages_of(row)
+    stages = stages_of(row)
     cited = [one["passage_id"] for one in row.get("citations", ()) if one["verified"]]
     return Result(
         question=question.id,
@@ -152,7 +321,7 @@ def _measured(
     return figures[measure.score], figures, verdicts
 
 
-def _recall(gold: Sequence[Gold], stages: Sequence[Stage]) -> dict[str, tuple[int, ...]]:
+def _recall(gold: Sequence[Gold], stages: Sequence[StageHits]) -> dict[str, tuple[int, ...]]:
     """By stage, the best rank of each gold place over all subjects it searched for; 0 for none."""
     if not gold:
         return {}
@@ -166,7 +335,7 @@ def _recall(gold: Sequence[Gold], stages: Sequence[Stage]) -> dict[str, tuple[in
     return best
 
 
-def _lengths(stages: Sequence[Stage]) -> dict[str, int]:
+def _lengths(stages: Sequence[StageHits]) -> dict[str, int]:
     longest: dict[str, int] = {}
     for stage in stages:
         longest[stage.name] = max(longest.get(stage.name, 0), len(stage.passages))

@@ -1,22 +1,40 @@
-"""Having a model judge answers, after all of them are there: each once, whatever runs need it."""
+"""Having a model judge answers, after all of them are there: each once, whatever runs need it.
 
+There are two judges, as in the published study of staged RAG: a model judges the answer, and in a
+call of its own the derivation. What comparison decides is not asked: a model is not needed for an
+answer that is the right one, for YES against NO, for the right triples in another order, or where
+no triple is given.
+"""
+
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
 
 from localrag.config import ChatConfig
-from localrag.evaluation import places, rows, verdicts
+from localrag.corpus.model import Triple
+from localrag.errors import ModelUnusable
+from localrag.evaluation import places, verdicts
+from localrag.evaluation.answers import Answered, read_rows
 from localrag.evaluation.events import Judging, Listener, Unjudged
-from localrag.evaluation.measures.judging import judge
-from localrag.evaluation.model import DETERMINISTIC, JUDGE, Question, Result, Spent
+from localrag.evaluation.measures.answers import folded
+from localrag.evaluation.measures.jemhopqa import singles
 from localrag.evaluation.planning import Plan, Setup
-from localrag.evaluation.rows import Answered
-from localrag.evaluation.verdicts import Journal, Judge, Verdict, digest
+from localrag.evaluation.types import DETERMINISTIC, JUDGE, Question, Result, Spent, Verdict
+from localrag.evaluation.verdicts import Journal, Judge, Judgement, digest
 from localrag.inference.opening import open_chat
 from localrag.language import N_
 from localrag.progress import Progress, Stage
+from localrag.prompts import language_of, prompt
+from localrag.reading.asking import ask
+from localrag.reading.evidence import element
+from localrag.retrieval.model import ModelCall
 from localrag_models.chat import ChatModel
+from localrag_models.errors import ContextExceeded, ReplyInvalid
 
 _STAGE = Stage(N_("judging"), N_("answers"))
 _STOPPED = "the judge was stopped before it came to this answer"
@@ -92,9 +110,9 @@ def with_verdicts(
     for row, question, answer in _answers(plan, setup, order):
         result = results[row]
         if not answer.text:
-            said = Verdict("", result.verdicts[DETERMINISTIC], "", Spent())
+            said = Judgement("", result.verdicts[DETERMINISTIC], "", Spent())
         else:
-            said = given.get(digest(question, answer), Verdict("", "", _STOPPED, Spent()))
+            said = given.get(digest(question, answer), Judgement("", "", _STOPPED, Spent()))
         found[row] = replace(
             result,
             verdicts={**result.verdicts, **({JUDGE: said.verdict} if said.verdict else {})},
@@ -106,7 +124,7 @@ def with_verdicts(
 
 def _answers(plan: Plan, setup: Setup, order: int) -> Iterator[tuple[int, Question, Answered]]:
     path = places.order_file(setup.folder, order)
-    for row, answer in rows.read(path, Answered.of, plan.n).items():
+    for row, answer in read_rows(path, Answered.of, plan.n).items():
         yield row, plan.asked[row - 1], answer
 
 
@@ -139,7 +157,7 @@ def _judge(
 
 def _asked(
     model: ChatModel, settings: ChatConfig, content: str, question: Question, answer: Answered
-) -> Verdict:
+) -> Judgement:
     begun = perf_counter()
     said = judge(model, settings, question, answer.text, answer.derivation.triples)
     spent = Spent(
@@ -150,4 +168,103 @@ def _asked(
         completion=sum(call.completion for call in said.calls),
         seconds=round(perf_counter() - begun, 6),
     )
-    return Verdict(content, said.verdict or "", said.problem, spent)
+    return Judgement(content, said.verdict or "", said.problem, spent)
+
+
+_LONGEST_REASON = 300
+_YES_NO = {folded("YES"), folded("NO")}
+# What fails with one answer, and can go well with the next.
+_OF_THIS_ANSWER = (ReplyInvalid.__name__, ContextExceeded.__name__)
+
+
+class _Reply(BaseModel):
+    # The reason comes first: the verdict is then written with it in view.
+    reason: Annotated[str, Field(min_length=1, max_length=_LONGEST_REASON)]
+    verdict: Literal["right", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the judges say.
+
+    Attributes:
+        verdict: None where they gave none.
+        calls: of the model, retries included; none where comparison decided.
+        problem: why there is no verdict; empty where there is one.
+    """
+
+    verdict: Verdict | None
+    calls: tuple[ModelCall, ...] = ()
+    problem: str = ""
+
+
+def judge(
+    model: ChatModel,
+    settings: ChatConfig,
+    question: Question,
+    answer: str,
+    derivation: Sequence[Triple],
+) -> Judged:
+    """Have a model judge an answer and, in a call of its own, the triples it was derived from.
+
+    Args:
+        model: the judge.
+        settings: of it.
+        question: with the right answer and triples.
+        answer: its text; where there is none, nothing is asked.
+        derivation: in any order.
+
+    Returns:
+        No verdict where a reply stayed malformed after the retry, or the context of the model does
+        not hold the prompt.
+
+    Raises:
+        ModelUnusable: the model fails otherwise.
+    """
+    if not folded(answer):
+        return Judged(Verdict.NA)
+    calls: list[ModelCall] = []
+
+    def right(name: str, **values: str | Sequence[str]) -> bool:
+        texts = [
+            text
+            for value in values.values()
+            for text in ((value,) if isinstance(value, str) else value)
+        ]
+        asked = question.query.text
+        tag = element("text", (asked, *texts))
+        shown = {"question": asked, "longest": _LONGEST_REASON, "tag": tag, **values}
+        messages = prompt(name, language_of(asked), **shown)
+        return ask(model, settings, messages, _Reply, calls.append, name).verdict == "right"
+
+    gold, facts = ([one.text for one in some] for some in (question.derivation, derivation))
+    try:
+        answered = _compared(answer, question.answer)
+        if answered is None:
+            answered = right("judge_answer", gold=question.answer, answer=answer)
+        derived = _derived(derivation, question.derivation)
+        if derived is None:
+            derived = right("judge_derivation", answer=question.answer, gold=gold, facts=facts)
+    except ModelUnusable as error:
+        if error.kind not in _OF_THIS_ANSWER:
+            raise
+        return Judged(None, tuple(calls), error.cause)
+    return Judged(Verdict.of(answer=answered, derivation=derived), tuple(calls))
+
+
+def _compared(answer: str, gold: str) -> bool | None:
+    """Whether an answer is right, where comparison decides it."""
+    both = {folded(answer), folded(gold)}
+    if len(both) == 1:
+        return True
+    return False if both <= _YES_NO else None
+
+
+def _derived(derivation: Sequence[Triple], gold: Sequence[Triple]) -> bool | None:
+    """Whether a derivation is right, where comparison decides it."""
+    given, wanted = (
+        Counter(tuple(map(folded, one)) for one in singles(some)) for some in (derivation, gold)
+    )
+    if given == wanted:
+        return True
+    return None if given else False

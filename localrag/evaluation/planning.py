@@ -14,11 +14,10 @@ from localrag.config import Config, MethodConfig, Stages
 from localrag.corpus.store import CorpusStore
 from localrag.errors import NotFoundError, UsageError
 from localrag.evaluation import places
-from localrag.evaluation.coverage import lacking
 from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
 from localrag.evaluation.measures import MEASURES, Measure
-from localrag.evaluation.model import Gold, Question, Questions
-from localrag.evaluation.orders import MOST
+from localrag.evaluation.recall import document_of, ranks
+from localrag.evaluation.types import MOST, Gold, Question, Questions
 from localrag.evaluation.verdicts import Judge, judge_of
 from localrag.inference.opening import server_of
 from localrag.methods.catalogue import NAMES, method
@@ -347,3 +346,29 @@ def _code() -> str:
                 name = path.relative_to(root).as_posix()
                 digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def lacking(store: CorpusStore, questions: Iterable[Question]) -> dict[str, tuple[Gold, ...]]:
+    """Look up what is missing, by the id of the question; only questions that miss something.
+
+    Raises:
+        StoreError: the store is damaged.
+    """
+    asked = [question for question in questions if question.gold]
+    if not asked:
+        # A corpus may have a million documents.
+        return {}
+    gold = list(dict.fromkeys(place for question in asked for place in question.gold))
+    documents = {document_of(place.document) for place in gold}
+    passages = [
+        passage.id
+        for document in store.documents()
+        if document_of(document.id) in documents
+        for _, passage in store.passages(document_id=document.id)
+    ]
+    missing = {place for place, rank in zip(gold, ranks(gold, passages), strict=True) if not rank}
+    return {
+        question.id: tuple(place for place in question.gold if place in missing)
+        for question in asked
+        if missing.intersection(question.gold)
+    }

@@ -7,7 +7,7 @@ as an excerpt (`localrag.evaluation.datasets.excerpts`) counts for the place it 
 import re
 from collections.abc import Iterable, Sequence
 
-from localrag.evaluation.model import Gold
+from localrag.evaluation.types import Gold
 from localrag_indexes.analysis.normalize import without_blanks
 
 LAW_ID = re.compile(r"\d{3}[A-Z][A-Z0-9]\d{10}", re.ASCII)

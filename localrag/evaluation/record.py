@@ -1,6 +1,10 @@
 """The record of a run, ``run.json``: what was asked of whom, with what, where and when."""
 
+import os
+import platform
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 from localrag.durable import replace_text
 from localrag.errors import NotFoundError, StorageError, UsageError
 from localrag.evaluation import places, report
-from localrag.evaluation.machine import machine
-from localrag.evaluation.model import Evaluation
 from localrag.evaluation.planning import Plan
+from localrag.evaluation.types import Evaluation
 from localrag.workspace import Workspace
 
 FILE = "run.json"
@@ -259,3 +262,22 @@ def _fresh(workspace: Workspace, run: Run) -> Path:
     taken = {path.name for path in places.run(workspace, run.dataset, stamp).parent.glob("*")}
     names = (stamp, *(f"{stamp}-{number}" for number in range(2, len(taken) + 3)))
     return places.run(workspace, run.dataset, next(name for name in names if name not in taken))
+
+
+def machine() -> str:
+    """Processor, cores, memory and system ("AMD EPYC 9654, 16 cores, 126 GB; Linux 6.8 x86_64")."""
+    cores = os.cpu_count() or 1
+    parts = [_processor(), f"{cores} core{'s' if cores > 1 else ''}"]
+    with suppress(ValueError, OSError, AttributeError):  # Windows has no sysconf
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        parts.append(f"{total / 1e9:.0f} GB")
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return f"{', '.join(parts)}; {system}; Python {platform.python_version()}"
+
+
+def _processor() -> str:
+    with suppress(OSError):
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        if model := re.search(r"^model name\s*:\s*(.+)$", told, re.MULTILINE):
+            return model[1].strip()
+    return platform.processor() or "processor unknown"

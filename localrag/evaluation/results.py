@@ -9,12 +9,12 @@ from localrag.durable import replace_text
 from localrag.errors import StorageError
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.loading import corpus_name
-from localrag.evaluation.model import CONTAINS, Dataset, Entry, Evaluation, Question
 from localrag.evaluation.record import evaluation_of
 from localrag.evaluation.report import free_text, sections
 from localrag.evaluation.report.figures import EntryFigures, figures
 from localrag.evaluation.report.markdown import HOW_TO_READ
 from localrag.evaluation.report.tables import DASH, counted, estimate, listed, plain, table
+from localrag.evaluation.types import CONTAINS, Dataset, Entry, Evaluation, Question
 from localrag.methods.catalogue import NAMES, method
 from localrag_models.catalogue import catalogue
 

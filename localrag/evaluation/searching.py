@@ -13,12 +13,11 @@ from functools import cache
 
 from localrag.corpus.model import TRIPLES, Passage, Triple
 from localrag.corpus.store import CorpusStore
-from localrag.evaluation import places, rows
-from localrag.evaluation.causes import Stage as Record
+from localrag.evaluation import places
+from localrag.evaluation.answers import Answered, StageHits, read_rows
 from localrag.evaluation.measures.answers import folded
-from localrag.evaluation.model import Question, Reading, Result, Search
 from localrag.evaluation.planning import Plan, Setup
-from localrag.evaluation.rows import Answered
+from localrag.evaluation.types import Question, Reading, Result, Search
 from localrag.methods.staged.types import label_of
 from localrag.methods.toolkit import EVIDENCE
 from localrag.reading.types import Stage, Step
@@ -48,7 +47,7 @@ def with_searches(
             passage = store.by_id(passage_id)
             return (passage, store.document(passage.document_id).title) if passage else None
 
-        for row, answer in rows.read(path, Answered.of, plan.n).items():
+        for row, answer in read_rows(path, Answered.of, plan.n).items():
             success, unsought = searches(answer, plan.asked[row - 1], said)
             found[row] = replace(results[row], searches=success, unsought=unsought)
     return found
@@ -96,7 +95,7 @@ def _gold(step: Step, derivation: Sequence[Triple]) -> Triple | None:
     return max(about, key=lambda one: likeness(step.predicate, one.predicate), default=None)
 
 
-def _read(records: Sequence[Record]) -> list[str]:
+def _read(records: Sequence[StageHits]) -> list[str]:
     """The passages that were read: of the last stage, where none chose evidence."""
     holding = [stage for stage in records if stage.passages]
     chosen = [stage for stage in holding if stage.name == EVIDENCE] or holding[-1:]

@@ -21,8 +21,8 @@ from localrag.config import Config
 from localrag.durable import flush_folder
 from localrag.errors import BusyError, StorageError, WorkspaceError
 from localrag.evaluation import measures
-from localrag.evaluation.model import Question, Spent
-from localrag.evaluation.rows import Answered
+from localrag.evaluation.answers import Answered
+from localrag.evaluation.types import Question, Spent
 from localrag.inference.opening import server_of
 from localrag.locking import locked
 from localrag.reading.as_json import triple_as_json
@@ -52,7 +52,7 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """What a judge said of an answer.
 
     Attributes:
@@ -68,7 +68,7 @@ class Verdict:
     spent: Spent
 
 
-_verdict = TypeAdapter(Verdict)
+_verdict = TypeAdapter(Judgement)
 
 
 def judge_of(workspace: Workspace, config: Config, model: str) -> Judge:
@@ -106,7 +106,7 @@ def digest(question: Question, answer: Answered) -> str:
     return sha256(json.dumps(judged).encode()).hexdigest()[:32]
 
 
-def read(path: Path) -> dict[str, Verdict]:
+def read(path: Path) -> dict[str, Judgement]:
     """The verdicts in a journal, by digest; the newest of each counts.
 
     Args:
@@ -121,7 +121,7 @@ def read(path: Path) -> dict[str, Verdict]:
             lines = path.read_bytes().splitlines(keepends=True)
         except FileNotFoundError:
             return {}
-    found: dict[str, Verdict] = {}
+    found: dict[str, Judgement] = {}
     for number, line in enumerate(lines, 1):
         if not line.endswith(b"\n"):
             break
@@ -162,7 +162,7 @@ class Journal:
             flush_folder(path.parent)
             yield cls(path, file)
 
-    def add(self, verdict: Verdict) -> None:
+    def add(self, verdict: Judgement) -> None:
         """Write down a verdict; when this returns, no kill can lose it.
 
         Raises:

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from localrag.evaluation.model import Question
-from localrag.optimize.journal import key_of
+from localrag.evaluation.types import Question
 from localrag.optimize.leakage import Leak, LeakageGuard
-from localrag.optimize.model import Candidate, Proposal, Refused, Rollout
 from localrag.optimize.reflection import Reflection, example_of
-from localrag.optimize.spending import Spending
+from localrag.optimize.spending import Spending, key_of
 from localrag.optimize.task import Task
+from localrag.optimize.types import Candidate, Proposal, Refused, Rollout
 
 if TYPE_CHECKING:
     from gepa.core.adapter import EvaluationBatch

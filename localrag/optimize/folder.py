@@ -11,7 +11,7 @@ from localrag.batch.origin import Origin, changed
 from localrag.durable import replace_text
 from localrag.errors import BusyError, StorageError, UsageError, WorkspaceError
 from localrag.locking import locked
-from localrag.optimize.model import Candidate, Outcome, Refused
+from localrag.optimize.types import Candidate, Outcome, Refused
 from localrag.prompts.optimised import OptimisedPrompt, path_of
 from localrag.workspace import Workspace
 

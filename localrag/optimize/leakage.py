@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from html import unescape
 from unicodedata import normalize as compose
 
-from localrag.evaluation.model import Question
-from localrag.optimize.numbers import bare, cited, written
+from localrag.evaluation.types import Question
 from localrag.prompts import Language, language_of
+from localrag.statutes.citations import find_citations
 from localrag.statutes.names import LawNames
 from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
 
 LONGEST: dict[Language, int] = {"ja": 12, "en": 40}
 """Letters and digits in a row that a prompt may share with a question, by its language."""
@@ -189,3 +190,93 @@ def _readings(parts: Sequence[str]) -> Iterator[list[str]]:
 def _letters(text: str) -> str:
     bare_letters = _ACCENT.sub("", compose("NFD", text))
     return _NO_LETTER.sub("", normalize(bare_letters).translate(_HIRAGANA))
+
+
+# Spellings of old, which no statute in force uses for its numbers.
+_OLD = str.maketrans({"廿": "二十", "卅": "三十", "卌": "四十", "條": "条"})
+_BLANK = r"[ \t]*"
+_NUMBER = rf"(?:[0-9]{{1,4}}|[{NUMERAL_CHARACTERS}]{{1,9}})"
+_EACH = re.compile(_NUMBER)
+# 27-3, 二十七の三, 27条の3
+_BRANCHES = rf"(?:{_BLANK}条?{_BLANK}[のノ之_ー‐–—―−-]{_BLANK}{_NUMBER})"
+_PLACE = rf"{_NUMBER}{_BRANCHES}*"
+_AND = r"(?:[,、・;/&+~〜]|and\b|or\b|to\b|及び|又は|並びに|若しくは|から|と|や)"
+_LIST = rf"{_PLACE}(?:(?:{_BLANK}{_AND})+{_BLANK}{_PLACE})*"
+_WORDED = re.compile(
+    rf"(?:\bart(?:icle)?s?\b\.?|§+|条文?番号){_BLANK}[:=#]?{_BLANK}({_LIST})"
+    rf"|({_LIST}){_BLANK}条"
+)
+# "③ 条文の番号を書く" is a rule, and 三条件 a number of conditions.
+_NO_ARTICLE = re.compile(rf"(?<![第0-9{NUMERAL_CHARACTERS}]){_NUMBER}{_BLANK}条(?=[文件項例])")
+_BRANCHED = re.compile(rf"(?<![0-9.]){_NUMBER}{_BRANCHES}+")
+_HYPHEN = re.compile(r"[_ー‐–—―−-]")
+# No unit follows: neither 30日 nor 300 characters.
+_ALONE = rf"(?={_BLANK}(?:$|{_AND}|[をがはにのでも]|[^\w\s.%]|\.(?!\d)))"
+_NO_UNIT = re.compile(_ALONE, re.MULTILINE)
+_BARE = re.compile(rf"(?:(?<![\w.])|(?<=第))({_PLACE}){_ALONE}", re.MULTILINE)
+_MARKER = re.compile(r"[ \t]*\(?([0-9]{1,3})[.):、]")
+
+
+def written(text: str) -> list[str]:
+    """The articles that a text cites as statutes do, as in `Locator.article` ("27_36")."""
+    # Blanks inside a citation would hide its number.
+    compact = re.sub(r"\s", "", text)
+    return [
+        place.article
+        for found in find_citations(compact)
+        for place in (found.locator, found.last)
+        if place is not None and place.article
+    ]
+
+
+def cited(text: str) -> Iterator[str]:
+    """The articles that a text cites in any spelling: beside a word for article, or branched."""
+    plain = _NO_ARTICLE.sub("", _plain(text))
+    yield from written(plain)
+    for match in _WORDED.finditer(plain):
+        for place in re.finditer(_PLACE, match[1] or match[2]):
+            yield from _read(place[0])
+    for match in _BRANCHED.finditer(plain):
+        if _NO_UNIT.match(plain, match.end()) or not _is_range(match[0]):
+            yield from (article for article in _read(match[0]) if "_" in article)
+
+
+def bare(text: str) -> Iterator[str]:
+    """The numbers of two digits and more that stand alone: without a unit, no marker of a list."""
+    for match in _BARE.finditer(_without_markers(_plain(text))):
+        number = next(_read(match[1]), "")
+        if len(number) > 1:
+            yield number
+
+
+def _plain(text: str) -> str:
+    return normalize(text).translate(_OLD)
+
+
+def _read(place: str) -> Iterator[str]:
+    """The article, then what it would be with each further number for a branch."""
+    article = ""
+    for number in _EACH.findall(place):
+        try:
+            read = str(parse_numeral(number))
+        except ValueError:
+            return
+        article = f"{article}_{read}" if article else read
+        yield article
+
+
+def _is_range(place: str) -> bool:
+    """Whether it may be 3-4 of something."""
+    numbers = [int(article.rpartition("_")[2]) for article in _read(place)]
+    return _HYPHEN.search(place) is not None and numbers == sorted(numbers)
+
+
+def _without_markers(text: str) -> str:
+    lines, last = [], 0
+    for line in text.splitlines():
+        marker = _MARKER.match(line)
+        if marker and int(marker[1]) in (1, last + 1):
+            last = int(marker[1])
+            line = line[marker.end() :]
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,14 +1,15 @@
 """What an optimisation works on: questions in two halves, and the instruction it starts from."""
 
+import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localrag.errors import UsageError
 from localrag.evaluation.datasets import loading
-from localrag.evaluation.model import Question, Questions
+from localrag.evaluation.types import Question, Questions
 from localrag.methods.lawqa_study.querying import built_in
-from localrag.optimize.model import Objective, Plan
-from localrag.optimize.splitting import split
 from localrag.optimize.task import scorable
+from localrag.optimize.types import Objective, Plan
 from localrag.prompts import Language, language_of
 from localrag.workspace import Workspace
 
@@ -71,3 +72,27 @@ def _enough(calls: int, validation: int) -> str:
     # Half of the questions, rounded up, are for validation.
     limit = 2 * (calls - 1)
     return cure if limit < FEWEST else f"{cure} Or use fewer questions: --limit {limit:,}."
+
+
+def split(
+    questions: Sequence[Question], seed: int, limit: int = 0
+) -> tuple[list[Question], list[Question]]:
+    """Divide questions in two halves that share none: for training and for validation.
+
+    Each group of questions (the first of `Question.groups`, by law say) is divided in two as
+    nearly as can be. The same questions and seed give the same halves.
+
+    Args:
+        questions: each id once.
+        seed: of the chance.
+        limit: use so many of them; 0 for all.
+    """
+    chosen = sorted(questions, key=lambda question: question.id)
+    random.Random(seed).shuffle(chosen)  # noqa: S311 - chance, no secret
+    chosen = chosen[: limit or None]
+    chosen.sort(key=_group)
+    return chosen[1::2], chosen[::2]
+
+
+def _group(question: Question) -> str:
+    return next(iter(question.groups.values()), "")

@@ -10,26 +10,39 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
+from localrag.batch import origin as answers
+from localrag.batch.origin import Origin
+from localrag.batch.weights import weights
 from localrag.config import Config, MethodConfig
 from localrag.errors import UsageError
+from localrag.evaluation.types import Questions
+from localrag.inference.opening import server_of
 from localrag.methods.answering import MethodResources
 from localrag.methods.choices import mark
 from localrag.optimize.adapter import COMPONENT, Failed, QueryAdapter
-from localrag.optimize.events import Accepted, Begun, Leaked, Listener, Note, Progress, ignore
 from localrag.optimize.folder import RunFolder
-from localrag.optimize.journal import Journal
 from localrag.optimize.leakage import LeakageGuard
 from localrag.optimize.material import Material
-from localrag.optimize.model import Outcome, Plan, Rollout
-from localrag.optimize.origin import origin_of
 from localrag.optimize.reflection import Reflection
-from localrag.optimize.resources import Shared, weight, with_model
-from localrag.optimize.spending import Ended, Spending
-from localrag.optimize.task import Task
+from localrag.optimize.spending import Ended, Journal, Spending
+from localrag.optimize.task import Shared, Task, weight, with_model
+from localrag.optimize.types import (
+    Accepted,
+    Begun,
+    Leaked,
+    Listener,
+    Note,
+    Outcome,
+    Plan,
+    Progress,
+    Rollout,
+    ignore,
+)
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.workspace import Workspace
 
@@ -262,3 +275,45 @@ class _Log:
     """What GEPA reports, for whoever looks for it; events tell the user."""
 
     log: Callable[[str], None] = staticmethod(_log.debug)
+
+
+def origin_of(
+    workspace: Workspace, corpus: str, config: Config, plan: Plan, questions: Questions, seed: str
+) -> Origin:
+    """Describe what outcomes would be made with now: going on with anything else would mix them.
+
+    The budget is no part of it. A server does not tell the weights behind the name of a model, and
+    another server may have others: its address stands for them.
+
+    Args:
+        workspace: with the models.
+        corpus: that is searched.
+        config: with the method whose query is optimised.
+        plan: of the run.
+        questions: with the digest of their file.
+        seed: the instruction that is started from.
+
+    Raises:
+        NotFoundError: there is no such corpus.
+        StoreError: its store cannot be used.
+        ModelUnusable: a model is not installed.
+    """
+    reflection = plan.reflection or config.chat.model
+    return {
+        **answers.origin_of(workspace, corpus, config),
+        **server_of("chat", config.chat),
+        "gepa": version("gepa"),
+        "dataset": questions.dataset.name,
+        "split": questions.split,
+        "questions.sha256": questions.sha256,
+        "limit": plan.limit,
+        "objective": plan.objective.value,
+        "seed": plan.seed,
+        "instruction": sha256(seed.encode()).hexdigest()[:16],
+        "reflection.model": reflection,
+        **{
+            name.replace("chat.", "reflection."): value
+            for name, value in weights(workspace, with_model(config, reflection), "chat").items()
+        },
+        **server_of("reflection", with_model(config, reflection).chat),
+    }

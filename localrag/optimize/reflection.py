@@ -10,11 +10,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field
 
 from localrag.errors import ModelUnusable
-from localrag.evaluation.model import Question
+from localrag.evaluation.types import Question
 from localrag.methods.toolkit import Toolkit
-from localrag.optimize.model import Proposal, Rollout
-from localrag.optimize.resources import Shared
-from localrag.optimize.task import FOUND
+from localrag.optimize.task import FOUND, Shared
+from localrag.optimize.types import Proposal, Rollout
 from localrag.prompts import Language, prompt
 from localrag_models.chat import Message
 

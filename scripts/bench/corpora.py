@@ -10,7 +10,7 @@ from localrag.corpus import readers
 from localrag.corpus.model import ARTICLES
 from localrag.evaluation.datasets.excerpts import as_documents
 from localrag.evaluation.datasets.readers import Laws, read
-from localrag.evaluation.model import Question
+from localrag.evaluation.types import Question
 from localrag.inference.opening import OFF
 from localrag.ingest.add import add
 from localrag.ingest.index import index_as_set

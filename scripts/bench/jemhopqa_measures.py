@@ -21,7 +21,7 @@ from options import parser
 
 from localrag.corpus.model import Triple
 from localrag.evaluation.measures import MEASURES
-from localrag.evaluation.model import Question
+from localrag.evaluation.types import Question
 from localrag.retrieval.model import Query
 
 _ASPECTS = {"e": "entity", "r": "relation", "er": "full"}

@@ -23,10 +23,9 @@ from options import parser
 from tiny_models.chat import write_chat_gguf
 
 from localrag.config import load
-from localrag.optimize.events import Begun, Event
 from localrag.optimize.folder import RunFolder
-from localrag.optimize.model import Outcome, Plan
 from localrag.optimize.optimise import optimise
+from localrag.optimize.types import Begun, Event, Outcome, Plan
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 

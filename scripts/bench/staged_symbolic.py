@@ -31,7 +31,7 @@ from localrag.config import load
 from localrag.corpus.knowledge import Knowledge, KnownTriple, Mention
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.measures.answers import exact
-from localrag.evaluation.model import Question
+from localrag.evaluation.types import Question
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.types import Answer, Status

@@ -22,8 +22,8 @@ from options import parser
 from rates import rate
 
 from localrag.config import load
-from localrag.evaluation.model import Question
 from localrag.evaluation.recall import all_at, any_at, ranks
+from localrag.evaluation.types import Question
 from localrag.methods.answering import MethodResources
 from localrag.methods.choices import labelled
 from localrag.methods.lawqa_study.options import RERANKED, K, search

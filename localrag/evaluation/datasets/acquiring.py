@@ -23,7 +23,7 @@ from localrag.evaluation.datasets.keeping import (
 )
 from localrag.evaluation.datasets.loading import corpus_name, find, require_own_name
 from localrag.evaluation.datasets.readers import Laws, read
-from localrag.evaluation.model import Dataset, Split
+from localrag.evaluation.types import Dataset, Split
 from localrag.ingest.add import AddReport
 from localrag.ingest.add import add as add_files
 from localrag.ingest.events import Listener, ignore

@@ -12,7 +12,7 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.keeping import PASSING, RESERVED
 from localrag.evaluation.datasets.readers import READERS
 from localrag.evaluation.measures import MEASURES
-from localrag.evaluation.model import CONTAINS, Dataset, Published, Split
+from localrag.evaluation.types import CONTAINS, Dataset, Published, Split
 
 _FOLDER = Path(__file__).with_name("declared")
 _LARGEST = 1_000_000

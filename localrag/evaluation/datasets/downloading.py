@@ -14,7 +14,7 @@ from localrag.errors import InputError, UsageError
 from localrag.evaluation.datasets.acquiring import Brought, missing_of, take
 from localrag.evaluation.datasets.keeping import DOWNLOAD, LARGEST, Shelf, content_of, digest
 from localrag.evaluation.datasets.loading import find
-from localrag.evaluation.model import Dataset, Split
+from localrag.evaluation.types import Dataset, Split
 from localrag.workspace import Workspace
 
 if TYPE_CHECKING:

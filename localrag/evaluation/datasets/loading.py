@@ -21,7 +21,7 @@ from localrag.evaluation.datasets.keeping import (
     require_hash,
 )
 from localrag.evaluation.datasets.readers import Laws, read
-from localrag.evaluation.model import Dataset, Questions, Split
+from localrag.evaluation.types import Dataset, Questions, Split
 from localrag.statutes.names import LawNames, LawRow
 from localrag.workspace import Workspace
 

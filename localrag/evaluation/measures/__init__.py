@@ -5,8 +5,7 @@ from pathlib import Path
 
 from localrag.corpus.model import Triple
 from localrag.evaluation.measures import answers, jemhopqa
-from localrag.evaluation.measures.model import Measure, Verdict
-from localrag.evaluation.model import Question
+from localrag.evaluation.types import Measure, Question, Verdict
 
 __all__ = ["MEASURES", "Measure", "Verdict"]
 

@@ -9,9 +9,9 @@ from pydantic_core import PydanticSerializationError
 
 from localrag.durable import replace_text
 from localrag.errors import InputError, NotFoundError, StorageError, WorkspaceError
-from localrag.evaluation.model import Evaluation
-from localrag.evaluation.report.answers import answers_of
 from localrag.evaluation.report.figures import Figures, figures
+from localrag.evaluation.report.measured import answers_of
+from localrag.evaluation.types import Evaluation
 
 JSON = "report.json"
 MARKDOWN = "report.md"

@@ -6,20 +6,36 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeVar
 
-from localrag.evaluation.model import Cause, Evaluation, Published
-from localrag.evaluation.report.answers import Answers, answers_of
-from localrag.evaluation.report.costs import Costs, costs
-from localrag.evaluation.report.measured import Measured, apart, measured
-from localrag.evaluation.report.notes import counts
-from localrag.evaluation.report.positions import (
+from localrag.evaluation.report.measured import (
+    Answers,
     Baseline,
+    Costs,
+    Measured,
     Position,
+    Recall,
+    answers_of,
+    apart,
     baselines,
+    costs,
+    counts,
+    measured,
     positions,
+    recall,
     same_choice,
 )
-from localrag.evaluation.report.recall import Recall, recall
-from localrag.evaluation.statistics import Estimate, McNemar, difference, holm, mcnemar, score
+from localrag.evaluation.statistics import (
+    Estimate,
+    McNemar,
+    difference,
+    holm,
+    mcnemar,
+    score,
+)
+from localrag.evaluation.types import (
+    Cause,
+    Evaluation,
+    Published,
+)
 
 _Named = TypeVar("_Named", bound=str)
 

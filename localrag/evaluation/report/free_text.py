@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from localrag.evaluation.measures import Verdict
-from localrag.evaluation.model import DETERMINISTIC, JUDGE, Reading
 from localrag.evaluation.report.figures import EntryFigures
 from localrag.evaluation.report.measured import Measured, Searched
 from localrag.evaluation.report.sections import costs_of
 from localrag.evaluation.report.tables import DASH, estimate, listed, plain, table
 from localrag.evaluation.statistics import Estimate, share
+from localrag.evaluation.types import DETERMINISTIC, JUDGE, Reading
 
 _PARTS = ("precision", "recall", "f1")
 _VERDICTS = {

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from localrag.evaluation.model import Evaluation
 from localrag.evaluation.report import free_text, sections
 from localrag.evaluation.report.figures import Figures
-from localrag.evaluation.report.recall import DEPTHS
+from localrag.evaluation.report.measured import DEPTHS
 from localrag.evaluation.report.tables import DASH, counted, listed, plain, table
 from localrag.evaluation.statistics import FEW, RESAMPLES
+from localrag.evaluation.types import Evaluation
 
 _INTERVALS = f"""\
 Brackets hold 95 % intervals: Wilson's where every question is right or wrong as a whole, else a

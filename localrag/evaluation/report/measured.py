@@ -1,14 +1,328 @@
-"""What answers in free text come to: figures of the measure, verdicts, searches."""
+"""What the answers of an entry come to: laid out by question, then measured one thing at a time."""
 
+import math
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, median
 
-from localrag.evaluation.measures.model import Verdict
-from localrag.evaluation.model import DETERMINISTIC, JUDGE, Reading, Result, Search
-from localrag.evaluation.report.answers import Answers
-from localrag.evaluation.statistics import Estimate, score
+from localrag.errors import InputError
+from localrag.evaluation.statistics import Estimate, score, share
+from localrag.evaluation.types import (
+    DETERMINISTIC,
+    JUDGE,
+    Entry,
+    Evaluation,
+    Question,
+    Reading,
+    Result,
+    Search,
+    Spent,
+    Verdict,
+    in_dataset_order,
+)
+from localrag.methods.choices import LABELS
 from localrag.reading.types import Stage, Status
+
+AGAIN = "Give the command of the evaluation again: answers that are there are kept."
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Every answer of one entry.
+
+    Attributes:
+        questions: in the order of the dataset.
+        by_question: for each the results in all orders of its options, from order 0.
+    """
+
+    entry: Entry
+    questions: tuple[Question, ...]
+    by_question: Mapping[str, tuple[Result, ...]]
+
+    def all(self) -> list[Result]:
+        """All results, order by order within each question."""
+        return [result for question in self.questions for result in self.by_question[question.id]]
+
+    def scores(self, question: Question) -> list[float]:
+        """The scores of a question, order by order."""
+        return [result.score for result in self.by_question[question.id]]
+
+    def first_scores(self) -> list[float]:
+        """The score of each question in the order of the dataset."""
+        return [self.scores(question)[0] for question in self.questions]
+
+    def means(self) -> list[float]:
+        """The mean score of each question."""
+        return [fmean(self.scores(question)) for question in self.questions]
+
+
+def answers_of(evaluation: Evaluation) -> list[Answers]:
+    """Lay out the results of every entry.
+
+    Raises:
+        InputError: entries share a name, or the results of one are not complete: figures over part
+            of the questions would not be comparable.
+    """
+    names = Counter(entry.name for entry in evaluation.entries)
+    for name, times in names.items():
+        if times > 1:
+            raise InputError(f"{times} entries of {evaluation.id} are named {name!r}.", AGAIN)
+    return [_answers(evaluation, entry) for entry in evaluation.entries]
+
+
+def _answers(evaluation: Evaluation, entry: Entry) -> Answers:
+    questions = evaluation.questions.questions
+    cells = [(question.id, order) for question in questions for order in range(evaluation.orders)]
+    counts = Counter((result.question, result.order) for result in entry.results)
+    missing = [cell for cell in cells if cell not in counts]
+    if missing:
+        question, order = missing[0]
+        raise InputError(
+            f"{len(missing)} of {len(cells)} results of {entry.name!r} are missing, "
+            f"such as {question!r} in order {order}.",
+            AGAIN,
+        )
+    if len(entry.results) > len(cells):
+        question, order = next(cell for cell in counts if counts[cell] > 1 or cell not in cells)
+        raise InputError(
+            f"{entry.name!r} has a result too many: {question!r} in order {order}.", AGAIN
+        )
+    for result in entry.results:
+        if not (math.isfinite(result.score) and 0 <= result.score <= 1):
+            raise InputError(
+                f"{entry.name!r} scores {result.score} on {result.question!r}, "
+                "which does not lie between 0 and 1.",
+                AGAIN,
+            )
+    placed = {(result.question, result.order): result for result in entry.results}
+    by_question = {
+        question.id: tuple(placed[question.id, order] for order in range(evaluation.orders))
+        for question in questions
+    }
+    return Answers(entry, questions, by_question)
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What one answer costs.
+
+    Attributes:
+        n: answers.
+        calls, prompt, cached, completion: means; calls include retries, the others are tokens.
+        retries: of all answers together.
+        median_seconds, p95_seconds: wall time; the 95th percentile by nearest rank.
+    """
+
+    n: int
+    calls: float
+    retries: int
+    prompt: float
+    cached: float
+    completion: float
+    median_seconds: float
+    p95_seconds: float
+
+
+def costs(spent: Sequence[Spent]) -> Costs | None:
+    """Sum up what answers cost; None where there is none."""
+    if not spent:
+        return None
+    seconds = sorted(one.seconds for one in spent)
+    return Costs(
+        n=len(spent),
+        calls=fmean(one.calls for one in spent),
+        retries=sum(one.retries for one in spent),
+        prompt=fmean(one.prompt for one in spent),
+        cached=fmean(one.cached for one in spent),
+        completion=fmean(one.completion for one in spent),
+        median_seconds=median(seconds),
+        p95_seconds=seconds[math.ceil(0.95 * len(seconds)) - 1],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One place among the options, over all answers of an entry that chose one.
+
+    Attributes:
+        label: what the option there is labelled.
+        chosen: answers that chose it.
+        right: the same questions in the same orders, if each were answered right.
+    """
+
+    label: str
+    chosen: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a way to answer that reads no question scores on these questions."""
+
+    name: str
+    score: Estimate
+
+
+def positions(answers: Answers) -> list[Position]:
+    """How often each position was chosen, and how often it was right, in the answers there are."""
+    chosen: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for question in answers.questions:
+        for result in answers.by_question[question.id]:
+            if result.shown:
+                chosen[result.shown] += 1
+                right[right_position(question, result.order)] += 1
+    return [Position(label, chosen[label], right[label]) for label in sorted({*chosen, *right})]
+
+
+def same_choice(answers: Answers) -> Estimate | None:
+    """The share of questions with the same option chosen in all orders.
+
+    A question with an answer missing counts as not the same. None where there is one order, or
+    no option was ever chosen.
+    """
+    choices = [
+        [result.chosen for result in answers.by_question[question.id]]
+        for question in answers.questions
+    ]
+    if not any(map(any, choices)) or len(choices[0]) < 2:
+        return None
+    return share(sum(bool(one[0]) and len(set(one)) == 1 for one in choices), len(choices))
+
+
+def baselines(questions: Sequence[Question], orders: int) -> list[Baseline]:
+    """Always the same position, and chance; none where questions are not answered by a choice."""
+    if not questions or not all(question.query.options for question in questions):
+        return []
+    places = [
+        [right_position(question, order) for order in range(orders)] for question in questions
+    ]
+    widest = max(len(question.query.options) for question in questions)
+    always = [
+        Baseline(f"always {label}", found)
+        for label in LABELS[:widest]
+        if (found := score([[float(place == label) for place in one] for one in places]))
+    ]
+    chance = fmean(1 / len(question.query.options) for question in questions)
+    return [*always, Baseline("chance", Estimate(chance, chance, chance, len(questions)))]
+
+
+def right_position(question: Question, order: int) -> str:
+    """The label under which the right option is shown in this order."""
+    size = len(question.query.options)
+    labels = LABELS[:size]
+    return next(one for one in labels if in_dataset_order(one, order, size) == question.answer)
+
+
+DEPTHS = (5, 10)
+"""Hits looked at."""
+
+_Found = Callable[[Iterable[bool]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Questions with any, with all of their gold places among the first hits, by how many hits.
+
+    A depth is left out where no list of hits is longer than the depth before it.
+    """
+
+    any_found: Mapping[int, Estimate]
+    all_found: Mapping[int, Estimate]
+
+
+def recall(answers: Answers) -> dict[str, Recall]:
+    """Recall of every stage, over all questions that have gold places.
+
+    A stage that a question never came to has found nothing for it.
+    """
+    asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
+    stages = dict.fromkeys(
+        stage for results in asked for result in results for stage in result.recall
+    )
+    return {stage: Recall(_at(asked, stage, any), _at(asked, stage, all)) for stage in stages}
+
+
+def _at(asked: Sequence[Sequence[Result]], stage: str, found: _Found) -> dict[int, Estimate]:
+    # Of reports from before lengths were written down it is not known.
+    longest = max(r.lengths.get(stage, DEPTHS[-1]) for rs in asked for r in rs if stage in r.recall)
+    return {
+        depth: estimate
+        for before, depth in pairwise((0, *DEPTHS))
+        if before == 0 or longest > before
+        if (estimate := score([[_hit(r, stage, found, depth) for r in rs] for rs in asked]))
+    }
+
+
+def _hit(result: Result, stage: str, found: _Found, depth: int) -> float:
+    ranks = result.recall.get(stage, ())
+    return float(bool(ranks) and found(0 < rank <= depth for rank in ranks))
+
+
+SHARE = 0.05
+"""Of the answers of an entry: what holds for fewer says little about its score."""
+
+_KINDS = tuple(
+    (re.compile(single, re.DOTALL), kind)
+    for single, kind in (
+        (
+            r".+: of [\d,]+ characters the model was shown the [\d,]+ nearest to the question",
+            "of a long provision the model was shown only what is nearest to the question",
+        ),
+        (
+            r"[\d,]+ of [\d,]+ passages did not fit .+ left out, the last ranks first: .+",
+            "passages did not fit the context in use (chat.context) and were left out, the last "
+            "ranks first",
+        ),
+        (
+            r"the context in use .+ holds [\d,]+ sentences only: .+ left out",
+            "the context in use (chat.context) does not hold all sentences that may answer",
+        ),
+        (
+            r".+: (no law is named|the law has no such provision|no law of the corpus is called .+"
+            r"|.+ in it belongs to no provision)",
+            "a provision that is cited was not found in the corpus",
+        ),
+        (r"the corpus has no law called .+", "a law that is named is not in the corpus"),
+        (
+            r"the query cites .+, of a law that the corpus lacks",
+            "a query cites a law that the corpus lacks",
+        ),
+        (r".+ can mean [\d,]+ provisions", "a citation can mean several provisions"),
+    )
+)
+
+
+def counts(results: Sequence[Result]) -> dict[str, int]:
+    """How many answers each note holds for, the commonest first."""
+    found = Counter(note for result in results for note in set(map(_kind, result.notes)))
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def common(entries: Iterable[tuple[Mapping[str, int], int]]) -> list[str]:
+    """The notes that hold for a `SHARE` of the answers of an entry or more, in their order.
+
+    A note on one answer of several is never common.
+
+    Args:
+        entries: for each what `counts` gives, and how many answers it has.
+    """
+    return list(
+        dict.fromkeys(
+            note
+            for found, answers in entries
+            for note, n in found.items()
+            if n >= SHARE * answers and (n > 1 or answers == 1)
+        )
+    )
+
+
+def _kind(note: str) -> str:
+    return next((kind for single, kind in _KINDS if single.fullmatch(note)), note)
+
 
 _Value = Callable[[Result], float | None]
 """What is averaged; None where it is not known."""

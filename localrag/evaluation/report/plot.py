@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from localrag.evaluation.report.figures import Figures
-from localrag.evaluation.report.recall import DEPTHS, Recall
+from localrag.evaluation.report.measured import DEPTHS, Recall
 from localrag.evaluation.report.tables import one_line
 from localrag.evaluation.statistics import Estimate
 

@@ -2,11 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from localrag.evaluation.model import Cause, NotMeasured, Published
-from localrag.evaluation.report.costs import Costs
 from localrag.evaluation.report.figures import EntryFigures, Figures, Pair
-from localrag.evaluation.report.notes import SHARE, common
-from localrag.evaluation.report.recall import DEPTHS
+from localrag.evaluation.report.measured import DEPTHS, SHARE, Costs, common
 from localrag.evaluation.report.tables import (
     DASH,
     counted,
@@ -18,6 +15,7 @@ from localrag.evaluation.report.tables import (
     points,
     table,
 )
+from localrag.evaluation.types import Cause, NotMeasured, Published
 
 _CAUSES = {
     Cause.CORPUS: (

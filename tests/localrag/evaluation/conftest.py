@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from localrag.evaluation.datasets.declarations import declared
-from localrag.evaluation.model import (
+from localrag.evaluation.types import (
     Cause,
     Dataset,
     Entry,

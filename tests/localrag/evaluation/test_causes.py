@@ -2,15 +2,15 @@
 
 import pytest
 
-from localrag.evaluation.causes import Stage, cause_of_error
-from localrag.evaluation.model import Cause, Gold
+from localrag.evaluation.answers import StageHits, cause_of_error
+from localrag.evaluation.types import Cause, Gold
 
 GOLD = (Gold("599AC0000000001", "5"), Gold("599AC0000000001", "7"))
 RIGHT, SUB, WRONG = "599AC0000000001#5", "599AC0000000001#7.1", "599AC0000000001#6"
 
 
-def stages(*found: tuple[str, str, list[str]]) -> list[Stage]:
-    return [Stage(*one) for one in found]
+def stages(*found: tuple[str, str, list[str]]) -> list[StageHits]:
+    return [StageHits(*one) for one in found]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from localrag.errors import InputError, UsageError
 from localrag.evaluation.comparison import as_json, compare, markdown
-from localrag.evaluation.model import Entry, Evaluation, Result
+from localrag.evaluation.types import Entry, Evaluation, Result
 
 Evaluated = Callable[..., Evaluation]
 

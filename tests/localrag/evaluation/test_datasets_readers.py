@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers import Laws, read
-from localrag.evaluation.model import Gold, Question
+from localrag.evaluation.types import Gold, Question
 
 PLAIN: dict[str, Any] = {
     "id": "q1",

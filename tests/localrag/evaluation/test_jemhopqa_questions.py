@@ -9,7 +9,7 @@ from localrag.corpus.model import Triple
 from localrag.errors import InputError
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.readers import Laws, read
-from localrag.evaluation.model import Question
+from localrag.evaluation.types import Question
 
 ENTRY: dict[str, Any] = {
     "qid": "q1",

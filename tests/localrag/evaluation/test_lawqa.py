@@ -12,7 +12,7 @@ from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.keeping import digest
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.datasets.readers.lawqa import derived_gold
-from localrag.evaluation.model import Gold, Question
+from localrag.evaluation.types import Gold, Question
 from localrag.statutes.names import LawNames, LawRow
 
 ACT, ORDER, ORDINANCE = "599AC0000000001", "599CO0000000002", "599M60000800003"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from localrag.corpus.model import Locator, Passage
-from localrag.evaluation.model import Evaluation
-from localrag.evaluation.report import notes
+from localrag.evaluation.report.measured import common, counts
+from localrag.evaluation.types import Evaluation
 from localrag.reading.evidence import Source, fitting
 
 
@@ -28,7 +28,7 @@ def test_what_the_model_was_not_shown_is_said_without_the_provision(
         replace(one, notes=tuple(events)) for one, events in zip(entry.results, said, strict=True)
     ]
     assert len({event for events in said for event in events}) == 4
-    assert sorted(notes.counts(results)) == [
+    assert sorted(counts(results)) == [
         "of a long provision the model was shown only what is nearest to the question",
         "passages did not fit the context in use (chat.context) and were left out, the last ranks "
         "first",
@@ -36,6 +36,4 @@ def test_what_the_model_was_not_shown_is_said_without_the_provision(
 
 
 def test_what_holds_for_few_answers_is_not_common() -> None:
-    assert notes.common([({"a": 100, "b": 5, "c": 4}, 100), ({"c": 1}, 1), ({"d": 1}, 8)]) == [
-        *"abc"
-    ]
+    assert common([({"a": 100, "b": 5, "c": 4}, 100), ({"c": 1}, 1), ({"d": 1}, 8)]) == [*"abc"]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.evaluation.orders import MOST, in_dataset_order, rotated
+from localrag.evaluation.types import MOST, in_dataset_order, rotated
 from localrag.methods.choices import LABELS
 from localrag.retrieval.model import Query
 

@@ -3,8 +3,8 @@
 import pytest
 
 from localrag.evaluation.datasets.excerpts import as_documents, law_of
-from localrag.evaluation.model import Gold
 from localrag.evaluation.recall import all_at, any_at, place_of, ranks
+from localrag.evaluation.types import Gold
 
 LAW = "599AC0000000001"
 

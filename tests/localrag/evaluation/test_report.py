@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from localrag.errors import InputError, NotFoundError, StorageError, WorkspaceError
 from localrag.evaluation import report
-from localrag.evaluation.model import Cause, Entry, Evaluation, Gold, NotMeasured, Result
+from localrag.evaluation.types import Cause, Entry, Evaluation, Gold, NotMeasured, Result
 
 Evaluated = Callable[..., Evaluation]
 NOTES = "What stood in, was switched off or left out"

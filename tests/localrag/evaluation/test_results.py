@@ -8,7 +8,7 @@ import pytest
 
 from localrag.errors import NotFoundError, StorageError, UsageError
 from localrag.evaluation import record, report, results
-from localrag.evaluation.model import Evaluation
+from localrag.evaluation.types import Evaluation
 from localrag.methods.catalogue import NAMES, method
 
 Evaluated = Callable[..., Evaluation]

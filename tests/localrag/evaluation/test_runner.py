@@ -15,10 +15,9 @@ from localrag.errors import ModelUnusable, NotFoundError, UsageError, WorkspaceE
 from localrag.evaluation import record
 from localrag.evaluation.answers import results
 from localrag.evaluation.events import Asking, Event, Halted
-from localrag.evaluation.forecast import forecast
-from localrag.evaluation.model import Cause, Dataset, Gold, Question, Questions
 from localrag.evaluation.planning import Plan, plan
-from localrag.evaluation.runner import Finished, evaluate
+from localrag.evaluation.runner import Finished, evaluate, forecast
+from localrag.evaluation.types import Cause, Dataset, Gold, Question, Questions
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.choices import mark
 from localrag.prompts.optimised import OptimisedPrompt

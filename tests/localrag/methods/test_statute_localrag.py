@@ -13,8 +13,8 @@ from tiny_models.chat import write_chat_gguf
 from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ChatConfig, Config, RuntimeConfig
-from localrag.evaluation.model import Result
-from localrag.evaluation.report.notes import counts
+from localrag.evaluation.report.measured import counts
+from localrag.evaluation.types import Result
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.methods.statute_localrag.method import METHOD

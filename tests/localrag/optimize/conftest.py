@@ -15,7 +15,7 @@ import pytest
 from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ChatConfig, Config
-from localrag.optimize.model import Plan
+from localrag.optimize.types import Plan
 from localrag_models.chat import ChatRequest, Finish, Reply, ignore, never, overlook
 
 ACT = "599AC0000000001"

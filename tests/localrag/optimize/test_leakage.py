@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from localrag.evaluation.model import Gold, Question
+from localrag.evaluation.types import Gold, Question
 from localrag.methods.lawqa_study.querying import built_in
 from localrag.optimize.leakage import COMMON, LONGEST, PIECE, SPREAD, Leak, LeakageGuard
 from localrag.retrieval.model import Query

@@ -12,9 +12,18 @@ from filelock import FileLock
 
 from localrag.config import Config
 from localrag.errors import BusyError, ModelUnusable, StorageError, UsageError, WorkspaceError
-from localrag.optimize.events import Accepted, Begun, Event, Leaked, Note, Progress
-from localrag.optimize.model import Objective, Outcome, Plan
 from localrag.optimize.optimise import optimise
+from localrag.optimize.types import (
+    Accepted,
+    Begun,
+    Event,
+    Leaked,
+    Note,
+    Objective,
+    Outcome,
+    Plan,
+    Progress,
+)
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.workspace import Workspace
 from localrag_models.errors import ContextExceeded, ServerUnreachable
@@ -423,7 +432,7 @@ def test_a_full_disk_is_told(
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("localrag.optimize.journal.os.fsync", full)
+    monkeypatch.setattr("localrag.optimize.spending.os.fsync", full)
     with pytest.raises(StorageError, match="No space left"):
         run(plan)
     monkeypatch.undo()

@@ -11,7 +11,7 @@ import tiny_models
 from tiny_models.chat import write_chat_gguf
 
 from localrag.optimize.folder import RunFolder
-from localrag.optimize.model import Outcome
+from localrag.optimize.types import Outcome
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
@@ -19,9 +19,8 @@ CHILD = """
 import sys
 from pathlib import Path
 from localrag.config import load
-from localrag.optimize.events import Progress
-from localrag.optimize.model import Plan
 from localrag.optimize.optimise import optimise
+from localrag.optimize.types import Plan, Progress
 from localrag.workspace import Workspace
 
 def tell(event):
@@ -47,10 +46,11 @@ def test_killed_again_and_again(sample: Path, questions: Path, tmp_path: Path) -
         """Run until so many calls are told, and kill it; returns how many were."""
         told = 0
         scripts = str(Path(tiny_models.__file__).parents[1])
+        path = os.pathsep.join(filter(None, (scripts, os.environ.get("PYTHONPATH"))))
         with subprocess.Popen(
             [sys.executable, str(script), str(sample), name, str(questions)],
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": scripts, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
             start_new_session=True,
         ) as child:
             assert child.stdout is not None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.optimize.score import PIECE, Coverage, Overlap
+from localrag.optimize.task import PIECE, Coverage, Overlap
 from localrag.statutes.names import LawNames, LawRow
 
 NAMES = LawNames(

@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.evaluation.model import Question
-from localrag.optimize.splitting import split
+from localrag.evaluation.types import Question
+from localrag.optimize.material import split
 from localrag.retrieval.model import Query
 
 

@@ -25,7 +25,7 @@ from localrag_tui.wording import duration
 from localrag_tui.work.job import Job
 
 if TYPE_CHECKING:
-    from localrag.evaluation.forecast import Forecast
+    from localrag.evaluation.runner import Forecast
 
 _NONE = {
     "dataset": N_("(a file of your own, or what localrag data brings in)"),

@@ -30,7 +30,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure of others; of `localrag.evaluation.model.Published` what is drawn."""
+    """A figure of others; of `localrag.evaluation.types.Published` what is drawn."""
 
     score: float
     n: int

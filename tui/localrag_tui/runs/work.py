@@ -23,8 +23,8 @@ from localrag_tui.runs.orders import BatchOrder, EvaluationOrder
 
 if TYPE_CHECKING:
     from localrag.batch import BatchReport, Estimate
-    from localrag.evaluation.forecast import Forecast
     from localrag.evaluation.planning import Plan
+    from localrag.evaluation.runner import Forecast
 
 Tell = Callable[[object], None]
 
@@ -129,7 +129,7 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> EvaluationEnded:
 
 def forecast(tell: Tell, order: EvaluationOrder) -> "Sequence[Forecast]":
     """What an evaluation would take; errors are those of `plan`."""
-    from localrag.evaluation.forecast import forecast
+    from localrag.evaluation.runner import forecast
 
     del tell
     return list(forecast(_plan(order)))

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 
 from localrag.errors import InputError, LocalragError
 from localrag.evaluation.datasets.readers.choices import read_choice
-from localrag.evaluation.datasets.readers.entries import Fields, entries, is_utf8
+from localrag.evaluation.datasets.readers.entries import Fields, Laws, entries, is_utf8
 from localrag.evaluation.datasets.readers.jemhopqa import read_jemhopqa
 from localrag.evaluation.datasets.readers.lawqa import read_lawqa
-from localrag.evaluation.datasets.readers.laws import Laws
-from localrag.evaluation.model import Question
+from localrag.evaluation.types import Question
 
 __all__ = ["READERS", "Laws", "read"]
 

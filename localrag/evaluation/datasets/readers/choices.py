@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from localrag.errors import InputError
-from localrag.evaluation.datasets.readers.entries import Fields, checked, required, text
-from localrag.evaluation.datasets.readers.laws import Laws
-from localrag.evaluation.model import Gold, Question
+from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required, text
 from localrag.evaluation.recall import place_of
+from localrag.evaluation.types import Gold, Question
 from localrag.methods.choices import LABELS
 from localrag.methods.polarity import polarity_of
 from localrag.retrieval.model import Query

@@ -1,7 +1,8 @@
 """The entries of a file of questions, and their fields, read without guessing."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from io import BytesIO
 from typing import Any
 
@@ -9,6 +10,7 @@ from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.jsonl import numbered_lines
 from localrag.corpus.readers.model import Limits
 from localrag.errors import InputError
+from localrag.statutes.names import LawNames
 
 Fields = Mapping[str, Any]
 """An entry: its fields by name."""
@@ -141,3 +143,25 @@ def _list(name: str, value: Any) -> Sequence[Any]:
 
 def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
+
+
+class Laws:
+    """The names of the laws of a corpus, read when a name is first looked up.
+
+    Args:
+        open_names: gives them; None where there is no corpus.
+    """
+
+    def __init__(self, open_names: Callable[[], LawNames | None] = lambda: None) -> None:
+        self._open = open_names
+
+    def id_of(self, name: str) -> str:
+        """The id of the one law of this name; empty where none bears it, or several do."""
+        if self._names is None:
+            return ""
+        found = self._names.lookup(name)
+        return found[0] if len(found) == 1 else ""
+
+    @cached_property
+    def _names(self) -> LawNames | None:
+        return self._open()

@@ -10,9 +10,8 @@ from typing import Any
 
 from localrag.corpus.model import Triple
 from localrag.errors import InputError
-from localrag.evaluation.datasets.readers.entries import Fields, checked, required
-from localrag.evaluation.datasets.readers.laws import Laws
-from localrag.evaluation.model import Question
+from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required
+from localrag.evaluation.types import Question
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import check
 

@@ -3,19 +3,23 @@
 As published, an entry has ``ファイル名``, ``問題文``, ``選択肢`` (a text with a line for each
 option), ``コンテキスト``, ``output`` and ``references`` (README of the repository). The normalised
 form has ``question``, ``choices``, ``answer``, ``context`` and, told apart by hand, ``gold``.
+
+A context is Markdown: ``## 法令名``, ``### 第27条の36``, ``#### 第1項``, ``##### 第2号``. Numbers
+come in Arabic and kanji digits, half and full width. Its headings name the gold places.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers import choices
-from localrag.evaluation.datasets.readers.entries import Fields, checked, required, text
-from localrag.evaluation.datasets.readers.headings import cited, gold
-from localrag.evaluation.datasets.readers.laws import Laws
-from localrag.evaluation.model import Gold, Question
+from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required, text
+from localrag.evaluation.recall import APPENDIX, SUPPLEMENT
+from localrag.evaluation.types import Gold, Question
 from localrag.methods.choices import LABELS
+from localrag.statutes.citations import find_citations
 
 _NAME = re.compile(r"(?P<law>[^_]+)_(?P<chapter>.+)_選択式_(?P<kind>[^_]+)_問題番号\d+")
 _LAW_PAGE = re.compile(r"laws\.e-gov\.go\.jp/(?:law|document\?lawid=)/?([0-9A-Z]{15})")
@@ -43,7 +47,7 @@ def derived_gold(context: str, references: Sequence[str], laws: Laws) -> tuple[G
     """The places that the headings of a context name.
 
     Args:
-        context: Markdown, as in `localrag.evaluation.datasets.readers.headings`.
+        context: Markdown, as in `localrag.evaluation.datasets.readers.lawqa`.
         references: addresses of the sources. Where the names leave exactly one law of a kind (act,
             cabinet order, ordinance) unknown, and the addresses one of that kind over, it is that.
         laws: the names that are known.
@@ -122,3 +126,75 @@ def _options(value: Any) -> dict[str, str]:
 def _references(value: Any) -> Sequence[str]:
     found: Sequence[Any] = value if isinstance(value, list) else [value or ""]
     return [reference for reference in found if isinstance(reference, str)]
+
+
+_HEADING = re.compile(r"^[ \t]*(#{1,9})[ \t\u3000]*(\S.*?)[ \t\u3000#]*$", re.MULTILINE)
+# What ends like a law below the level of titles is one that stands a level too deep.
+_TITLE = re.compile(r"(?:法律|政令|施行令|[府省]令|施行規則)$")
+_TITLE_LEVEL = 2
+# What may follow the number of an article: its caption.
+_CAPTION = re.compile(r"[ \u3000]*(?:[（(【].*[）)】])?")
+
+
+@dataclass(slots=True)
+class Cited:
+    """What a context cites of one source.
+
+    Attributes:
+        title: of the law or document, as written.
+        articles: as in `Gold.article`, each once, in order.
+    """
+
+    title: str
+    articles: dict[str, None] = field(default_factory=dict)
+
+
+def cited(context: str, is_law: Callable[[str], bool]) -> list[Cited]:
+    """What the headings of a context name, in order; never fails.
+
+    Args:
+        context: the Markdown.
+        is_law: whether a heading below the second level is the name of a law, which some are.
+    """
+    found: dict[str, Cited] = {}
+    current: Cited | None = None
+    for marks, heading in _HEADING.findall(context):
+        if len(marks) <= _TITLE_LEVEL or _TITLE.search(heading) or is_law(heading):
+            current = found.setdefault(heading, Cited(heading))
+        elif current is not None:
+            current.articles |= dict.fromkeys(_articles(heading))
+    return list(found.values())
+
+
+def gold(sources: list[Cited], ids: Mapping[str, str]) -> tuple[Gold, ...]:
+    """The places as an evaluation compares them.
+
+    Args:
+        sources: what `cited` found.
+        ids: law ids by title; a source without one goes by its title.
+    """
+    return tuple(
+        Gold(ids.get(source.title) or source.title, article)
+        for source in sources
+        for article in source.articles or ("",)
+    )
+
+
+def _articles(heading: str) -> list[str]:
+    """The articles that a heading consists of; none of 第4条（届出）関係 of a guideline."""
+    citations = find_citations(heading)
+    if not citations or citations[0].start or citations[0].law.text:
+        return []
+    if not _CAPTION.fullmatch(heading, citations[-1].end):
+        return []
+    places = [place for one in citations for place in (one.locator, one.last) if place]
+    return [
+        _place(place.division, place.article) for place in places if place.article or place.division
+    ]
+
+
+def _place(division: str, article: str) -> str:
+    if not division:
+        return article
+    kind = SUPPLEMENT if division.startswith(SUPPLEMENT) else APPENDIX
+    return f"{kind}/{article}"

@@ -24,9 +24,9 @@ from tiny_models.scripted import ScriptedChat
 from localrag.config import load
 from localrag.corpus.model import Triple
 from localrag.evaluation.events import Event
-from localrag.evaluation.model import Dataset, Question, Questions
 from localrag.evaluation.planning import Plan, plan
 from localrag.evaluation.runner import Finished, evaluate
+from localrag.evaluation.types import Dataset, Question, Questions
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.retrieval.model import Query

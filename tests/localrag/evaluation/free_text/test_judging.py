@@ -11,9 +11,8 @@ from localrag.errors import ModelUnusable, StorageError, UsageError, WorkspaceEr
 from localrag.evaluation import record, report, verdicts
 from localrag.evaluation import results as documents
 from localrag.evaluation.events import Halted, Judging, Unjudged
-from localrag.evaluation.forecast import forecast
-from localrag.evaluation.model import DETERMINISTIC, JUDGE, Result, Spent
-from localrag.evaluation.runner import Finished
+from localrag.evaluation.runner import Finished, forecast
+from localrag.evaluation.types import DETERMINISTIC, JUDGE, Result, Spent
 from localrag.progress import Progress
 from localrag_models.errors import ServerUnreachable
 

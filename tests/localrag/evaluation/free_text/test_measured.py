@@ -11,11 +11,10 @@ import pytest
 from localrag.errors import UsageError
 from localrag.evaluation import report, results
 from localrag.evaluation.comparison import compare, markdown
-from localrag.evaluation.model import DETERMINISTIC, Result
 from localrag.evaluation.record import evaluation_of
-from localrag.evaluation.report.answers import answers_of
-from localrag.evaluation.report.measured import measured
+from localrag.evaluation.report.measured import answers_of, measured
 from localrag.evaluation.runner import Finished
+from localrag.evaluation.types import DETERMINISTIC, Result
 
 NEW = {"measures", "verdicts", "status", "searches", "unsought", "unjudged", "judging"}
 

@@ -3,10 +3,10 @@
 import pytest
 
 from localrag.corpus.model import PASSAGES, TRIPLES, Locator, Passage, Triple
-from localrag.evaluation.causes import Stage as Record
-from localrag.evaluation.model import Question, Reading, Search
-from localrag.evaluation.rows import Answered
+from localrag.evaluation.answers import Answered
+from localrag.evaluation.answers import StageHits as Record
 from localrag.evaluation.searching import searches
+from localrag.evaluation.types import Question, Reading, Search
 from localrag.reading.types import Derivation, Stage, Step
 from localrag.retrieval.model import Query
 

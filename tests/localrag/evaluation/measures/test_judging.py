@@ -8,9 +8,9 @@ from tiny_models.scripted import ScriptedChat
 from localrag.config import ChatConfig
 from localrag.corpus.model import Triple
 from localrag.errors import ModelUnusable
+from localrag.evaluation.judging import Judged, judge
 from localrag.evaluation.measures import Verdict
-from localrag.evaluation.measures.judging import Judged, judge
-from localrag.evaluation.model import Question
+from localrag.evaluation.types import Question
 from localrag.retrieval.model import Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 

@@ -13,7 +13,7 @@ import pytest
 
 from localrag.corpus.model import Triple
 from localrag.evaluation.measures import MEASURES, Measure, Verdict
-from localrag.evaluation.model import Question
+from localrag.evaluation.types import Question
 from localrag.retrieval.model import Query
 
 OFFICIAL: dict[str, Any] = json.loads(

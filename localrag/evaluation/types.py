@@ -1,10 +1,17 @@
-"""The values of an evaluation: questions whose answers are known, and what became of them."""
+"""The values of an evaluation: questions whose answers are known, and what became of them.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+Options are asked in several orders, so that a liking for a position shows. The orders are
+rotations: over as many of them as there are options each option stands once at each place. Order 0
+is that of the dataset.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypeVar
 
 from localrag.corpus.model import Triple
+from localrag.methods.choices import LABELS
 from localrag.reading.types import Stage
 from localrag.retrieval.model import Query
 
@@ -312,3 +319,71 @@ class Evaluation:
     lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
     judge: Mapping[str, object] = field(default_factory=dict)
     measured_with: tuple[str, ...] = ()
+
+
+MOST = 4
+"""Orders at most; of a question with fewer options the first ones come again."""
+
+
+def rotated(query: Query, order: int) -> Query:
+    """The question with its options in this order."""
+    if not query.options:
+        return query
+    first = order % len(query.options)
+    return replace(query, options=(*query.options[first:], *query.options[:first]))
+
+
+def in_dataset_order(shown: str, order: int, options: int) -> str:
+    """The label that an option has in the order of the dataset.
+
+    Args:
+        shown: the label it has in `order`.
+        order: the order it was shown in.
+        options: how many there are.
+
+    Raises:
+        ValueError: no option has this label.
+    """
+    return LABELS[(LABELS[:options].index(shown) + order) % options]
+
+
+class Verdict(StrEnum):
+    """Whether an answer and its derivation are right, in this order (true, false).
+
+    NA: there is no answer, whatever was derived.
+    """
+
+    TT = "TT"
+    TF = "TF"
+    FT = "FT"
+    FF = "FF"
+    NA = "N/A"
+
+    @classmethod
+    def of(cls, *, answer: bool, derivation: bool) -> "Verdict":
+        """The verdict on an answer that there is."""
+        return cls("FT"[answer] + "FT"[derivation])
+
+
+_T = TypeVar("_T", covariant=True)
+
+Measured = Callable[[str, Sequence[Triple], Question], _T]
+"""Takes the text of an answer, the triples it was derived from, and the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A way to measure answers in words.
+
+    Attributes:
+        score: the figure, among `figures`, that counts as the score.
+        figures: by name, 0 to 1 each, better when higher.
+        verdict: by comparison alone, without a model; None where derivations are not looked at.
+        notes: what has to be known of the figures, a sentence each: what they were made with, and
+            which could not be made.
+    """
+
+    score: str
+    figures: Measured[Mapping[str, float]]
+    verdict: Measured[Verdict] | None = None
+    notes: tuple[str, ...] = ()
