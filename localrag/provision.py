@@ -26,7 +26,7 @@ _NEAR = re.compile("[前次同][条項号]|第[〇一二三四五六七八九十
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ProvisionLink:
     """A reference seen from one of its ends.
 
     Attributes:
@@ -46,7 +46,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class DefinedTerm:
     """A defined term which the provision uses, and the provision that defines it."""
 
     term: str
@@ -71,10 +71,10 @@ class Provision:
     passage: Passage
     document: DocumentInfo
     place: tuple[str, ...]
-    refers_to: tuple[Link, ...]
-    referred_by: tuple[Link, ...]
-    filled_in_by: tuple[Link, ...]
-    terms: tuple[Term, ...]
+    refers_to: tuple[ProvisionLink, ...]
+    referred_by: tuple[ProvisionLink, ...]
+    filled_in_by: tuple[ProvisionLink, ...]
+    terms: tuple[DefinedTerm, ...]
     known: tuple[KnownTriple, ...] = ()
 
 
@@ -287,7 +287,7 @@ def _holds(passage: Passage, document_id: str, locator: Locator) -> bool:
     return document_id == passage.document_id and passage.locator.contains(locator)
 
 
-def _target(store: CorpusStore, reference: StoredReference) -> Link:
+def _target(store: CorpusStore, reference: StoredReference) -> ProvisionLink:
     words = store.text(reference.document_id, reference.start, reference.end)
     label = reference.law_name or words
     exists = bool(reference.law_id) and store.provision_exists(reference.law_id, reference.target)
@@ -295,11 +295,11 @@ def _target(store: CorpusStore, reference: StoredReference) -> Link:
         label = _label(store, reference.law_id, reference.target)
         if reference.target_end is not None:
             label += f" – {_label(store, reference.law_id, reference.target_end)}"
-    return Link(reference.kind, reference.law_id, reference.target, label, words, exists)
+    return ProvisionLink(reference.kind, reference.law_id, reference.target, label, words, exists)
 
 
-def _source(store: CorpusStore, reference: StoredReference) -> Link:
-    return Link(
+def _source(store: CorpusStore, reference: StoredReference) -> ProvisionLink:
+    return ProvisionLink(
         reference.kind,
         reference.document_id,
         reference.source,
@@ -313,13 +313,13 @@ def _label(store: CorpusStore, document_id: str, locator: Locator) -> str:
     return passage.header if passage else cite(store.document(document_id).title, locator)
 
 
-def _distinct(links: Iterable[Link]) -> tuple[Link, ...]:
+def _distinct(links: Iterable[ProvisionLink]) -> tuple[ProvisionLink, ...]:
     return tuple({(link.kind, link.label): link for link in links}.values())
 
 
 def _terms(
     store: CorpusStore, passage: Passage, outgoing: Iterable[StoredReference]
-) -> Iterator[Term]:
+) -> Iterator[DefinedTerm]:
     # An order uses the terms of the act it is made under without defining them again.
     parents = [r.law_id for r in outgoing if r.kind == DELEGATED_BY and r.law_id]
     sections = store.sections(passage.document_id)
@@ -339,7 +339,7 @@ def _terms(
         definition = by_term[term]
         place = store.at(definition.document_id, definition.locator)
         if place and not _holds(passage, definition.document_id, definition.locator):
-            yield Term(term, definition.scope, place)
+            yield DefinedTerm(term, definition.scope, place)
 
 
 def _reaches(definition: StoredDefinition, passage: Passage, sections: Sequence[Section]) -> bool:

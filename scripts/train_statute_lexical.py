@@ -22,8 +22,8 @@ from scipy.optimize import minimize
 
 from localrag.evaluation.types import Question, rotated
 from localrag.methods.agreement import citations, statements
-from localrag.methods.agreement.evidence import Provision, provisions_found, provisions_in
-from localrag.methods.agreement.judging import Weights, choose, observe, shares, weigh
+from localrag.methods.agreement.evidence import LawText, provisions_found, provisions_in
+from localrag.methods.agreement.judging import SignWeights, choose, observe, shares, weigh
 from localrag.methods.agreement.types import Signs
 from localrag.methods.choices import labelled, mark
 from localrag.methods.polarity import Polarity, polarity_of
@@ -69,7 +69,7 @@ class Example:
         names = SIGNS[self.kind]
         return np.array([[turn * one.values[name] for name in names] for one in self.signs])
 
-    def answered(self, weights: Weights) -> tuple[bool, float]:
+    def answered(self, weights: SignWeights) -> tuple[bool, float]:
         """Whether the option chosen with these weights is right, and how probable it was held."""
         agreements = weigh(self.signs, getattr(weights, self.kind))
         probable = shares(self.question.query.text, agreements)
@@ -138,7 +138,7 @@ def _folds(observed: Examples) -> Iterator[dict[str, object]]:
         yield {"questions": marks, **_written(fit_all(others)[0])}
 
 
-def _written(weights: Weights) -> dict[str, object]:
+def _written(weights: SignWeights) -> dict[str, object]:
     return {kind: dict(getattr(weights, kind)) for kind in SIGNS}
 
 
@@ -147,10 +147,10 @@ def examples(data: Path, work: Path) -> Examples:
     questions = law_questions(data / "lawqa" / "train.jsonl")
     with open_laws(data, work) as retriever:
 
-        def retrieved(_: Question, asked: Query) -> list[Provision]:
+        def retrieved(_: Question, asked: Query) -> list[LawText]:
             return provisions_found(retriever.store, retriever.search(asked, HITS).hits)
 
-        def gold(question: Question, _: Query) -> list[Provision]:
+        def gold(question: Question, _: Query) -> list[LawText]:
             return provisions_in(question.context)
 
         return {
@@ -159,7 +159,7 @@ def examples(data: Path, work: Path) -> Examples:
         }
 
 
-def fit_all(training: Sequence[Example]) -> tuple[Weights, dict[str, float]]:
+def fit_all(training: Sequence[Example]) -> tuple[SignWeights, dict[str, float]]:
     """Weights for both kinds of question, and the penalties that cross-validation chose."""
     fitted, penalties = {}, {}
     for kind in SIGNS:
@@ -167,7 +167,7 @@ def fit_all(training: Sequence[Example]) -> tuple[Weights, dict[str, float]]:
         penalties[kind] = max(PENALTIES, key=lambda penalty: _likelihood(of_kind, penalty))
         weights = fit(of_kind, penalties[kind])
         fitted[kind] = dict(zip(SIGNS[kind], weights.round(DIGITS).tolist(), strict=True))
-    return Weights(**fitted), penalties
+    return SignWeights(**fitted), penalties
 
 
 def fit(training: Sequence[Example], penalty: float) -> np.ndarray:
@@ -240,7 +240,7 @@ def _likelihood(training: Sequence[Example], penalty: float) -> float:
 
 
 def _orders(
-    question: Question, evidence: Callable[[Question, Query], Sequence[Provision]]
+    question: Question, evidence: Callable[[Question, Query], Sequence[LawText]]
 ) -> Iterator[Example]:
     right = dict(labelled(question.query.options))[question.answer]
     for order in range(ORDERS):

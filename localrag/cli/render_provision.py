@@ -6,7 +6,7 @@ from typing import Any
 from localrag.cli.render import cut, passage_as_json
 from localrag.cli.terminal import say
 from localrag.corpus.knowledge import KnownTriple
-from localrag.provision import Link, Provision
+from localrag.provision import Provision, ProvisionLink
 from localrag.reading.as_json import triple_as_json
 
 _KINDS = {
@@ -73,7 +73,7 @@ def _origin(view: Provision) -> str:
     return "  ".join(part for part in (metadata.get("law_num", ""), state, view.passage.id) if part)
 
 
-def _print_links(title: str, links: Sequence[Link], most: int | None) -> None:
+def _print_links(title: str, links: Sequence[ProvisionLink], most: int | None) -> None:
     if links:
         _heading(title, len(links))
     for link in links[:most]:
@@ -100,7 +100,7 @@ def _heading(title: str, count: int) -> None:
     say((f"{title} ({count})", "bold"))
 
 
-def _link(link: Link) -> dict[str, Any]:
+def _link(link: ProvisionLink) -> dict[str, Any]:
     return {
         "kind": link.kind,
         "document_id": link.document_id,

@@ -18,7 +18,7 @@ LONGEST_REASON = 300
 """Characters of the reasons that a model gives for a verdict or a choice, at most."""
 
 
-class Choice(BaseModel):
+class OptionChoice(BaseModel):
     """A reply that chooses an option; `chosen_from` bounds it to the labels there are.
 
     Attributes:
@@ -35,10 +35,10 @@ def labelled(options: Sequence[str]) -> list[tuple[str, str]]:
 
 
 @cache
-def choice_among(labels: str) -> type[Choice]:
+def choice_among(labels: str) -> type[OptionChoice]:
     """The shape of a reply that chooses one of `labels`, given as one string: "abcd", "ab"."""
     label: Any = Annotated[str, Field(pattern=f"^[{labels}]$")]
-    return create_model("Choice", __base__=Choice, label=label)
+    return create_model("Choice", __base__=OptionChoice, label=label)
 
 
 def mark(question: str, options: Sequence[str]) -> str:

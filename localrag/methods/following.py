@@ -37,7 +37,7 @@ class _Written(BaseModel):
     question: Annotated[str, Field(min_length=1, max_length=LONGEST)]
 
 
-class Reading(NamedTuple):
+class FollowedQuestion(NamedTuple):
     """A question as it is to be answered.
 
     Attributes:
@@ -53,7 +53,7 @@ class Reading(NamedTuple):
 
 def read(
     query: Query, resources: Resources, watch: Watch = UNWATCHED, *, with_model: bool
-) -> Reading:
+) -> FollowedQuestion:
     """Make a question stand by itself; one that does already stays as it is.
 
     Args:
@@ -67,12 +67,12 @@ def read(
     """
     alone = replace(query, history=())
     if not query.history:
-        return Reading(alone)
+        return FollowedQuestion(alone)
     with resources.reading:
         names = resources.retriever.names
     found = rewritten(query.text, query.history, names)
     if not found.after:
-        return Reading(alone)
+        return FollowedQuestion(alone)
     toolkit = Toolkit(resources, watch)
     text = found.text
     events: list[str] = []
@@ -86,7 +86,9 @@ def read(
             if not _keeps(text, query, found, names):
                 text, events = found.text, [_REFUSED]
     toolkit.note(FOLLOW_UP, events, query=text)
-    return Reading(replace(alone, text=text), text if text != query.text else "", toolkit.trace)
+    return FollowedQuestion(
+        replace(alone, text=text), text if text != query.text else "", toolkit.trace
+    )
 
 
 def _written(toolkit: Toolkit, query: Query, found: Rewritten) -> str:

@@ -27,7 +27,7 @@ from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
 from localrag.question.expectation import Expectation, is_of_kind, repeats
 from localrag.reading.checking import Mismatch, MismatchKind
-from localrag.reading.claims import Checked, ClaimChecker
+from localrag.reading.claims import CheckedClaim, ClaimChecker
 from localrag.reading.evidence import element
 from localrag.reading.sentences import Sentence, passages_of
 from localrag.reading.types import Answer, Claim, Status
@@ -47,7 +47,7 @@ _WORDS = {"ja": ("はい", "いいえ"), "en": ("yes", "no")}
 _AGREED = 0.5
 
 
-class Reply(BaseModel):
+class ClaimsReply(BaseModel):
     """What a model writes; its claims are of the shape that `_reply_shape` makes."""
 
     claims: list[Any]
@@ -92,7 +92,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     )
 
 
-def _held(toolkit: Toolkit, asked: Query, found: Retrieval, checked: Checked) -> Claim:
+def _held(toolkit: Toolkit, asked: Query, found: Retrieval, checked: CheckedClaim) -> Claim:
     """A claim that its sentences carry, held against the question, which they may not answer."""
     claim = checked.claim
     if claim.mismatches:
@@ -108,7 +108,7 @@ def _held(toolkit: Toolkit, asked: Query, found: Retrieval, checked: Checked) ->
     return replace(claim, mismatches=(Mismatch(kind, claim.text),)) if kind else claim
 
 
-def _agrees(toolkit: Toolkit, asked: Query, checked: Checked) -> bool:
+def _agrees(toolkit: Toolkit, asked: Query, checked: CheckedClaim) -> bool:
     """The second reading: one token of the same model says whether the sentences say the claim.
 
     It is asked afresh: after its own reply a small model denies whatever it wrote.
@@ -124,7 +124,7 @@ def _agrees(toolkit: Toolkit, asked: Query, checked: Checked) -> bool:
 
 
 @cache
-def _reply_shape(sentences: int) -> type[Reply]:
+def _reply_shape(sentences: int) -> type[ClaimsReply]:
     """The shape of a reply that can cite only the sentences there are."""
     number = Annotated[int, Field(ge=1, le=sentences)]
     # The numbers come first: what is claimed is then written with the sentences in view.
@@ -134,7 +134,7 @@ def _reply_shape(sentences: int) -> type[Reply]:
         text=Annotated[str, Field(min_length=1, max_length=_LONGEST_CLAIM)],
     )
     claims: Any = Annotated[list[claim], Field(max_length=_MOST_CLAIMS)]
-    return create_model("Reply", __base__=Reply, claims=claims)
+    return create_model("Reply", __base__=ClaimsReply, claims=claims)
 
 
 def _drafted(text: str) -> list[str]:

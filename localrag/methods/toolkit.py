@@ -16,7 +16,7 @@ from localrag.prompts import language_of, prompt
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
-from localrag.reading.evidence import LONGEST, Source, fitting, sources_of
+from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of
 from localrag.reading.extractive import quotations
 from localrag.reading.sentences import Sentence, sentences_that_may_answer
 from localrag.reading.types import Answer, Citation, Claim, Status
@@ -224,7 +224,7 @@ class Toolkit:
         )
         return chosen.sentences
 
-    def sources(self, asked: Query, hits: Sequence[Hit]) -> list[Source]:
+    def sources(self, asked: Query, hits: Sequence[Hit]) -> list[NumberedPassage]:
         """The hits as texts for a model, numbered from 1; of long ones the nearest pieces.
 
         A small context is shared out, so that a long first hit does not take all of it.
@@ -238,11 +238,11 @@ class Toolkit:
 
     def fitting(
         self,
-        sources: Sequence[Source],
-        messages: Callable[[Sequence[Source]], Sequence[Message]],
+        sources: Sequence[NumberedPassage],
+        messages: Callable[[Sequence[NumberedPassage]], Sequence[Message]],
         *,
         subject: str = "",
-    ) -> Sequence[Source]:
+    ) -> Sequence[NumberedPassage]:
         """As many of the sources as the context of the model holds beside the reply.
 
         Args:

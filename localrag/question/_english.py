@@ -3,7 +3,7 @@
 import re
 
 from localrag.question._japanese import topic_of as japanese_topic
-from localrag.question._matter import Kind, Word, words_of
+from localrag.question._matter import Word, WordRole, words_of
 
 _OPENING = re.compile(r"(?:and|but|so|then|also|ok(?:ay)?|now)\b[,\s]*", re.IGNORECASE)
 _MORE = re.compile(
@@ -84,7 +84,7 @@ def topic_of(question: str) -> str:
     topic = _END.sub("", question[asking.end() :] if asking else question)
     words = words_of(topic)
     for asked in words:
-        if asked.kind is not Kind.ASKED or not topic[asked.start].isalpha():
+        if asked.kind is not WordRole.ASKED or not topic[asked.start].isalpha():
             continue
         link = _OF.search(topic, asked.end)
         between = link and [word for word in words if asked.end <= word.start < link.start()]
@@ -111,7 +111,7 @@ def _case(rest: str, before: str, laws: list[str]) -> str:
 def _with_topic(rest: str, before: str, laws: list[str]) -> str:
     """The question with the topic, the law and the provision of the one before."""
     words = words_of(rest)
-    topics = [word for word in words if word.kind is Kind.TOPIC and not _PLACE.match(rest)]
+    topics = [word for word in words if word.kind is WordRole.TOPIC and not _PLACE.match(rest)]
     dummies = [found.span() for found in _DUMMY.finditer(rest)]
     back = next(
         (
@@ -140,4 +140,4 @@ def _is_verb(text: str, word: Word) -> bool:
 
 
 def _topics(text: str) -> bool:
-    return any(word.kind is Kind.TOPIC for word in words_of(text))
+    return any(word.kind is WordRole.TOPIC for word in words_of(text))

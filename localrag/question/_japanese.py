@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from localrag.question._matter import (
-    Kind,
     Word,
+    WordRole,
     ends_in_a_verb,
     matter_of,
     names_an_agent,
@@ -329,10 +329,10 @@ class _FollowUp:
         certain = of_a_verb or mark.startswith(_CERTAIN) or (self._opened and mark != "")
         # 65歳の人の場合: figures tell the case, and 費用も asks for something else.
         told = [word for word in words if word.end <= found.end("case")]
-        asks = any(word.kind is Kind.ASKED for word in told) and not certain
+        asks = any(word.kind is WordRole.ASKED for word in told) and not certain
         # 民泊の届出は tells no case: the filing is what is asked for.
         last = told[-1] if told else None
-        files = not mark and last is not None and last.kind is Kind.SAID and "の" in case
+        files = not mark and last is not None and last.kind is WordRole.SAID and "の" in case
         if of_any_matter or asks or (files and not names_an_agent(case)):
             return ""
         if _CLAUSE_OF_CASE.search(case):
@@ -352,14 +352,14 @@ class _FollowUp:
 
     def _says_too_little(self, rest: str, words: list[Word], topics: list[Word]) -> bool:
         """Whether a topic is there, but what it belongs to, or who did what, is left unsaid."""
-        asks = any(word.kind is Kind.ASKED for word in words)
+        asks = any(word.kind is WordRole.ASKED for word in words)
         if topics and not asks and _ONE_THING.fullmatch(rest):
             return True
         if (untold := _UNTOLD.match(rest)) is None:
             return False
         # 辞めたら失業保険は is whole: not every verb is said of any matter.
         condition = [word.kind for word in words if word.start < untold.end()]
-        return Kind.SAID in condition and Kind.TOPIC not in condition
+        return WordRole.SAID in condition and WordRole.TOPIC not in condition
 
     def _of_law(self, law: LawNamed) -> str:
         if not self._laws_before:
@@ -383,8 +383,8 @@ def topic_of(question: str, *, asked: bool = False) -> str:
         ahead, behind = question[: asks.start()], question[asks.end() :]
         part = ahead if _has_topic(ahead) else behind
     words = words_of(part)
-    carried = [word for word in words if word.kind is Kind.TOPIC] or [
-        word for word in words if word.kind is Kind.SAID
+    carried = [word for word in words if word.kind is WordRole.TOPIC] or [
+        word for word in words if word.kind is WordRole.SAID
     ]
     if not carried:
         return ""
@@ -412,14 +412,14 @@ def _ends_a_noun(word: Word, words: list[Word]) -> bool:
     for other in words[words.index(word) :]:
         if other.start > end:
             break
-        if other.kind is not Kind.ASKED:
+        if other.kind is not WordRole.ASKED:
             return False
         end = other.end
     return True
 
 
 def _has_topic(text: str) -> bool:
-    return any(word.kind is Kind.TOPIC for word in words_of(text))
+    return any(word.kind is WordRole.TOPIC for word in words_of(text))
 
 
 def _without_law(rest: str, topic: str, laws: Sequence[LawNamed]) -> str:
@@ -468,7 +468,7 @@ def _theme(text: str, topics: list[Word]) -> set[str]:
 
 def _asks(rest: str, words: list[Word]) -> bool:
     """Whether something is asked where nothing is named that it is asked of."""
-    if any(word.kind is Kind.TOPIC for word in words):
+    if any(word.kind is WordRole.TOPIC for word in words):
         return _INTERROGATIVE.search(rest) is not None or _ASKS.search(rest) is not None
     return bool(words) or _INTERROGATIVE.search(rest) is not None
 
@@ -478,7 +478,7 @@ def _asks_of_a_case(rest: str, topics: list[Word], words: list[Word]) -> bool:
 
     訪問販売では何日以内か; いきなり裁判ではだめか; 広告主でない者も対象か; 退職者は含まれるか.
     """
-    every = [word for word in words if word.kind is Kind.TOPIC]
+    every = [word for word in words if word.kind is WordRole.TOPIC]
     case = _ALSO.match(rest) or _OF_A_CASE.match(rest)
     if case is None and (agent := _AGENT.match(rest)) and names_an_agent(agent[1]):
         # 医者は断れるか is whole: what an agent does is matter too.

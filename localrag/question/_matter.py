@@ -27,7 +27,7 @@ _PERSON_DONE_TO = re.compile("[人者](?:を|に)$")
 _LONGEST_WORD = 3
 
 
-class Kind(Enum):
+class WordRole(Enum):
     """What a word does in a question."""
 
     TOPIC = auto()
@@ -38,7 +38,7 @@ class Kind(Enum):
 class Word(NamedTuple):
     """A word of a question and where it stands."""
 
-    kind: Kind
+    kind: WordRole
     start: int
     end: int
 
@@ -68,7 +68,7 @@ def words_of(text: str, without: Sequence[tuple[int, int]] = ()) -> list[Word]:
         # 手数料 is one word here, and two terms of the index.
         for count in range(2, 1 + _adjoining(tokens[:_LONGEST_WORD])):
             longer = _kind(text[first.start : tokens[count - 1].end])
-            if longer is not Kind.TOPIC:
+            if longer is not WordRole.TOPIC:
                 kind, taken = longer, count
         found.append(Word(kind, first.start, tokens[taken - 1].end))
         tokens = tokens[taken:]
@@ -81,11 +81,11 @@ def _adjoining(tokens: Sequence[Token]) -> int:
     return next((count for count, (one, other) in pairs if one.end != other.start), len(tokens))
 
 
-def _kind(term: str) -> Kind:
+def _kind(term: str) -> WordRole:
     vocabulary, stem = _vocabulary(), _stem(term)
     if stem in vocabulary.asked or _NUMBER.fullmatch(stem):
-        return Kind.ASKED
-    return Kind.SAID if stem in vocabulary.said or stem in ENGLISH else Kind.TOPIC
+        return WordRole.ASKED
+    return WordRole.SAID if stem in vocabulary.said or stem in ENGLISH else WordRole.TOPIC
 
 
 def matter_of(text: str, words: Sequence[Word]) -> list[Word]:
@@ -109,7 +109,7 @@ def matter_of(text: str, words: Sequence[Word]) -> list[Word]:
     return [
         word
         for word in words
-        if word.kind is Kind.TOPIC
+        if word.kind is WordRole.TOPIC
         and (
             any(start < word.end and word.start < end for start, end in nouns)
             or _PERSON_DONE_TO.search(text, 0, word.start)

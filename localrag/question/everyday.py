@@ -24,7 +24,7 @@ _LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚ]")
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class EverydayWord:
     """An everyday word of a question with what statutes say instead.
 
     Attributes:
@@ -41,12 +41,12 @@ class Wording:
     is_plain: bool = False
 
 
-class Entry(NamedTuple):
+class VocabularyLine(NamedTuple):
     """A line of the vocabulary.
 
     Attributes:
         said: the words for one thing, Japanese and English ones.
-        phrases, is_plain: as those of a `Wording`.
+        phrases, is_plain: as those of a `EverydayWord`.
     """
 
     said: tuple[str, ...]
@@ -58,7 +58,7 @@ Spans = Iterable[tuple[int, int]]
 Key = TypeVar("Key", str, tuple[str, ...])
 
 
-def wordings(question: str, besides: Spans = ()) -> tuple[Wording, ...]:
+def wordings(question: str, besides: Spans = ()) -> tuple[EverydayWord, ...]:
     """Find the everyday words of a question, in their order; the longest of several at a place.
 
     Args:
@@ -66,7 +66,7 @@ def wordings(question: str, besides: Spans = ()) -> tuple[Wording, ...]:
         besides: spans of it that are names and mean nothing else: the titles of laws.
     """
     taken = list(besides)
-    found: list[Wording] = []
+    found: list[EverydayWord] = []
     every = (*_japanese(question), *_english(question))
     for wording in sorted(every, key=lambda one: (one.start - one.end, one.start)):
         if all(wording.end <= start or end <= wording.start for start, end in taken):
@@ -76,13 +76,13 @@ def wordings(question: str, besides: Spans = ()) -> tuple[Wording, ...]:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[VocabularyLine, ...]:
     """All of the vocabulary, in the order of the file."""
     text = files(__package__).joinpath("vocabulary.tsv").read_text("utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     return tuple(
-        Entry(
+        VocabularyLine(
             tuple(row["said"].split(" | ")),
             tuple(row["law"].split(" | ")),
             row["kind"] == "plain",
@@ -100,7 +100,7 @@ class _Words(NamedTuple, Generic[Key]):
         longest: letters or terms of the longest word.
     """
 
-    entries: Mapping[Key, Entry]
+    entries: Mapping[Key, VocabularyLine]
     longest: int
 
 
@@ -131,7 +131,7 @@ def _english_words() -> _Words[tuple[str, ...]]:
     return _Words(words, max(map(len, words)))
 
 
-def _japanese(question: str) -> Iterator[Wording]:
+def _japanese(question: str) -> Iterator[EverydayWord]:
     known = _japanese_words()
     normal, offsets = normalize_with_offsets(question)
     places = [place for place, letter in enumerate(normal) if not _BETWEEN.match(letter)]
@@ -141,7 +141,7 @@ def _japanese(question: str) -> Iterator[Wording]:
             entry = known.entries.get(letters[first:last])
             if entry and not _goes_on(letters, first, last):
                 start, end = original_span(offsets, places[first], places[last - 1] + 1)
-                yield Wording(question[start:end], start, end, entry.phrases, entry.is_plain)
+                yield EverydayWord(question[start:end], start, end, entry.phrases, entry.is_plain)
 
 
 def _goes_on(letters: str, first: int, last: int) -> bool:
@@ -154,7 +154,7 @@ def _goes_on(letters: str, first: int, last: int) -> bool:
     )
 
 
-def _english(question: str) -> Iterator[Wording]:
+def _english(question: str) -> Iterator[EverydayWord]:
     # Reading the English words takes half a second, and most questions have none.
     if not _LATIN.search(question):
         return
@@ -165,4 +165,4 @@ def _english(question: str) -> Iterator[Wording]:
             entry = known.entries.get(tuple(token.term for token in tokens[first:last]))
             if entry:
                 start, end = tokens[first].start, tokens[last - 1].end
-                yield Wording(question[start:end], start, end, entry.phrases, entry.is_plain)
+                yield EverydayWord(question[start:end], start, end, entry.phrases, entry.is_plain)

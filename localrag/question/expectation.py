@@ -10,7 +10,7 @@ from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.japanese import morphemes
 
 
-class Kind(StrEnum):
+class AnswerKind(StrEnum):
     """The kinds of answer that a question can ask for."""
 
     WHEN = "when"
@@ -48,29 +48,29 @@ _CLUES = tuple(
     (kind, re.compile(clue), re.compile(sign))
     for kind, clue, sign in (
         (
-            Kind.WHEN,
+            AnswerKind.WHEN,
             r"いつ|\bwhen\b|\b(?:what|which) (?:year|date|month|day|century)\b",
             rf"{_NUMBER}\s*(?:年|月|日|世紀)|時代|\b1\d\d\d\b|\b20\d\d\b",
         ),
         (
-            Kind.HOW_MANY,
+            AnswerKind.HOW_MANY,
             r"いくつ|いくら|どのくらい|どれくらい|どれほど|どの程度"
             r"|\bhow (?:many|much|long|old|far|tall|big)\b",
             rf"{_NUMBER}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand)\b",
         ),
         (
-            Kind.CALLED,
+            AnswerKind.CALLED,
             r"何と[いう言呼称]|なんと[いう言呼]|何ていう|別名|通称|名称|呼び名|略称|愛称",
             r"という|と呼|と称|と言|とい[うっ]|「|『|別名|通称|略",
         ),
         # Within what time: statutes say 三月以内に, 八日を経過した, 三十日前に.
         (
-            Kind.HOW_MANY,
+            AnswerKind.HOW_MANY,
             r"期間|期限|時効|\b(?:deadline|time limit|period)\b",
             rf"{_NUMBER}\s*(?:年|月|日|週間|時間)(?:以内|以上|間|前|を経過|を超え|が経過|に満た)",
         ),
         (
-            Kind.WHY,
+            AnswerKind.WHY,
             r"なぜ|何故|理由|原因|どうして|\bwhy\b",
             r"ため|から|ので|により|によって|よって|理由|原因|\bbecause\b|\bdue to\b|\bsince\b",
         ),
@@ -81,11 +81,11 @@ _CLUES = tuple(
 _WITHOUT_SIGN = tuple(
     (kind, re.compile(clue))
     for kind, clue in (
-        (Kind.WHICH_LAW, r"(?:何|なん|どの|どんな|どういう)(?:という)?(?:法律|法令|条文|規定|条)"
-         r"|根拠(?:条文|法令|規定)|\b(?:which|what) (?:act|law|statute|provision|article)\b"),
-        (Kind.WHO, r"誰|だれ|どなた|何者|\bwho(?:m|se)?\b"),
-        (Kind.WHERE, r"どこ|何処|どちら|\bwhere\b"),
-        (Kind.YES_OR_NO, r"(?:です|ます|ません|でしょう|[るいたうくすつむぶ])か[。？?]?\s*$"
+        (AnswerKind.WHICH_LAW, r"(?:何|なん|どの|どんな|どういう)(?:という)?(?:法律|法令|条文|規定"
+         r"|条)|根拠(?:条文|法令|規定)|\b(?:which|what) (?:act|law|statute|provision|article)\b"),
+        (AnswerKind.WHO, r"誰|だれ|どなた|何者|\bwho(?:m|se)?\b"),
+        (AnswerKind.WHERE, r"どこ|何処|どちら|\bwhere\b"),
+        (AnswerKind.YES_OR_NO, r"(?:です|ます|ません|でしょう|[るいたうくすつむぶ])か[。？?]?\s*$"
          r"|^(?:is|are|was|were|do|does|did|can|could|may|must|has|have|had|should|will)\b"),
     )
 )  # fmt: skip
@@ -118,7 +118,7 @@ class Expectation:
             to be answered (アルファベット三文字で答えよ).
     """
 
-    kind: Kind
+    kind: AnswerKind
     names: tuple[str, ...]
     sign: re.Pattern[str] | None
     rest: str
@@ -143,18 +143,18 @@ class Expectation:
 
 # What an answer holds that tells a time, or a number.
 _TELLS = {
-    Kind.WHEN: re.compile(
+    AnswerKind.WHEN: re.compile(
         rf"{_NUMBER}|時代|世紀|頃|[前後中]$|翌|昨|同年|当時"
         r"|\b(?:century|today|during|after|before)\b"
     ),
-    Kind.HOW_MANY: re.compile(
+    AnswerKind.HOW_MANY: re.compile(
         rf"{_NUMBER}|[数半全無]|なし|\b(?:no|none|all|half|one|two|three|four|five|six|seven|eight"
         r"|nine|ten|eleven|twelve|hundred|thousand|million|several|many|few)\b"
     ),
 }
 
 
-def is_of_kind(answer: str, kind: Kind) -> bool:
+def is_of_kind(answer: str, kind: AnswerKind) -> bool:
     """Whether an answer can be one of this kind; what no word tells, a person or a place, can."""
     sign = _TELLS.get(kind)
     return sign is None or sign.search(_fold(answer)) is not None
@@ -200,17 +200,21 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, _fold(text)))
 
 
-def _counted(asked: str, counter: str) -> Kind:
+def _counted(asked: str, counter: str) -> AnswerKind:
     if counter in _PLACES_OF_A_LAW:
-        return Kind.WHICH_LAW
-    return Kind.WHEN if counter in _CALENDAR and not _LASTS.search(asked) else Kind.HOW_MANY
+        return AnswerKind.WHICH_LAW
+    return (
+        AnswerKind.WHEN
+        if counter in _CALENDAR and not _LASTS.search(asked)
+        else AnswerKind.HOW_MANY
+    )
 
 
-def _kind_without_sign(asked: str) -> Kind:
+def _kind_without_sign(asked: str) -> AnswerKind:
     for kind, clue in _WITHOUT_SIGN:
-        if clue.search(asked) and not (kind is Kind.YES_OR_NO and _ASKS_WHAT.search(asked)):
+        if clue.search(asked) and not (kind is AnswerKind.YES_OR_NO and _ASKS_WHAT.search(asked)):
             return kind
-    return Kind.OTHER
+    return AnswerKind.OTHER
 
 
 def _fold(text: str) -> str:

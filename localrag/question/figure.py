@@ -4,7 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from localrag.question.expectation import Expectation, Kind
+from localrag.question.expectation import AnswerKind, Expectation
 
 _KANJI = "[〇一二三四五六七八九十百千]"
 # 第二項 and 三号 tell places, and no figures.
@@ -40,7 +40,7 @@ _NUMBER = re.compile("数|員|規模|面積|率|割合|大きさ|長さ|基準|�
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class AskedFigure:
     """A figure asked for.
 
     Attributes:
@@ -60,7 +60,7 @@ class Figure:
         return self.noun.search(noun) is not None
 
 
-def figure_asked(question: str) -> Figure | None:
+def figure_asked(question: str) -> AskedFigure | None:
     """Read a question for a figure; None for any other.
 
     Args:
@@ -68,13 +68,13 @@ def figure_asked(question: str) -> Figure | None:
     """
     question = unicodedata.normalize("NFKC", question)
     if _ASKS_AMOUNT.search(question):
-        return Figure(_STATES_AMOUNT, _AMOUNT)
+        return AskedFigure(_STATES_AMOUNT, _AMOUNT)
     if unit := _ASKS_UNIT.search(question):
         counted = _UNITS.get(unit[1], re.escape(unit[1]))
-        return Figure(re.compile(rf"[〇一二三四五六七八九十百千万億]{counted}"), _NUMBER)
+        return AskedFigure(re.compile(rf"[〇一二三四五六七八九十百千万億]{counted}"), _NUMBER)
     if _ASKS_TIME.search(question):
-        return Figure(_STATES_TIME, _TIMES)
+        return AskedFigure(_STATES_TIME, _TIMES)
     expectation = Expectation.of(question)
-    if expectation.kind is Kind.HOW_MANY and expectation.sign is not None:
-        return Figure(expectation.sign, _NUMBER)
+    if expectation.kind is AnswerKind.HOW_MANY and expectation.sign is not None:
+        return AskedFigure(expectation.sign, _NUMBER)
     return None

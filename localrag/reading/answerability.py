@@ -67,7 +67,7 @@ class Searcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class AnswerabilityWeights:
     """How much each sign counts; fitted by ``scripts/train_answerability.py``.
 
     Attributes:
@@ -222,7 +222,7 @@ def answers(
     return likeliest
 
 
-def weights_for(signs: Mapping[str, float]) -> Weights:
+def weights_for(signs: Mapping[str, float]) -> AnswerabilityWeights:
     """The weights for a text with these signs."""
     return _fitted()[kind_of(signs)]
 
@@ -261,11 +261,11 @@ def _letters(text: str) -> str:
 
 
 @cache
-def _fitted() -> Mapping[str, Weights]:
+def _fitted() -> Mapping[str, AnswerabilityWeights]:
     text = files("localrag.reading").joinpath("answerability.toml").read_text(encoding="utf-8")
     read = tomllib.loads(text)
     return {kind: _weights(read[kind]) for kind in SIGNS}
 
 
-def _weights(read: Mapping[str, Any]) -> Weights:
-    return Weights(read["base"], read["signs"], read["quoted_from"])
+def _weights(read: Mapping[str, Any]) -> AnswerabilityWeights:
+    return AnswerabilityWeights(read["base"], read["signs"], read["quoted_from"])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from localrag.corpus.store import CorpusStore
 from localrag.reading.checking import (
     ENOUGH,
-    Candidate,
+    CandidateSentence,
     Mismatch,
     MismatchKind,
     carriers,
@@ -19,7 +19,7 @@ from localrag.reading.sentences import Sentence
 from localrag.reading.types import Citation, Claim
 
 
-class Checked(NamedTuple):
+class CheckedClaim(NamedTuple):
     """A claim, and the sentences that carry it: each alone, or all together where none does."""
 
     claim: Claim
@@ -44,7 +44,7 @@ class ClaimChecker:
         self._sentences = sentences
         self._question = question
 
-    def check(self, text: str, numbers: Sequence[int]) -> Checked:
+    def check(self, text: str, numbers: Sequence[int]) -> CheckedClaim:
         """Check one claim, and add its citations.
 
         Args:
@@ -59,7 +59,7 @@ class ClaimChecker:
         claim = Claim(text, self._cite(chosen), found, moved)
         # Of two sentences cited one may answer the question, and the other say what is claimed.
         alone = [one for one in chosen if not found and not self._mismatches(text, [one])]
-        return Checked(claim, alone or chosen)
+        return CheckedClaim(claim, alone or chosen)
 
     def _mismatches(self, text: str, chosen: Sequence[Sentence]) -> tuple[Mismatch, ...]:
         """What a claim says and its sentences do not; all of it if these speak of other things."""
@@ -75,7 +75,7 @@ class ClaimChecker:
         others = [sentence for sentence in self._sentences if sentence not in chosen]
         carrier = carriers(
             text,
-            [Candidate("\n".join(_read([one])), one.passage.header) for one in others],
+            [CandidateSentence("\n".join(_read([one])), one.passage.header) for one in others],
             cited=_read(chosen),
             headings=_headings(chosen),
             question=self._question,

@@ -18,7 +18,7 @@ _GAP = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class NumberedPassage:
     """A passage as a model sees it.
 
     Attributes:
@@ -44,7 +44,7 @@ class Source:
 
 def sources_of(
     retriever: Retriever, query: Query, hits: Sequence[Hit], longest: int = LONGEST
-) -> list[Source]:
+) -> list[NumberedPassage]:
     """The hits as sources, best first.
 
     Args:
@@ -60,13 +60,13 @@ def sources_of(
         text = passage.text
         if len(text) > longest:
             text = _nearest(scorer, pieces_of(retriever.store, passage), passage.header, longest)
-        sources.append(Source(number, passage, text))
+        sources.append(NumberedPassage(number, passage, text))
     return sources
 
 
 def fitting(
-    sources: Sequence[Source], fits: Callable[[Sequence[Source]], bool]
-) -> tuple[Sequence[Source], list[str]]:
+    sources: Sequence[NumberedPassage], fits: Callable[[Sequence[NumberedPassage]], bool]
+) -> tuple[Sequence[NumberedPassage], list[str]]:
     """As many of the sources as fit, dropped from the last rank.
 
     Args:

@@ -49,7 +49,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownSentences:
     """Sentences of one passage, as a prompt shows them.
 
     Attributes:
@@ -61,7 +61,7 @@ class Shown:
     sentences: tuple[Sentence, ...]
 
 
-class Chosen(NamedTuple):
+class ChosenSentences(NamedTuple):
     """Sentences that may answer.
 
     Attributes:
@@ -75,10 +75,10 @@ class Chosen(NamedTuple):
     least: list[Sentence]
 
 
-def passages_of(sentences: Sequence[Sentence]) -> list[Shown]:
+def passages_of(sentences: Sequence[Sentence]) -> list[ShownSentences]:
     """The sentences by the passage they are part of, in their order."""
     return [
-        Shown(place, tuple(inside))
+        ShownSentences(place, tuple(inside))
         for place, inside in groupby(sentences, lambda sentence: sentence.passage.header)
     ]
 
@@ -91,7 +91,7 @@ def sentences_that_may_answer(
     most: int = MOST,
     *,
     whole: bool = False,
-) -> Chosen:
+) -> ChosenSentences:
     """Choose the sentences that support an answer best, each with its stem and its neighbours.
 
     Args:
@@ -130,7 +130,7 @@ def sentences_that_may_answer(
     if shown != first:
         header, characters = found[0][0].header, _length(found, first)
         events.append(shortened(header, characters, _length(found, shown)))
-    return Chosen(_numbered(found, chosen), events, least)
+    return ChosenSentences(_numbered(found, chosen), events, least)
 
 
 def _by_support(

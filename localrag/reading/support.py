@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS
-from localrag.question.everyday import Wording
+from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
@@ -69,7 +69,7 @@ class SupportScorer:
         self,
         question: str,
         inverse_document_frequency: Callable[[str], float],
-        wordings: Sequence[Wording] = (),
+        wordings: Sequence[EverydayWord] = (),
     ) -> None:
         """Read the question.
 
@@ -134,7 +134,7 @@ class _Wanted(NamedTuple):
     def of(
         cls,
         asked: str,
-        wordings: Sequence[Wording],
+        wordings: Sequence[EverydayWord],
         features: Callable[[str], Iterable[str]],
         weight: Callable[[str], float],
     ) -> "_Wanted":

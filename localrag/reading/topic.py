@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from localrag.corpus.model import PASSAGES
 from localrag.question.asked import penalty_asked
-from localrag.question.everyday import Wording
+from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
 from localrag.question.figure import figure_asked
 from localrag.reading.pieces import Piece
@@ -61,7 +61,7 @@ class Topic:
     def __init__(
         self,
         asked: str,
-        wordings: Sequence[Wording],
+        wordings: Sequence[EverydayWord],
         inverse_document_frequency: Callable[[str], float],
         *,
         penalty: bool = False,

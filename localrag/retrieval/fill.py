@@ -13,7 +13,7 @@ from localrag.corpus.links import StoredReference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Locator, Passage
 from localrag.question.asked import OrderAsked, order_asked
-from localrag.question.everyday import Wording
+from localrag.question.everyday import EverydayWord
 from localrag.question.figure import figure_asked
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.expand import Seed
@@ -94,7 +94,7 @@ class _Words(NamedTuple):
     everyday: list[list[set[str]]]
 
     @classmethod
-    def of(cls, question: str, wordings: Sequence[Wording], names: LawNames) -> Self:
+    def of(cls, question: str, wordings: Sequence[EverydayWord], names: LawNames) -> Self:
         """The words of a question without the laws and provisions that it names."""
         said = [_pairs(one.said) for one in wordings]
         own = _pairs(_without_places(question, names)).difference(*said)
@@ -129,7 +129,7 @@ class Filler:
         names: LawNames,
         admission: Admission,
         question: str,
-        wordings: Sequence[Wording],
+        wordings: Sequence[EverydayWord],
         found: Scores,
     ) -> None:
         self._store = store

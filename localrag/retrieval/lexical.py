@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
 from localrag.errors import IndexUnusable
-from localrag.question.everyday import Wording
+from localrag.question.everyday import EverydayWord
 from localrag.retrieval.admission import between, where
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import analyzer, full_text
@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
 
 def lexical(
-    store: Lookups, index: BM25Index, query: Query, wordings: Sequence[Wording] = ()
+    store: Lookups, index: BM25Index, query: Query, wordings: Sequence[EverydayWord] = ()
 ) -> dict[str, Found]:
     """The units whose header or text shares terms with the question, best first.
 
@@ -58,7 +58,7 @@ def lexical(
     return found
 
 
-def in_law(wordings: Sequence[Wording]) -> str:
+def in_law(wordings: Sequence[EverydayWord]) -> str:
     """What statutes say instead of everyday words, a line a phrase."""
     return "\n".join(phrase for wording in wordings for phrase in wording.phrases)
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from localrag.corpus.model import Passage
-from localrag.question.everyday import Wording
+from localrag.question.everyday import EverydayWord
 
 if TYPE_CHECKING:
     from localrag.question.laws import LawNamed
@@ -99,7 +99,7 @@ class StageRecord:
     events: tuple[str, ...] = ()
     subject: str = ""
     query: str = ""
-    wordings: tuple[Wording, ...] = ()
+    wordings: tuple[EverydayWord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Trace:
         return tuple(event for stage in self.stages for event in stage.events)
 
     @property
-    def wordings(self) -> tuple[Wording, ...]:
+    def wordings(self) -> tuple[EverydayWord, ...]:
         """The everyday words of all questions of the stages, each once."""
         every = (wording for stage in self.stages for wording in stage.wordings)
         return tuple({wording.said: wording for wording in every}.values())

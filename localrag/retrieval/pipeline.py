@@ -12,7 +12,7 @@ from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import UsageError
 from localrag.question.asked import penalty_asked
-from localrag.question.everyday import Wording, wordings
+from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import without_names
 from localrag.retrieval import (
     dense,
@@ -40,7 +40,7 @@ from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
-from localrag.statutes.resolver import Resolver, Target
+from localrag.statutes.resolver import CitationResolver, Target
 from localrag.statutes.stored import StoredProvisions
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
@@ -396,7 +396,7 @@ class Retriever:
         best = max(words, key=words.__getitem__, default="").rpartition("#")[0]
         return fuse.fuse(words, meaning, settings, provisions=bool(self.names.title(best)))
 
-    def _by_words(self, asked: Query, everyday: Sequence[Wording]) -> dict[str, float]:
+    def _by_words(self, asked: Query, everyday: Sequence[EverydayWord]) -> dict[str, float]:
         matches = lexical.lexical(self.store, self._index, asked, everyday)
         return prior.weigh(matches, asked, self.names, everyday)
 
@@ -418,8 +418,8 @@ class Retriever:
         return OrdersUnder(self.store, self.names)
 
     @cached_property
-    def _resolver(self) -> Resolver:
-        return Resolver(self.names, StoredProvisions(self.store, self.names))
+    def _resolver(self) -> CitationResolver:
+        return CitationResolver(self.names, StoredProvisions(self.store, self.names))
 
 
 class _Sought(NamedTuple):
@@ -435,7 +435,7 @@ class _Sought(NamedTuple):
     """
 
     query: Query
-    everyday: tuple[Wording, ...] = ()
+    everyday: tuple[EverydayWord, ...] = ()
     doing: str = ""
     is_of_law: bool = False
     punishing: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import islice
 
 from localrag.corpus.model import Locator
-from localrag.question.everyday import Wording
+from localrag.question.everyday import EverydayWord
 from localrag.retrieval.lexical import Found, in_law
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import analyzer, full_text
@@ -24,7 +24,7 @@ _TITLES_READ = 40
 
 
 def weigh(
-    found: Mapping[str, Found], query: Query, names: LawNames, wordings: Sequence[Wording] = ()
+    found: Mapping[str, Found], query: Query, names: LawNames, wordings: Sequence[EverydayWord] = ()
 ) -> dict[str, float]:
     """The scores, more for what has a title out of the question, less for supplementary provisions.
 

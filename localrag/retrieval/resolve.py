@@ -13,7 +13,7 @@ from localrag.retrieval.model import Query
 from localrag.retrieval.query import asked_of
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.units import Scores, article_unit
-from localrag.statutes.resolver import Resolution, Resolver, Target
+from localrag.statutes.resolver import CitationResolver, Resolution, Target
 
 STAGE = "resolve"
 
@@ -70,7 +70,7 @@ class Resolved:
 
 
 def resolve(
-    resolver: Resolver,
+    resolver: CitationResolver,
     store: Lookups,
     query: Query,
     admission: Admission,
@@ -102,7 +102,9 @@ def resolve(
     return resolved
 
 
-def _cited_in_english(resolver: Resolver, question: str, scope: Scope) -> Iterator[Resolution]:
+def _cited_in_english(
+    resolver: CitationResolver, question: str, scope: Scope
+) -> Iterator[Resolution]:
     for citation in english_citations(question, scope.laws):
         for law_id in citation.law.law_ids:
             for resolution in resolver.resolve(citation.place, law_id=law_id):

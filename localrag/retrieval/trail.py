@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Passage
-from localrag.question.everyday import Wording
+from localrag.question.everyday import EverydayWord
 from localrag.retrieval.expand import FILLS_IN
 from localrag.retrieval.model import Hit, StageRecord, Trace
 from localrag.retrieval.penal import PUNISHES
@@ -61,7 +61,7 @@ class Trail:
         scores: Scores,
         reasons: Mapping[str, Reason] = MappingProxyType({}),
         events: Sequence[str] = (),
-        wordings: tuple[Wording, ...] = (),
+        wordings: tuple[EverydayWord, ...] = (),
     ) -> tuple[Hit, ...]:
         """End a stage: its best units become its hits."""
         hits: list[Hit] = []

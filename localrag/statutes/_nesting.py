@@ -14,7 +14,7 @@ _BLOT = "\0"
 T = TypeVar("T")
 
 
-class Spot(NamedTuple):
+class NestedSpot(NamedTuple):
     """Where something stands.
 
     Attributes:
@@ -32,7 +32,7 @@ class Nesting:
     def __init__(self, text: str) -> None:
         self._text = text
         self._marks: list[int] = []
-        self._spots = [Spot(0, ())]
+        self._spots = [NestedSpot(0, ())]
         self._alternatives: set[int] = set()
         line = 0
         brackets = _Brackets(text)
@@ -44,9 +44,9 @@ class Nesting:
             if mark[0] == "\n":
                 line = mark.end()
             self._marks.append(start)
-            self._spots.append(Spot(line, tuple(brackets.open)))
+            self._spots.append(NestedSpot(line, tuple(brackets.open)))
 
-    def at(self, position: int) -> Spot:
+    def at(self, position: int) -> NestedSpot:
         """Where a position stands; a bracket right before it is open."""
         return self._spots[bisect_left(self._marks, position)]
 
@@ -54,7 +54,7 @@ class Nesting:
         """Whether quotation marks stand around a position."""
         return any(self._text[opening] == "「" for opening in self.at(position).open)
 
-    def is_alternative(self, spot: Spot) -> bool:
+    def is_alternative(self, spot: NestedSpot) -> bool:
         """Whether its bracket says what else counts or does not: を含む, を除く, に限る."""
         return bool(spot.open) and spot.open[-1] in self._alternatives
 
@@ -69,10 +69,10 @@ class Recent(Generic[T]):
 
     def __init__(self, nesting: Nesting) -> None:
         self._nesting = nesting
-        self._named: dict[tuple[tuple[int, ...], int, bool], tuple[Spot, T]] = {}
-        self._latest: tuple[Spot, T] | None = None
+        self._named: dict[tuple[tuple[int, ...], int, bool], tuple[NestedSpot, T]] = {}
+        self._latest: tuple[NestedSpot, T] | None = None
 
-    def enter(self, value: T, at: Spot, *, in_passing: bool = False) -> None:
+    def enter(self, value: T, at: NestedSpot, *, in_passing: bool = False) -> None:
         """Take `value` as the one named last.
 
         Args:
@@ -88,11 +88,11 @@ class Recent(Generic[T]):
         self._named.pop(key, None)
         self._named[key] = at, value
 
-    def on_line(self, at: Spot) -> T | None:
+    def on_line(self, at: NestedSpot) -> T | None:
         """What the line named last in sight of a place."""
         return self._in_sight(at, at.line)
 
-    def last(self, at: Spot) -> T | None:
+    def last(self, at: NestedSpot) -> T | None:
         """What was named last, in sight if its line names anything that is."""
         if (value := self._in_sight(at, at.line)) is not None:
             return value
@@ -102,13 +102,13 @@ class Recent(Generic[T]):
             return value
         return self._latest[1] if self._latest else None
 
-    def _in_sight(self, at: Spot, line: int = -1) -> T | None:
+    def _in_sight(self, at: NestedSpot, line: int = -1) -> T | None:
         for spot, value in reversed(self._named.values()):
             if line in (-1, spot.line) and self._sees(at, spot):
                 return value
         return None
 
-    def _sees(self, at: Spot, spot: Spot) -> bool:
+    def _sees(self, at: NestedSpot, spot: NestedSpot) -> bool:
         if _around(spot.open, at.open):
             return True
         beside = len(at.open) >= len(spot.open) and _around(spot.open[:-1], at.open)

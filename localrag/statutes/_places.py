@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from localrag.corpus.model import Locator
 from localrag.statutes._grammar import SUPPLEMENT, count
-from localrag.statutes._nesting import Nesting, Recent, Spot
+from localrag.statutes._nesting import NestedSpot, Nesting, Recent
 from localrag.statutes.citations import LawKind, ProvisionCitation
 from localrag.statutes.provisions import ProvisionLookup
 
@@ -32,7 +32,7 @@ class Law(NamedTuple):
         return bool(self.ids or self.name)
 
 
-class Place(NamedTuple):
+class CitedPlace(NamedTuple):
     """A provision, or the first and last of a range, of a law."""
 
     law: Law
@@ -49,9 +49,9 @@ class Antecedents:
         self._forget()
 
     def _forget(self) -> None:
-        self.article: Recent[Place] = Recent(self._nesting)
-        self.paragraph: Recent[Place] = Recent(self._nesting)
-        self.item: Recent[Place] = Recent(self._nesting)
+        self.article: Recent[CitedPlace] = Recent(self._nesting)
+        self.paragraph: Recent[CitedPlace] = Recent(self._nesting)
+        self.item: Recent[CitedPlace] = Recent(self._nesting)
 
     def go_to(self, here: Locator | None) -> None:
         """Go on reading at `here`: a new paragraph takes up nothing of the one before."""
@@ -61,14 +61,14 @@ class Antecedents:
             self._forget()
 
     def remember(
-        self, place: Place, citation: ProvisionCitation, at: Spot, *, in_passing: bool
+        self, place: CitedPlace, citation: ProvisionCitation, at: NestedSpot, *, in_passing: bool
     ) -> None:
         """Enter a provision as the one cited last; nobody says 同条 for この条."""
         words = (citation.article_word, citation.paragraph_word, citation.item_word)
         if any(word.startswith(("この", "本")) for word in words):
             return
         if place.last is not None:
-            place = Place(place.law, place.last)
+            place = CitedPlace(place.law, place.last)
         locator = place.first
         if citation.article_word or citation.locator.article:
             self.article.enter(place, at, in_passing=in_passing)
@@ -98,7 +98,9 @@ class Placer:
         self._seen = Antecedents(nesting)
         self._at = nesting.at(0)
 
-    def place(self, citation: ProvisionCitation, law: Law, here: Locator | None) -> Place | None:
+    def place(
+        self, citation: ProvisionCitation, law: Law, here: Locator | None
+    ) -> CitedPlace | None:
         """Return the place of a citation written at `here`; None where its words lead nowhere."""
         self._at = self._nesting.at(citation.end)
         self._seen.go_to(here)
@@ -116,13 +118,13 @@ class Placer:
         self._remember(place, citation)
         return place
 
-    def _remember(self, place: Place, citation: ProvisionCitation) -> None:
+    def _remember(self, place: CitedPlace, citation: ProvisionCitation) -> None:
         in_passing = _IN_PASSING.match(self._text, citation.end) is not None
         self._seen.remember(place, citation, self._at, in_passing=in_passing)
 
     def _written_out(
         self, citation: ProvisionCitation, law: Law, here: Locator | None
-    ) -> Place | None:
+    ) -> CitedPlace | None:
         """Return the place of a citation that needs nothing but its numbers, as most do."""
         written = citation.locator
         if not written.article or citation.last is not None or citation.last_word:
@@ -134,8 +136,8 @@ class Placer:
             paragraph = "1"
         division = self._division(citation, law, here)
         if division == written.division and paragraph == written.paragraph:
-            return Place(law, written)
-        return Place(
+            return CitedPlace(law, written)
+        return CitedPlace(
             law, Locator(division, written.article, paragraph, written.item, written.subitem)
         )
 
@@ -151,7 +153,9 @@ class Placer:
             return here.division
         return f"{SUPPLEMENT}1"
 
-    def _article(self, citation: ProvisionCitation, law: Law, here: Locator | None) -> Place | None:
+    def _article(
+        self, citation: ProvisionCitation, law: Law, here: Locator | None
+    ) -> CitedPlace | None:
         word, locator = citation.article_word, citation.locator
         if word:
             if word[0] == "同":
@@ -162,15 +166,15 @@ class Placer:
             if not law.is_told:
                 return None
             if word in ("本条", "この条", "本條"):
-                return Place(self._own, Locator(here.division, here.article))
+                return CitedPlace(self._own, Locator(here.division, here.article))
             found = _relative(word, here.article, self._own_articles(here.division))
-            return found and Place(
+            return found and CitedPlace(
                 self._own,
                 Locator(here.division, found[0]),
                 Locator(here.division, found[1]) if found[1] != found[0] else None,
             )
         if locator.article or locator.division:
-            return Place(law, Locator(self._division(citation, law, here), locator.article))
+            return CitedPlace(law, Locator(self._division(citation, law, here), locator.article))
         if citation.paragraph_word == "同項" and (same := self._seen.paragraph.last(self._at)):
             return _down_to(same, "article")
         if citation.item_word == "同号" and (same := self._seen.item.last(self._at)):
@@ -178,16 +182,16 @@ class Placer:
         if not law.is_told and self._own is not None:
             return None
         if here is not None and self._own is not None:
-            return Place(self._own, Locator(here.division, here.article))
+            return CitedPlace(self._own, Locator(here.division, here.article))
         return _down_to(self._seen.article.last(self._at), "article")
 
     def _paragraph(
-        self, citation: ProvisionCitation, outer: Place, here: Locator | None
-    ) -> Place | None:
+        self, citation: ProvisionCitation, outer: CitedPlace, here: Locator | None
+    ) -> CitedPlace | None:
         word, number = citation.paragraph_word, citation.locator.paragraph
         if number:
             last = outer.last and _at(outer.last, number)
-            return Place(outer.law, _at(outer.first, number), last)
+            return CitedPlace(outer.law, _at(outer.first, number), last)
         if word == "同項":
             return _down_to(self._seen.paragraph.last(self._at), "paragraph")
         if word and word != "各項":
@@ -205,28 +209,30 @@ class Placer:
         return _down_to(self._seen.paragraph.last(self._at), "paragraph") or outer
 
     def _item(
-        self, citation: ProvisionCitation, outer: Place, here: Locator | None
-    ) -> Place | None:
+        self, citation: ProvisionCitation, outer: CitedPlace, here: Locator | None
+    ) -> CitedPlace | None:
         word, written = citation.item_word, citation.locator
         first = outer.first
         if written.item:
             return outer._replace(first=_at(first, first.paragraph, written.item, written.subitem))
         if word == "同号":
             same = self._seen.item.last(self._at)
-            return same and Place(
+            return same and CitedPlace(
                 same.law, _at(same.first, same.first.paragraph, same.first.item, written.subitem)
             )
         if word and word != "各号":
             near = self._near(word, outer, here, "item")
             if near and written.subitem:
                 item = near.first
-                return Place(near.law, _at(item, item.paragraph, item.item, written.subitem))
+                return CitedPlace(near.law, _at(item, item.paragraph, item.item, written.subitem))
             return near
         if written.subitem and here is not None:
             return outer._replace(first=_at(first, first.paragraph, here.item, written.subitem))
         return outer
 
-    def _near(self, word: str, outer: Place, here: Locator | None, level: str) -> Place | None:
+    def _near(
+        self, word: str, outer: CitedPlace, here: Locator | None, level: str
+    ) -> CitedPlace | None:
         """Find the paragraphs or items that この項, 前項, 次号 … mean inside `outer`."""
         if here is None:
             return None
@@ -236,7 +242,9 @@ class Placer:
         found = _relative(word, number, self._numbers(outer.law, outer.first, level))
         return found and _spread(outer, level, found)
 
-    def _range_end(self, citation: ProvisionCitation, place: Place, here: Locator | None) -> Place:
+    def _range_end(
+        self, citation: ProvisionCitation, place: CitedPlace, here: Locator | None
+    ) -> CitedPlace:
         if citation.last is not None:
             return place._replace(last=_completed(citation.last, place.first))
         word = citation.last_word
@@ -266,13 +274,13 @@ def _only(law: Law) -> str:
     return law.ids[0] if len(law.ids) == 1 else ""
 
 
-def _down_to(place: Place | None, level: str) -> Place | None:
+def _down_to(place: CitedPlace | None, level: str) -> CitedPlace | None:
     """Return the article or paragraph that a place stands in."""
     if place is None:
         return None
     first = place.first
     paragraph = first.paragraph if level == "paragraph" else ""
-    return Place(place.law, Locator(first.division, first.article, paragraph))
+    return CitedPlace(place.law, Locator(first.division, first.article, paragraph))
 
 
 def _at(outer: Locator, paragraph: str, item: str = "", subitem: str = "") -> Locator:
@@ -290,14 +298,14 @@ def _completed(last: Locator, first: Locator) -> Locator:
     return _at(first, first.paragraph, last.item or first.item, last.subitem)
 
 
-def _spread(outer: Place, level: str, found: tuple[str, str]) -> Place:
+def _spread(outer: CitedPlace, level: str, found: tuple[str, str]) -> CitedPlace:
     """Return the range of paragraphs or items inside a provision."""
     paragraph = outer.first.paragraph
     first, last = (
         _at(outer.first, number) if level == "paragraph" else _at(outer.first, paragraph, number)
         for number in found
     )
-    return Place(outer.law, first, last if last != first else None)
+    return CitedPlace(outer.law, first, last if last != first else None)
 
 
 def _relative(word: str, here: str, numbers: Sequence[str]) -> tuple[str, str] | None:

@@ -8,7 +8,7 @@ from localrag.corpus.model import Document, Locator
 from localrag.statutes._grammar import SUPPLEMENT
 from localrag.statutes._laws import LawWords
 from localrag.statutes._nesting import Nesting
-from localrag.statutes._places import Law, Place, Placer
+from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._tables import Tables
 from localrag.statutes.citations import LawKind, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
@@ -189,7 +189,7 @@ class _Extraction:
     def _leads_nowhere(
         self,
         citation: ProvisionCitation,
-        place: Place,
+        place: CitedPlace,
         here: Locator,
         end: int,
         provisions: Provisions,
@@ -241,7 +241,7 @@ class _Extraction:
             citation, following
         )
 
-    def _kind(self, citation: ProvisionCitation, place: Place, here: Locator, end: int) -> str:
+    def _kind(self, citation: ProvisionCitation, place: CitedPlace, here: Locator, end: int) -> str:
         text = self._text
         if _APPLYING.search(text, max(0, citation.start - 16), citation.start):
             return APPLIES
@@ -270,7 +270,7 @@ class _Extraction:
         return not here.item and _OPENING.fullmatch(self._text, start, citation.start) is not None
 
     def _reference(
-        self, citation: ProvisionCitation, place: Place, here: Locator, kind: str
+        self, citation: ProvisionCitation, place: CitedPlace, here: Locator, kind: str
     ) -> Reference:
         ids = place.law.ids
         return Reference(
@@ -284,7 +284,7 @@ class _Extraction:
             place.last,
         )
 
-    def _in_own_appendix(self, place: Place) -> Place:
+    def _in_own_appendix(self, place: CitedPlace) -> CitedPlace:
         division = self._appendices.get(place.first.division)
         if division is None or place.law.ids != self._words.own.ids:
             return place
@@ -339,7 +339,7 @@ def _lists(citations: list[ProvisionCitation]) -> list[tuple[int, int]]:
     return list(zip(starts, ends, strict=True))
 
 
-def _is_here(citation: ProvisionCitation, place: Place, here: Locator, own: Law) -> bool:
+def _is_here(citation: ProvisionCitation, place: CitedPlace, here: Locator, own: Law) -> bool:
     """Whether it means no more than the provision it stands in: この条, この項."""
     words = (citation.article_word, citation.paragraph_word, citation.item_word)
     return (

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from localrag.corpus.model import Locator
 from localrag.statutes._grammar import SUPPLEMENT
 from localrag.statutes._nesting import Nesting
-from localrag.statutes._places import Law, Place, Placer
+from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._spoken import SpokenLaws
 from localrag.statutes.citations import ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import ProvisionLookup, container
 
-__all__ = ["ProvisionLookup", "Resolution", "Resolver", "Target", "parse_target"]
+__all__ = ["CitationResolver", "ProvisionLookup", "Resolution", "Target", "parse_target"]
 
 _DIGITS = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+")
 _BARE_NUMBER = re.compile(rf"(?:{_DIGITS.pattern})(?:[のノ](?:{_DIGITS.pattern}))*")
@@ -56,7 +56,7 @@ class Resolution:
     problem: str = ""
 
 
-class Resolver:
+class CitationResolver:
     """Resolves citations against the laws of one corpus.
 
     Args:
@@ -107,7 +107,7 @@ class Resolver:
         return found
 
     def _resolutions(
-        self, citation: ProvisionCitation, place: Place, here: Locator | None
+        self, citation: ProvisionCitation, place: CitedPlace, here: Locator | None
     ) -> Iterator[Resolution]:
         law_ids = place.law.ids or self._any_law(place)
         if not law_ids:
@@ -177,7 +177,7 @@ class Resolver:
             locator = container(locator)
         return Target(target.law_id, Locator())
 
-    def _any_law(self, place: Place) -> tuple[str, ...]:
+    def _any_law(self, place: CitedPlace) -> tuple[str, ...]:
         """Without a law, the laws of a small corpus that have the provision."""
         if place.law.name or len(self._names.rows) > _FEW_LAWS:
             return ()
@@ -208,7 +208,7 @@ def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tup
     if bare := _BARE_NUMBER.fullmatch(rest):
         main, *branches = _DIGITS.findall(bare[0])
         text = text[: len(text) - len(rest)] + f"第{main}条" + "".join(f"の{b}" for b in branches)
-    resolved = tuple(Resolver(names, provisions).resolve(text))
+    resolved = tuple(CitationResolver(names, provisions).resolve(text))
     unread = _unread(text, resolved, names)
     if resolved and unread:
         problem = f"{unread!r} in it belongs to no provision"
@@ -224,7 +224,7 @@ def _in_law(
         return (_found(text, (Target(law_id, locator),)),)
     if divisions := tuple(_of_division((law_id,), path, provisions)):
         return (_found(text, divisions),)
-    resolved = Resolver(names, provisions).resolve(path, law_id=law_id)
+    resolved = CitationResolver(names, provisions).resolve(path, law_id=law_id)
     if resolved:
         return tuple(resolved)
     problem = "the law has no such provision"

@@ -16,21 +16,21 @@ from options import parser
 from rates import rate
 
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import Comparison, Side
+from localrag.methods.comparison.types import ComparisonKind, Side
 from localrag.methods.comparison.values import read
 
 # The first that fits tells what is asked; what fits none is left out.
 PATTERNS = (
-    (Comparison.OLDER, r"年上|年長|古い"),
-    (Comparison.YOUNGER, r"年下|若い|年齢が[下低]|新しい"),
-    (Comparison.DIFFERENT, r"異な|違[いうっ]"),
-    (Comparison.SAME, r"同じ|同学年|共通して"),
-    (Comparison.EARLIER, r"先[にだなで]|早[いくか]|はや[いく]"),
-    (Comparison.LATER, r"後[にだなで]|遅[いくか]|おそ[いく]"),
-    (Comparison.LESS, r"少な[いく]|低[いく]|短[いく]|狭[いく]|小さ[いく]|軽[いく]"),
-    (Comparison.MORE, r"多[いくか]|長[いく]|高[いく]|広[いく]|ひろい|大き[いく]|重[いく]"),
+    (ComparisonKind.OLDER, r"年上|年長|古い"),
+    (ComparisonKind.YOUNGER, r"年下|若い|年齢が[下低]|新しい"),
+    (ComparisonKind.DIFFERENT, r"異な|違[いうっ]"),
+    (ComparisonKind.SAME, r"同じ|同学年|共通して"),
+    (ComparisonKind.EARLIER, r"先[にだなで]|早[いくか]|はや[いく]"),
+    (ComparisonKind.LATER, r"後[にだなで]|遅[いくか]|おそ[いく]"),
+    (ComparisonKind.LESS, r"少な[いく]|低[いく]|短[いく]|狭[いく]|小さ[いく]|軽[いく]"),
+    (ComparisonKind.MORE, r"多[いくか]|長[いく]|高[いく]|広[いく]|ひろい|大き[いく]|重[いく]"),
 )
-SAMENESS = {Comparison.SAME, Comparison.DIFFERENT}
+SAMENESS = {ComparisonKind.SAME, ComparisonKind.DIFFERENT}
 CLAIM = re.compile(r"のは、?『?([^』]+?)』?(?:ですか|でしょうか)")
 RESPECT = re.compile(r"(?:同じ|異なる|違う)(学年|年|世紀|月|都道府県|県|市|区)")
 
@@ -83,7 +83,7 @@ def questions(path: Path) -> Iterator[tuple[str, str, list[Side]]]:
 
 
 def expected(
-    question: str, answer: str, sides: list[Side], comparison: Comparison
+    question: str, answer: str, sides: list[Side], comparison: ComparisonKind
 ) -> int | bool | None:
     """What the gold answer says: whether it holds, or the side; None where that is not plain."""
     confirmed = {"YES": True, "NO": False}.get(answer)

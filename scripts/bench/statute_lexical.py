@@ -25,7 +25,7 @@ from train_statute_lexical import (
     examples,
 )
 
-from localrag.methods.agreement.judging import Weights
+from localrag.methods.agreement.judging import SignWeights
 from localrag.methods.agreement.wording import ngrams
 from localrag.methods.polarity import polarity_of
 
@@ -120,8 +120,8 @@ def baselines(observed: Mapping[str, Sequence[Sequence[Example]]]) -> dict[str, 
     return found
 
 
-def _only(statement: str, citation: str) -> Weights:
-    return Weights(
+def _only(statement: str, citation: str) -> SignWeights:
+    return SignWeights(
         {name: float(name == statement) for name in SIGNS["statements"]},
         {name: float(name == citation) for name in SIGNS["citations"]},
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from localrag.language import N_, _
-from localrag.question.everyday import Wording
+from localrag.question.everyday import EverydayWord
 from localrag_tui.shown import one_line
 
 _KNOWN = (
@@ -42,7 +42,7 @@ _KNOWN = (
 )
 
 
-def looked_up(wording: Wording) -> str:
+def looked_up(wording: EverydayWord) -> str:
     """What statutes say instead of an everyday word, which was looked up as well."""
     said, phrases = one_line(wording.said), ", ".join(wording.phrases)
     return _("looked up as well: {said} → {phrases}").format(said=said, phrases=phrases)

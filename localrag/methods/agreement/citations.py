@@ -7,8 +7,8 @@ from functools import cache, lru_cache
 from math import sqrt
 
 from localrag.corpus.model import Locator
-from localrag.methods.agreement.evidence import Provision, compact, content_terms
-from localrag.methods.agreement.types import Finding, Kind, Signs
+from localrag.methods.agreement.evidence import LawText, compact, content_terms
+from localrag.methods.agreement.types import Observation, ObservationKind, Signs
 from localrag.methods.agreement.wording import (
     asks_for_exemption,
     asks_for_quantity,
@@ -54,7 +54,7 @@ def names_provisions(options: Sequence[str]) -> bool:
 
 
 def signs_of_citations(
-    question: str, options: Sequence[str], provisions: Sequence[Provision]
+    question: str, options: Sequence[str], provisions: Sequence[LawText]
 ) -> list[Signs]:
     """Observe each option.
 
@@ -84,7 +84,7 @@ class _Asked:
         }
 
 
-def _signs(asked: _Asked, place: _Place | None, provisions: Sequence[Provision]) -> Signs:
+def _signs(asked: _Asked, place: _Place | None, provisions: Sequence[LawText]) -> Signs:
     named = _provisions_at(place, provisions) if place else []
     own = "\n".join(_part_of(provision.text, place.part if place else "") for provision in named)
     above = "\n".join(words for words in (named[0].above if named else ()) if words not in own)
@@ -100,14 +100,14 @@ def _signs(asked: _Asked, place: _Place | None, provisions: Sequence[Provision])
     return Signs(values, named[0] if named else None, findings)
 
 
-def _findings(values: Mapping[str, float], common: frozenset[str]) -> Iterator[Finding]:
+def _findings(values: Mapping[str, float], common: frozenset[str]) -> Iterator[Observation]:
     if not values["at_hand"]:
-        yield Finding(Kind.MISSING, False)
+        yield Observation(ObservationKind.MISSING, False)
     if values["new"] < 0:
-        yield Finding(Kind.NAMED, False)
+        yield Observation(ObservationKind.NAMED, False)
     if common:
         longest = sorted(common, key=lambda term: (-len(term), term))
-        yield Finding(Kind.COMMON, True, "、".join(longest[:_SHOWN]))
+        yield Observation(ObservationKind.COMMON, True, "、".join(longest[:_SHOWN]))
 
 
 def _likeness(question: str, law: str) -> float:
@@ -132,7 +132,7 @@ def _place(option: str) -> _Place | None:
     return _Place(plain, Locator(), "") if not citations and _TITLE.search(plain) else None
 
 
-def _provisions_at(place: _Place, provisions: Sequence[Provision]) -> list[Provision]:
+def _provisions_at(place: _Place, provisions: Sequence[LawText]) -> list[LawText]:
     of_law = [provision for provision in provisions if _same_law(place.law, provision.law)]
     for sought in (place.locator, replace(place.locator, subitem="")):
         found = [one for one in of_law if _whole(sought).contains(_whole(one.locator, inner=True))]

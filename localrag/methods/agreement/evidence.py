@@ -26,7 +26,7 @@ _LABELLED = re.compile(r"(?P<label>第[0-9０-９の]+項(?:第[0-9０-９の]+�
 
 
 @dataclass(frozen=True, slots=True)
-class Provision:
+class LawText:
     """A paragraph, an item or a subitem, without what stands below it.
 
     Attributes:
@@ -48,7 +48,7 @@ class Provision:
     weight: float = 1.0
 
 
-def provisions_found(store: Lookups, hits: Sequence[Hit]) -> list[Provision]:
+def provisions_found(store: Lookups, hits: Sequence[Hit]) -> list[LawText]:
     """The provisions of all hits, weighed by the score of the hit relative to the best."""
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     return [
@@ -58,7 +58,7 @@ def provisions_found(store: Lookups, hits: Sequence[Hit]) -> list[Provision]:
     ]
 
 
-def provisions_of(store: Lookups, unit: Passage, weight: float = 1.0) -> list[Provision]:
+def provisions_of(store: Lookups, unit: Passage, weight: float = 1.0) -> list[LawText]:
     """The provisions of a retrieved passage, in reading order."""
     law = store.document(unit.document_id).title
     if unit.layer == PASSAGES:
@@ -71,12 +71,12 @@ def provisions_of(store: Lookups, unit: Passage, weight: float = 1.0) -> list[Pr
     return list(_own_words(inside or [unit], law, weight))
 
 
-def provisions_in(context: str) -> list[Provision]:
+def provisions_in(context: str) -> list[LawText]:
     """The provisions of a text with Markdown headings: ``## law``, ``### 第5条``, ``#### 第1項``.
 
     A heading that names no place (of a guideline) is passed over, the lines under it are not.
     """
-    found: list[Provision] = []
+    found: list[LawText] = []
     headings: dict[int, str] = {}
     stems: dict[int, str] = {}
     at = 0
@@ -102,7 +102,7 @@ def provisions_in(context: str) -> list[Provision]:
             if bullet := _BULLET.match(words):
                 locator = replace(locator, subitem=str(IROHA.index(bullet["sign"]) + 1))
             law = headings.get(_LAW_LEVEL, "")
-            found.append(Provision("", law, locator, words, start, above))
+            found.append(LawText("", law, locator, words, start, above))
         at += len(line)
     return found
 
@@ -117,7 +117,7 @@ def _locator(place: str) -> Locator:
     return citations[-1].locator if citations else Locator()
 
 
-def _lines(unit: Passage, law: str) -> Iterator[Provision]:
+def _lines(unit: Passage, law: str) -> Iterator[LawText]:
     """The lines of a passage that is no statute; one may open with its place (第1項第2号)."""
     outer = unit.locator if unit.locator.article else _locator(unit.header)
     named = find_citations(unit.header)
@@ -129,11 +129,11 @@ def _lines(unit: Passage, law: str) -> Iterator[Provision]:
         text = line[label.end() if label else 0 :].strip()
         if text:
             place = replace(outer, paragraph=inner.paragraph, item=inner.item)
-            yield Provision(unit.id, law, place, text, at + line.index(text))
+            yield LawText(unit.id, law, place, text, at + line.index(text))
         at += len(line)
 
 
-def _own_words(inside: Sequence[Passage], law: str, weight: float) -> Iterator[Provision]:
+def _own_words(inside: Sequence[Passage], law: str, weight: float) -> Iterator[LawText]:
     ordered = sorted(inside, key=lambda passage: (passage.start, -passage.end))
     parents: list[tuple[Passage, str]] = []
     for passage, following in zip(ordered, [*ordered[1:], None], strict=True):
@@ -143,7 +143,7 @@ def _own_words(inside: Sequence[Passage], law: str, weight: float) -> Iterator[P
         end = following.start if following is not None and has_children else passage.end
         text = passage.text[: end - passage.start].rstrip()
         above = tuple(words for _, words in parents)
-        yield Provision(passage.id, law, passage.locator, text, passage.start, above, weight)
+        yield LawText(passage.id, law, passage.locator, text, passage.start, above, weight)
         if has_children:
             parents.append((passage, text))
 
@@ -156,20 +156,20 @@ _HIRAGANA = ("ぁ", "ん")
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ComparableProvision:
     """A provision with its words made comparable.
 
     Attributes:
         terms: content words of the provision, of those it stands under, and of its place.
     """
 
-    provision: Provision
+    provision: LawText
     terms: frozenset[str]
 
 
 def evidence_for(
-    question: str, options: Sequence[str], provisions: Sequence[Provision]
-) -> list[Evidence]:
+    question: str, options: Sequence[str], provisions: Sequence[LawText]
+) -> list[ComparableProvision]:
     """The provisions nearest to the question, to each option and to both, in their order."""
     kept: set[int] = set()
     for text in (question, *options, *(question + option for option in options)):
@@ -177,7 +177,7 @@ def evidence_for(
         near = [_nearness(sought, provision) for provision in provisions]
         kept.update(sorted(range(len(provisions)), key=lambda i: (-near[i], i))[:_KEPT])
     return [
-        Evidence(
+        ComparableProvision(
             provisions[i],
             content_terms(provisions[i].text).union(
                 content_terms(cite(provisions[i].law, provisions[i].locator)),
@@ -200,7 +200,7 @@ def _pairs(text: str) -> frozenset[str]:
     return frozenset(pair for pair in ngrams(text, 2) if not _is_hiragana(pair))
 
 
-def _nearness(sought: frozenset[str], provision: Provision) -> float:
+def _nearness(sought: frozenset[str], provision: LawText) -> float:
     own = _pairs(provision.text)
     above = frozenset[str]().union(*map(_pairs, provision.above)) - own
     found = len(sought & own) + _FROM_ABOVE * len(sought & above)

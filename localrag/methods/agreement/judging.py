@@ -9,7 +9,7 @@ from math import exp, fsum
 from typing import Any, NamedTuple
 
 from localrag.methods.agreement import citations, statements
-from localrag.methods.agreement.evidence import Provision
+from localrag.methods.agreement.evidence import LawText
 from localrag.methods.agreement.types import Judgement, Signs
 from localrag.methods.agreement.wording import ngrams
 from localrag.methods.choices import mark
@@ -20,7 +20,7 @@ HELD_OUT = "cross-validated: weights fitted without this question"
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class SignWeights:
     """How much each sign counts; fitted by ``scripts/train_statute_lexical.py``.
 
     Attributes:
@@ -32,7 +32,7 @@ class Weights:
     citations: Mapping[str, float]
 
 
-class Fitted(NamedTuple):
+class FittedWeights(NamedTuple):
     """All weights that the package carries.
 
     Attributes:
@@ -40,16 +40,16 @@ class Fitted(NamedTuple):
         without: by the mark of a training question, what was fitted without it.
     """
 
-    everything: Weights
-    without: Mapping[str, Weights]
+    everything: SignWeights
+    without: Mapping[str, SignWeights]
 
 
 @cache
-def fitted() -> Fitted:
+def fitted() -> FittedWeights:
     """The weights of the package, with their provenance in ``weights.toml``."""
     text = files("localrag.methods.agreement").joinpath("weights.toml").read_text(encoding="utf-8")
     read = tomllib.loads(text)
-    return Fitted(
+    return FittedWeights(
         _weights(read),
         {question: _weights(fold) for fold in read["folds"] for question in fold["questions"]},
     )
@@ -60,14 +60,14 @@ def is_held_out(question: str, options: Sequence[str]) -> bool:
     return mark(question, options) in fitted().without
 
 
-def weights_for(question: str, options: Sequence[str]) -> Weights:
+def weights_for(question: str, options: Sequence[str]) -> SignWeights:
     """The weights for a question, which were fitted without it."""
     everything, without = fitted()
     return without.get(mark(question, options), everything)
 
 
-def _weights(read: Mapping[str, Any]) -> Weights:
-    return Weights(read["statements"], read["citations"])
+def _weights(read: Mapping[str, Any]) -> SignWeights:
+    return SignWeights(read["statements"], read["citations"])
 
 
 # A provision of at most so many characters is quoted as a whole, with its exception.
@@ -77,8 +77,8 @@ _SHORT = 400
 def judge(
     question: str,
     options: Sequence[str],
-    provisions: Sequence[Provision],
-    weights: Weights | None = None,
+    provisions: Sequence[LawText],
+    weights: SignWeights | None = None,
 ) -> list[Judgement]:
     """How far each option agrees with the provisions, and how probable it is the one wanted.
 
@@ -101,7 +101,7 @@ def judge(
 
 
 def observe(
-    question: str, options: Sequence[str], provisions: Sequence[Provision]
+    question: str, options: Sequence[str], provisions: Sequence[LawText]
 ) -> tuple[str, list[Signs]]:
     """The signs of each option, and which weights they are for: "statements" or "citations"."""
     if citations.names_provisions(options):
@@ -132,7 +132,7 @@ def choose(options: Sequence[str], probable: Sequence[float]) -> int:
     return max(range(len(options)), key=lambda i: (probable[i], options[i]))
 
 
-def _quoted(option: str, provision: Provision | None) -> tuple[str, int]:
+def _quoted(option: str, provision: LawText | None) -> tuple[str, int]:
     """The words of the provision that are nearest to the option, and where they begin."""
     if provision is None:
         return "", -1

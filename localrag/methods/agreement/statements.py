@@ -5,10 +5,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from localrag.methods.agreement.evidence import Evidence, Provision, content_terms, evidence_for
-from localrag.methods.agreement.types import Finding, Kind, Signs
+from localrag.methods.agreement.evidence import (
+    ComparableProvision,
+    LawText,
+    content_terms,
+    evidence_for,
+)
+from localrag.methods.agreement.types import Observation, ObservationKind, Signs
 from localrag.methods.agreement.wording import (
-    Quantity,
+    NumberWithUnit,
     absolutes,
     concession,
     exclusions,
@@ -46,7 +51,7 @@ _SHOWN = 3
 
 
 def signs_of_statements(
-    question: str, options: Sequence[str], provisions: Sequence[Provision]
+    question: str, options: Sequence[str], provisions: Sequence[LawText]
 ) -> list[Signs]:
     """Observe each option.
 
@@ -75,7 +80,7 @@ def signs_of_statements(
 class _Law:
     """The words of all provisions that the options are held against."""
 
-    def __init__(self, evidence: Sequence[Evidence]) -> None:
+    def __init__(self, evidence: Sequence[ComparableProvision]) -> None:
         self.evidence = evidence
         texts = [text for one in evidence for text in (one.provision.text, *one.provision.above)]
         texts = list(dict.fromkeys(texts))
@@ -113,7 +118,7 @@ class _Comparison:
     law: _Law
     weights: Mapping[str, float]
     own_pairs: frozenset[str]
-    own_quantities: frozenset[Quantity]
+    own_quantities: frozenset[NumberWithUnit]
 
     def signs(self) -> Signs:
         if not self.law.evidence:
@@ -130,13 +135,13 @@ class _Comparison:
         kinds = Counter(finding.kind for finding in findings)
         values = {
             "coverage": math.log(shares[id(nearest[0])]),
-            "absolute": -float(kinds[Kind.ABSOLUTE] > 0),
-            "hedge": float(kinds[Kind.HEDGE]),
-            "concession": -float(kinds[Kind.CONCESSION]),
-            "denial": -float(kinds[Kind.DENIAL]),
-            "negation": -float(kinds[Kind.NEGATION]),
+            "absolute": -float(kinds[ObservationKind.ABSOLUTE] > 0),
+            "hedge": float(kinds[ObservationKind.HEDGE]),
+            "concession": -float(kinds[ObservationKind.CONCESSION]),
+            "denial": -float(kinds[ObservationKind.DENIAL]),
+            "negation": -float(kinds[ObservationKind.NEGATION]),
             "exclusion": -self._exclusion()[0],
-            "quantity": -float(kinds[Kind.QUANTITY] > 0),
+            "quantity": -float(kinds[ObservationKind.QUANTITY] > 0),
         }
         return Signs(values, nearest[0].provision, findings)
 
@@ -144,7 +149,7 @@ class _Comparison:
         found = sum(weight for term, weight in self.weights.items() if term in terms)
         return (found + _PRIOR_FOUND) / (sum(self.weights.values()) + _PRIOR_ALL)
 
-    def _other_quantities(self, nearest: Sequence[Evidence]) -> Iterator[Finding]:
+    def _other_quantities(self, nearest: Sequence[ComparableProvision]) -> Iterator[Observation]:
         """Quantities in whose place the nearest provision has another one.
 
         One without a counterpart may be the case put, which no law needs to mention.
@@ -157,25 +162,27 @@ class _Comparison:
                 filter(None, ([q for q in near if q.unit == own.unit] for near in there)), []
             )
             if alike and own not in alike:
-                yield Finding(Kind.QUANTITY, False, str(own), "、".join(sorted(map(str, alike))))
+                yield Observation(
+                    ObservationKind.QUANTITY, False, str(own), "、".join(sorted(map(str, alike)))
+                )
 
-    def _wording(self) -> Iterator[Finding]:
+    def _wording(self) -> Iterator[Observation]:
         for word in absolutes(self.option):
             if word not in self.law.folded:
-                yield Finding(Kind.ABSOLUTE, False, word)
+                yield Observation(ObservationKind.ABSOLUTE, False, word)
         if words := hedge(self.option):
-            yield Finding(Kind.HEDGE, True, words)
+            yield Observation(ObservationKind.HEDGE, True, words)
         if words := concession(self.option):
-            yield Finding(Kind.CONCESSION, False, words)
+            yield Observation(ObservationKind.CONCESSION, False, words)
         if words := unmatched_denial(self.option, self.law.nearest_sentences(self.option)):
-            yield Finding(Kind.DENIAL, False, words)
+            yield Observation(ObservationKind.DENIAL, False, words)
 
-    def _turned(self) -> Iterator[Finding]:
+    def _turned(self) -> Iterator[Observation]:
         """Words that the option negates and the law only affirms, or the other way round."""
         for word, ways in negations(self.option).items():
             there = self.law.negations.get(word)
             if there is not None and not ways & there:
-                yield Finding(Kind.NEGATION, False, word)
+                yield Observation(ObservationKind.NEGATION, False, word)
 
     def _exclusion(self) -> tuple[float, str]:
         """How far the option is what the law excepts, 0 to 1, and the words of the exception."""
@@ -190,12 +197,12 @@ class _Comparison:
             best = max(best, (of_words * of_option**0.5, words))
         return best
 
-    def _excluded(self) -> Iterator[Finding]:
+    def _excluded(self) -> Iterator[Observation]:
         extent, words = self._exclusion()
         if extent > _TOLD:
-            yield Finding(Kind.EXCLUSION, False, words)
+            yield Observation(ObservationKind.EXCLUSION, False, words)
 
-    def _foreign_terms(self) -> Iterator[Finding]:
+    def _foreign_terms(self) -> Iterator[Observation]:
         foreign = [term for term in self.weights if len(term) > 1 and term not in self.law.terms]
         for term in sorted(foreign, key=self.weights.__getitem__, reverse=True)[:_SHOWN]:
-            yield Finding(Kind.FOREIGN, False, term)
+            yield Observation(ObservationKind.FOREIGN, False, term)

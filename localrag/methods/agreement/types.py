@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from localrag.methods.agreement.evidence import Provision
+from localrag.methods.agreement.evidence import LawText
 
 
-class Kind(StrEnum):
+class ObservationKind(StrEnum):
     """What a finding is about."""
 
     QUANTITY = "quantity"
@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Observation:
     """One thing that speaks for or against an option's agreement with the law.
 
     Attributes:
@@ -33,7 +33,7 @@ class Finding:
         law: the words of the law they are held against; "" where it has none.
     """
 
-    kind: Kind
+    kind: ObservationKind
     agrees: bool
     said: str = ""
     law: str = ""
@@ -50,8 +50,8 @@ class Signs:
     """
 
     values: Mapping[str, float]
-    provision: Provision | None
-    findings: tuple[Finding, ...]
+    provision: LawText | None
+    findings: tuple[Observation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +70,27 @@ class Judgement:
 
     agreement: float
     share: float
-    provision: Provision | None
+    provision: LawText | None
     quote: str
     start: int
-    findings: tuple[Finding, ...]
+    findings: tuple[Observation, ...]
 
 
 _WORDS = {
-    Kind.QUANTITY: "「{said}」に対し条文は「{law}」",
-    Kind.FOREIGN: "「{said}」の語が条文にない",
-    Kind.ABSOLUTE: "例外を認めない「{said}」が条文にない",
-    Kind.HEDGE: "「{said}」と例外の余地を残している",
-    Kind.CONCESSION: "「{said}」と要件を問題にしていない",
-    Kind.DENIAL: "「{said}」に当たる定めが条文にない",
-    Kind.NEGATION: "「{said}」の肯定・否定が条文と逆である",
-    Kind.EXCLUSION: "条文が除いている：「{law}」",
-    Kind.MISSING: "その条文が手元にない",
-    Kind.NAMED: "設問が既に挙げている条文である",
-    Kind.COMMON: "設問と共通の語：{said}",
+    ObservationKind.QUANTITY: "「{said}」に対し条文は「{law}」",
+    ObservationKind.FOREIGN: "「{said}」の語が条文にない",
+    ObservationKind.ABSOLUTE: "例外を認めない「{said}」が条文にない",
+    ObservationKind.HEDGE: "「{said}」と例外の余地を残している",
+    ObservationKind.CONCESSION: "「{said}」と要件を問題にしていない",
+    ObservationKind.DENIAL: "「{said}」に当たる定めが条文にない",
+    ObservationKind.NEGATION: "「{said}」の肯定・否定が条文と逆である",
+    ObservationKind.EXCLUSION: "条文が除いている：「{law}」",
+    ObservationKind.MISSING: "その条文が手元にない",
+    ObservationKind.NAMED: "設問が既に挙げている条文である",
+    ObservationKind.COMMON: "設問と共通の語：{said}",
 }
 
 
-def in_words(finding: Finding) -> str:
+def in_words(finding: Observation) -> str:
     """One clause, without a full stop at its end."""
     return _WORDS[finding.kind].format(said=finding.said, law=finding.law)

@@ -157,7 +157,7 @@ _ASKED = re.compile(r"期間|期限|[価金総]?額|割合|数(?=を|の|$)|日�
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class NumberWithUnit:
     """A number with its unit.
 
     Attributes:
@@ -173,11 +173,13 @@ class Quantity:
 
 
 @lru_cache(maxsize=8192)
-def quantities(text: str) -> frozenset[Quantity]:
+def quantities(text: str) -> frozenset[NumberWithUnit]:
     """The quantities in a text, whatever their spelling: 三月, 3か月 and ３箇月 are one."""
     plain = _NO_QUANTITY.sub("", fold(text))
     return frozenset(
-        Quantity(number, unit) for number, unit, bound in _QUANTITY.findall(plain) if unit or bound
+        NumberWithUnit(number, unit)
+        for number, unit, bound in _QUANTITY.findall(plain)
+        if unit or bound
     )
 
 

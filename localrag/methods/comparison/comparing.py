@@ -9,10 +9,10 @@ from localrag.methods.comparison import values
 from localrag.methods.comparison.ordering import by_age, by_amount, by_time
 from localrag.methods.comparison.sameness import same
 from localrag.methods.comparison.types import (
-    Comparison,
-    Finding,
-    Outcome,
+    ComparisonKind,
+    ComparisonOutcome,
     Side,
+    Truth,
     all_of,
     any_of,
     statement,
@@ -25,20 +25,24 @@ from localrag.reading.quantities import Quantity
 from localrag.reading.units import COUNT, ORDINAL
 from localrag_indexes.analysis.normalize import normalize
 
-_ORDERS: dict[Comparison, tuple[Callable[[Sequence[Side], bool], Outcome | None], bool]] = {
-    Comparison.EARLIER: (by_time, True),
-    Comparison.LATER: (by_time, False),
-    Comparison.OLDER: (by_age, True),
-    Comparison.YOUNGER: (by_age, False),
-    Comparison.MORE: (by_amount, False),
-    Comparison.LESS: (by_amount, True),
+_ORDERS: dict[
+    ComparisonKind, tuple[Callable[[Sequence[Side], bool], ComparisonOutcome | None], bool]
+] = {
+    ComparisonKind.EARLIER: (by_time, True),
+    ComparisonKind.LATER: (by_time, False),
+    ComparisonKind.OLDER: (by_age, True),
+    ComparisonKind.YOUNGER: (by_age, False),
+    ComparisonKind.MORE: (by_amount, False),
+    ComparisonKind.LESS: (by_amount, True),
 }
 
 _CLEARLY, _HARDLY = 1.5, 0.1
 """How much nearer a side must come in wording than any other, and the least that counts."""
 
 
-def compare(comparison: Comparison, sides: Sequence[Side], condition: str = "") -> Outcome | None:
+def compare(
+    comparison: ComparisonKind, sides: Sequence[Side], condition: str = ""
+) -> ComparisonOutcome | None:
     """Compute what is asked about the sides.
 
     Args:
@@ -50,40 +54,39 @@ def compare(comparison: Comparison, sides: Sequence[Side], condition: str = "") 
 
     Returns:
         None where a value cannot be read, their kinds differ, or code cannot decide what holds.
-        Where values are read but cannot be told apart, `Outcome.side` is None and `because` says
-        why.
+        Where values are read but cannot be told apart, `side` is None and `because` says why.
     """
     if not sides or not all(any(map(str.strip, side.objects)) for side in sides):
         return None
     if order := _ORDERS.get(comparison):
         rank, first = order
         return rank(sides, first) if len(sides) > 1 else None
-    if comparison in (Comparison.SAME, Comparison.DIFFERENT):
+    if comparison in (ComparisonKind.SAME, ComparisonKind.DIFFERENT):
         if len(sides) < 2:
             return None
-        return _decision(same(sides, condition), negated=comparison is Comparison.DIFFERENT)
+        return _decision(same(sides, condition), negated=comparison is ComparisonKind.DIFFERENT)
     if not condition.strip():
         return None
     findings = [_named(side, meets(side, condition)) for side in sides]
-    if comparison is Comparison.WHICH:
+    if comparison is ComparisonKind.WHICH:
         return _the_one(findings) or _the_likeliest(sides, condition, findings)
-    return _decision((all_of if comparison is Comparison.EACH else any_of)(findings))
+    return _decision((all_of if comparison is ComparisonKind.EACH else any_of)(findings))
 
 
-def _decision(finding: Finding, *, negated: bool = False) -> Outcome | None:
+def _decision(finding: Truth, *, negated: bool = False) -> ComparisonOutcome | None:
     if finding.holds is None:
         return None
-    return Outcome(
+    return ComparisonOutcome(
         holds=finding.holds is not negated, because=finding.because, certain=finding.certain
     )
 
 
-def _named(side: Side, finding: Finding) -> Finding:
+def _named(side: Side, finding: Truth) -> Truth:
     because = f"{side.name}：{finding.because}" if finding.because else ""
     return finding._replace(because=because)
 
 
-def _the_one(findings: Sequence[Finding]) -> Outcome | None:
+def _the_one(findings: Sequence[Truth]) -> ComparisonOutcome | None:
     """The side that meets the condition; one that surely does goes before those that may."""
     met = [place for place, finding in enumerate(findings) if finding.holds]
     sure = [place for place in met if findings[place].certain]
@@ -91,24 +94,24 @@ def _the_one(findings: Sequence[Finding]) -> Outcome | None:
     if len(chosen) == 1:
         decided = all(finding.holds is not None for finding in findings)
         certain = findings[chosen[0]].certain and len(met) == 1 and decided
-        return Outcome(side=chosen[0], because=_because(findings), certain=certain)
+        return ComparisonOutcome(side=chosen[0], because=_because(findings), certain=certain)
     certain = all(finding.certain and finding.holds is not None for finding in findings)
-    return Outcome(because=_because(findings)) if certain else None
+    return ComparisonOutcome(because=_because(findings)) if certain else None
 
 
 def _the_likeliest(
-    sides: Sequence[Side], condition: str, findings: Sequence[Finding]
-) -> Outcome | None:
+    sides: Sequence[Side], condition: str, findings: Sequence[Truth]
+) -> ComparisonOutcome | None:
     """The side whose words come nearest to the condition, where none is as near."""
     if all(finding.holds is None for finding in findings):
         return None
     shares = [suits(side, condition) for side in sides]
     first, second = sorted(shares, reverse=True)[:2] if len(shares) > 1 else (*shares, 0.0)
     side = shares.index(first) if first >= _CLEARLY * max(second, _HARDLY) else None
-    return Outcome(side=side, because=_because(findings), certain=False)
+    return ComparisonOutcome(side=side, because=_because(findings), certain=False)
 
 
-def _because(findings: Sequence[Finding]) -> str:
+def _because(findings: Sequence[Truth]) -> str:
     return "、".join(finding.because for finding in findings if finding.because)
 
 
@@ -141,14 +144,14 @@ class When:
     rest: str
 
 
-def meets(side: Side, condition: str) -> Finding:
+def meets(side: Side, condition: str) -> Truth:
     """Whether an object of the side meets the condition.
 
     The condition is read as a time, a quantity or a place where the objects say such a thing, else
     as a text, of which likeness is no fact. What needs today's date is not decided.
     """
     if _NEEDS_TODAY.search(normalize(condition)):
-        return Finding(None, "")
+        return Truth(None, "")
     when = _when(condition)
     return any_of(_meets(text, side.predicate, condition, when) for text in side.objects)
 
@@ -159,7 +162,7 @@ def suits(side: Side, condition: str) -> float:
     return max((values.coverage(asked, values.spelt(text)) for text in side.objects), default=0.0)
 
 
-def _meets(text: str, predicate: str, condition: str, when: When | None) -> Finding:
+def _meets(text: str, predicate: str, condition: str, when: When | None) -> Truth:
     return (
         (_in_time(text, predicate, when) if when else None)
         or _in_amount(text, condition)
@@ -197,7 +200,7 @@ def _when(condition: str) -> When | None:
     return None
 
 
-def _in_time(text: str, predicate: str, when: When) -> Finding | None:
+def _in_time(text: str, predicate: str, when: When) -> Truth | None:
     value = dates.read(text, predicate)
     if value is None:
         found = dates.find(text)
@@ -224,7 +227,7 @@ def _lies_in(date: Date, when: When) -> tuple[bool | None, bool]:
     return holds, any(other is not holds for other in others)
 
 
-def _period_in_time(value: Period, when: When) -> Finding:
+def _period_in_time(value: Period, when: When) -> Truth:
     ends = [value.start, *([value.end] if value.end else [])]
     beginning, end = _OF_BEGINNING.search(when.rest), _OF_END.search(when.rest)
     if end and not beginning:
@@ -236,14 +239,14 @@ def _period_in_time(value: Period, when: When) -> Finding:
     return _membership(str(value), when.named, holds, certain=not others)
 
 
-def _in_amount(text: str, condition: str) -> Finding | None:
+def _in_amount(text: str, condition: str) -> Truth | None:
     asked, whole = _quantity(condition), quantities.read(text)
     amount = whole or _quantity(text)
     if asked is None or amount is None:
         return None
     if asked.dimension != amount.dimension:
         bounded = whole is not None and not asked.span.is_point
-        return Finding(None, statement(amount.text, "?", asked.text)) if bounded else None
+        return Truth(None, statement(amount.text, "?", asked.text)) if bounded else None
     # A number in a name says nothing: 青坂46 against 赤坂46.
     if whole is None and asked.span.is_point:
         return None
@@ -263,7 +266,7 @@ def _quantity(text: str) -> Quantity | None:
     return found[0]
 
 
-def _in_place(text: str, predicate: str, condition: str) -> Finding | None:
+def _in_place(text: str, predicate: str, condition: str) -> Truth | None:
     asked = values.read_place(_AROUND_PLACE.sub("", normalize(condition).strip()), predicate)
     place = values.read_place(text, predicate)
     if asked is None or place is None:
@@ -272,18 +275,18 @@ def _in_place(text: str, predicate: str, condition: str) -> Finding | None:
     if holds is None:
         return None
     sign = "=" if place.parts == asked.parts else "⊂" if holds else "⊄"
-    return Finding(holds, statement(place.text, sign, asked.text))
+    return Truth(holds, statement(place.text, sign, asked.text))
 
 
-def _in_words(text: str, condition: str) -> Finding:
+def _in_words(text: str, condition: str) -> Truth:
     asked = folded(condition)
     if values.spelt(condition) in map(values.spelt, (text, *values.items(text))):
-        return Finding(True, statement(text, "=", condition))
+        return Truth(True, statement(text, "=", condition))
     likely = values.likely(asked, text)
-    return Finding(likely, statement(text, "≒" if likely else "≠", condition), certain=False)
+    return Truth(likely, statement(text, "≒" if likely else "≠", condition), certain=False)
 
 
-def _membership(value: str, bounds: str, holds: bool | None, *, certain: bool = True) -> Finding:
-    return Finding(
+def _membership(value: str, bounds: str, holds: bool | None, *, certain: bool = True) -> Truth:
+    return Truth(
         holds, statement(value, {True: "∈", False: "∉", None: "?"}[holds], bounds), certain
     )

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from localrag.methods.comparison import values
-from localrag.methods.comparison.types import Finding, Side, all_of, any_of, statement
-from localrag.methods.comparison.values import Place, Text, Value, folded, items, read
+from localrag.methods.comparison.types import Side, Truth, all_of, any_of, statement
+from localrag.methods.comparison.values import Address, Text, Value, folded, items, read
 from localrag.reading.dates import Date, Period
 from localrag.reading.quantities import Quantity
 
@@ -14,7 +14,7 @@ _NEW_SCHOOL_YEAR = (4, 2)
 """Who is born on 1 April still belongs to those born before (学校教育法第17条, 年齢計算法)."""
 
 
-def same(sides: Sequence[Side], respect: str = "") -> Finding:
+def same(sides: Sequence[Side], respect: str = "") -> Truth:
     """Whether all sides share an object.
 
     Args:
@@ -44,7 +44,7 @@ def _values(side: Side) -> list[Value]:
     return values
 
 
-def _alike(one: Value, other: Value, respect: str) -> Finding:
+def _alike(one: Value, other: Value, respect: str) -> Truth:
     if respect and (compared := _in_respect(one, other, respect)):
         return compared
     match one, other:
@@ -52,14 +52,14 @@ def _alike(one: Value, other: Value, respect: str) -> Finding:
             return _alike_dates(one, other)
         case Quantity(), Quantity():
             return _alike_quantities(one, other)
-        case Place(), Place():
+        case Address(), Address():
             return _alike_places(one, other)
         case Period(), Period():
             return _equation(one.text, other.text, one == other)
     return alike_texts(one.text, other.text)
 
 
-def alike_texts(one: str, other: str) -> Finding:
+def alike_texts(one: str, other: str) -> Truth:
     """Whether two texts say the same; that one holds the other makes it likely, no more.
 
     A note tells apart what is called the same: 所属 until 1990, an album of the name of a song.
@@ -72,11 +72,11 @@ def alike_texts(one: str, other: str) -> Finding:
         or values.contains(values.spelt(one), theirs)
         or values.contains(values.spelt(other), ours)
     ):
-        return Finding(True, statement(one, "≒", other), certain=False)
-    return Finding(False, statement(one, "≠", other), certain=not values.coverage(ours, theirs))
+        return Truth(True, statement(one, "≒", other), certain=False)
+    return Truth(False, statement(one, "≠", other), certain=not values.coverage(ours, theirs))
 
 
-def _alike_dates(one: Date, other: Date) -> Finding:
+def _alike_dates(one: Date, other: Date) -> Truth:
     if one.has_year != other.has_year:
         days = [(date.month, date.day) for date in (one, other)]
         return _equation(str(one), str(other), None if None in days[0] else days[0] == days[1])
@@ -85,7 +85,7 @@ def _alike_dates(one: Date, other: Date) -> Finding:
     return _equation(str(one), str(other), None if one.span.overlaps(other.span) else False)
 
 
-def _alike_quantities(one: Quantity, other: Quantity) -> Finding:
+def _alike_quantities(one: Quantity, other: Quantity) -> Truth:
     if one.dimension != other.dimension:
         return alike_texts(one.text, other.text)
     if one.span == other.span:
@@ -93,32 +93,32 @@ def _alike_quantities(one: Quantity, other: Quantity) -> Finding:
     return _equation(one.text, other.text, None if one.span.overlaps(other.span) else False)
 
 
-def _alike_places(one: Place, other: Place) -> Finding:
+def _alike_places(one: Address, other: Address) -> Truth:
     if one.parts == other.parts:
         if one.note == other.note:
             return _equation(one.text, other.text, True)
-        return Finding(True, statement(one.text + one.note, "≒", other.text + other.note), False)
+        return Truth(True, statement(one.text + one.note, "≒", other.text + other.note), False)
     if one.within(other) or other.within(one):
         inner, outer = (one, other) if one.within(other) else (other, one)
-        return Finding(True, statement(inner.text, "⊂", outer.text), certain=False)
+        return Truth(True, statement(inner.text, "⊂", outer.text), certain=False)
     if one.within(other) is False:
         return _equation(one.text, other.text, False)
     return alike_texts(one.text, other.text)
 
 
-def _in_respect(one: Value, other: Value, respect: str) -> Finding | None:
+def _in_respect(one: Value, other: Value, respect: str) -> Truth | None:
     """Compared in what the words name; None where they name nothing that the values have."""
     for words, kind, key, shown in _RESPECTS:
         if words.search(respect) and isinstance(one, kind) and isinstance(other, kind):
             ours, theirs = key(one), key(other)
             if ours is None or theirs is None:
-                return Finding(None, f"{one.text}と{other.text}の{respect}は決まらない")
+                return Truth(None, f"{one.text}と{other.text}の{respect}は決まらない")
             return _equation(shown.format(ours), shown.format(theirs), ours == theirs)
     return None
 
 
-def _equation(one: str, other: str, holds: bool | None) -> Finding:
-    return Finding(holds, statement(one, {True: "=", False: "≠", None: "?"}[holds], other))
+def _equation(one: str, other: str, holds: bool | None) -> Truth:
+    return Truth(holds, statement(one, {True: "=", False: "≠", None: "?"}[holds], other))
 
 
 def _school_year(date: Date) -> int | None:
@@ -152,7 +152,7 @@ def _birthday(date: Date) -> tuple[int, int] | None:
     return None if date.month is None or date.day is None else (date.month, date.day)
 
 
-def _part(*kinds: str) -> Callable[[Place], str | None]:
+def _part(*kinds: str) -> Callable[[Address], str | None]:
     return lambda place: next(
         filter(None, (values.part_of(place.text, kind) for kind in kinds)), None
     )
@@ -167,8 +167,8 @@ _RESPECTS: tuple[tuple[re.Pattern[str], type[Any], Callable[[Any], Any], str], .
     (re.compile("月日|誕生日"), Date, _birthday, "{0[0]}月{0[1]}日"),
     (re.compile("年(?!齢)"), Date, lambda date: date.year, "{}年"),
     (re.compile("月"), Date, lambda date: date.month, "{}月"),
-    (re.compile("都道府県|県|都(?!市)|府|道"), Place, lambda place: place.prefecture, "{}"),
-    (re.compile("市"), Place, _part("city"), "{}"),
-    (re.compile("区"), Place, _part("ward"), "{}"),
-    (re.compile("[町村]"), Place, _part("town"), "{}"),
+    (re.compile("都道府県|県|都(?!市)|府|道"), Address, lambda place: place.prefecture, "{}"),
+    (re.compile("市"), Address, _part("city"), "{}"),
+    (re.compile("区"), Address, _part("ward"), "{}"),
+    (re.compile("[町村]"), Address, _part("town"), "{}"),
 )

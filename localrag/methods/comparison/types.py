@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Comparison(StrEnum):
+class ComparisonKind(StrEnum):
     """What is asked about two sides or more.
 
     EARLIER, LATER: which comes first, or last, in time.
@@ -46,7 +46,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ComparisonOutcome:
     """What code found out.
 
     Attributes:
@@ -67,7 +67,7 @@ class Outcome:
 _SHOWN, _REASONS = 60, 5
 
 
-class Finding(NamedTuple):
+class Truth(NamedTuple):
     """Whether a statement holds.
 
     Attributes:
@@ -91,17 +91,17 @@ def cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def any_of(findings: Iterable[Finding]) -> Finding:
+def any_of(findings: Iterable[Truth]) -> Truth:
     """Whether one of the statements holds: the first that surely does, else that likely does."""
     return _prevailing(findings, decisive=True)
 
 
-def all_of(findings: Iterable[Finding]) -> Finding:
+def all_of(findings: Iterable[Truth]) -> Truth:
     """Whether all of the statements hold: the first that surely does not, else likely not."""
     return _prevailing(findings, decisive=False)
 
 
-def _prevailing(findings: Iterable[Finding], *, decisive: bool) -> Finding:
+def _prevailing(findings: Iterable[Truth], *, decisive: bool) -> Truth:
     known = list(findings)
     deciding = [finding for finding in known if finding.holds is decisive]
     if deciding:
@@ -110,5 +110,5 @@ def _prevailing(findings: Iterable[Finding], *, decisive: bool) -> Finding:
     left_out = len(reasons) - _REASONS
     because = "、".join(reasons[:_REASONS]) + (f" ほか{left_out}件" if left_out > 0 else "")
     if not known or any(finding.holds is None for finding in known):
-        return Finding(None, because)
-    return Finding(not decisive, because, all(finding.certain for finding in known))
+        return Truth(None, because)
+    return Truth(not decisive, because, all(finding.certain for finding in known))

@@ -42,7 +42,7 @@ _ADDRESS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Address:
     """A place, from the largest part of its address to the smallest.
 
     Attributes:
@@ -64,7 +64,7 @@ class Place:
             return first
         return _SHORT.get(first[:-1]) if first.endswith("市") else None
 
-    def within(self, other: "Place") -> bool | None:
+    def within(self, other: "Address") -> bool | None:
         """Whether this place is the other one or lies in it; None where that is left open.
 
         Prefectures lie in Japan and in their part of it (関東, 九州地方).
@@ -83,7 +83,7 @@ class Place:
         return None
 
 
-def read_place(text: str, predicate: str = "") -> Place | None:
+def read_place(text: str, predicate: str = "") -> Address | None:
     """The place that a text names, with or without prefecture.
 
     Args:
@@ -109,7 +109,7 @@ def read_place(text: str, predicate: str = "") -> Place | None:
         parts = [part for part in re.split(r"[・、, ]", plain) if part]
     elif rest:
         parts.append(rest)
-    return Place(tuple(parts), plain, note) if parts else None
+    return Address(tuple(parts), plain, note) if parts else None
 
 
 def part_of(text: str, kind: str) -> str | None:
@@ -176,7 +176,7 @@ class Text:
     folded: str
 
 
-Value = Date | Period | Quantity | Place | Text
+Value = Date | Period | Quantity | Address | Text
 
 
 def read(text: str, predicate: str = "") -> Value:

@@ -18,7 +18,7 @@ from localrag.methods.choices import LABELS, LONGEST_REASON, choice_among, label
 from localrag.methods.lawqa_study.querying import write_query
 from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Calls, Case, Method
-from localrag.reading.evidence import Source, element
+from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.types import Answer, Claim
 from localrag.retrieval.model import Hit, Query
 from localrag.retrieval.query import full_text
@@ -58,7 +58,7 @@ def _answer(toolkit: Toolkit, asked: Query, messages: Sequence[Message]) -> Answ
 
 
 def _messages(
-    toolkit: Toolkit, asked: Query, sources: Sequence[Source], context: str = ""
+    toolkit: Toolkit, asked: Query, sources: Sequence[NumberedPassage], context: str = ""
 ) -> tuple[Message, ...]:
     return toolkit.prompt(
         "statute_choice",

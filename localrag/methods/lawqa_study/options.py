@@ -26,7 +26,7 @@ from localrag.methods.lawqa_study.querying import built_in, instruction, write_q
 from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
-from localrag.reading.evidence import Source, element
+from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.types import Answer, Claim
 from localrag.retrieval.model import Hit, Query
 from localrag.statutes.citations import LawKind, find_citations
@@ -116,7 +116,7 @@ def _known(toolkit: Toolkit, query: str, read: int, end: int) -> bool:
     return not set(toolkit.laws_named(query[:end])) <= set(toolkit.laws_named(query[:read]))
 
 
-class Verdict(StrEnum):
+class OptionVerdict(StrEnum):
     """Whether an option answers the question, by the words of the study."""
 
     RIGHT = "正しい"
@@ -128,20 +128,22 @@ class Verdict(StrEnum):
 class _Reply(BaseModel):
     # The reason comes first: the verdict is then written with it in view.
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
-    verdict: Verdict
+    verdict: OptionVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedOption:
     """An option with what was found about it."""
 
     label: str
     option: str
-    verdict: Verdict
+    verdict: OptionVerdict
     reason: str
 
 
-def judge(toolkit: Toolkit, asked: Query, label: str, option: str, hits: Sequence[Hit]) -> Judged:
+def judge(
+    toolkit: Toolkit, asked: Query, label: str, option: str, hits: Sequence[Hit]
+) -> JudgedOption:
     """Judge an option by hits, as many as the context of the model holds.
 
     Raises:
@@ -149,7 +151,7 @@ def judge(toolkit: Toolkit, asked: Query, label: str, option: str, hits: Sequenc
             reply is malformed for the second time.
     """
 
-    def messages(sources: Sequence[Source]) -> tuple[Message, ...]:
+    def messages(sources: Sequence[NumberedPassage]) -> tuple[Message, ...]:
         texts = [asked.text, option, *(source.shown for source in sources)]
         return toolkit.prompt(
             "statute_verdict",
@@ -162,17 +164,19 @@ def judge(toolkit: Toolkit, asked: Query, label: str, option: str, hits: Sequenc
         )
 
     subject = f"option {label}"
-    shown: Sequence[Source] = ()
+    shown: Sequence[NumberedPassage] = ()
     if hits:
         about = Query(asked.text, (option,))
         shown = toolkit.fitting(toolkit.sources(about, hits), messages, subject=subject)
     else:
         toolkit.note(EVIDENCE, [NOTHING_FOUND], subject=subject)
     reply = toolkit.ask(messages(shown), _Reply, f"verdict {label}")
-    return Judged(label, option, reply.verdict, reply.reason)
+    return JudgedOption(label, option, reply.verdict, reply.reason)
 
 
-def knock_out(entrants: Sequence[Judged], decide: Callable[[Judged, Judged], Judged]) -> Judged:
+def knock_out(
+    entrants: Sequence[JudgedOption], decide: Callable[[JudgedOption, JudgedOption], JudgedOption]
+) -> JudgedOption:
     """The one that is left: a–b, c–d, then the winners; the last of an odd number gets a bye.
 
     Args:
@@ -187,7 +191,9 @@ def knock_out(entrants: Sequence[Judged], decide: Callable[[Judged, Judged], Jud
     return left[0]
 
 
-def by_verdicts(toolkit: Toolkit, asked: Query, one: Judged, other: Judged) -> Judged:
+def by_verdicts(
+    toolkit: Toolkit, asked: Query, one: JudgedOption, other: JudgedOption
+) -> JudgedOption:
     """Have the model decide between two options by the verdicts on them and their reasons.
 
     Raises:

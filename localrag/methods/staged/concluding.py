@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 from localrag.corpus.model import Triple
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.narrowing import narrowed
-from localrag.methods.comparison.types import Outcome, Side
+from localrag.methods.comparison.types import ComparisonOutcome, Side
 from localrag.methods.staged.decomposition import Compared, Decomposition, line_of
-from localrag.methods.staged.types import LONGEST_OBJECT, Asked, filled
+from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, filled
 from localrag.methods.staged.wording import as_written, holds, is_found, is_same, names
 from localrag.methods.toolkit import Toolkit
 from localrag.reading.evidence import element
@@ -58,7 +58,7 @@ class Conclusion:
 
 
 def conclude(
-    toolkit: Toolkit, asked: Query, split: Decomposition, found: Sequence[Asked]
+    toolkit: Toolkit, asked: Query, split: Decomposition, found: Sequence[AskedQuery]
 ) -> Conclusion:
     """Answer from what the queries came to; a computation needs no call of the model.
 
@@ -91,7 +91,7 @@ def conclude(
 
 
 def _computed(
-    toolkit: Toolkit, asked: Query, split: Decomposition, found: Sequence[Asked]
+    toolkit: Toolkit, asked: Query, split: Decomposition, found: Sequence[AskedQuery]
 ) -> Conclusion | None:
     """What code finds out; None where it does not decide, which the trace says."""
     compared = split.compared
@@ -132,7 +132,7 @@ def _is_said(answer: str, asked: Query, texts: Sequence[str]) -> bool:
     return any(holds(text, answer) or holds(narrowed(text, asked.text), answer) for text in texts)
 
 
-def _sides(compared: Compared, found: Sequence[Asked]) -> dict[int, Side]:
+def _sides(compared: Compared, found: Sequence[AskedQuery]) -> dict[int, Side]:
     """What is compared, by the number of the query that found it."""
     readings = {one.query.number: one.reading for one in found if one.reading}
     answers = {number: reading.answer for number, reading in readings.items()}
@@ -147,7 +147,7 @@ def _sides(compared: Compared, found: Sequence[Asked]) -> dict[int, Side]:
     }
 
 
-def _misnamed(split: Decomposition, sides: Mapping[int, Side], found: Sequence[Asked]) -> str:
+def _misnamed(split: Decomposition, sides: Mapping[int, Side], found: Sequence[AskedQuery]) -> str:
     """What is wrong with a side that is called after what another query found; "" for nothing."""
     for number, side in sides.items():
         line, own, others = line_of(split.queries, number), False, False
@@ -161,7 +161,7 @@ def _misnamed(split: Decomposition, sides: Mapping[int, Side], found: Sequence[A
 
 
 def _in_words(
-    compared: Compared, sides: Mapping[int, Side], outcome: Outcome | None
+    compared: Compared, sides: Mapping[int, Side], outcome: ComparisonOutcome | None
 ) -> tuple[str, str]:
     """The answer that an outcome comes to, or why it comes to none."""
     if outcome is None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from localrag.methods.comparison.types import Comparison
+from localrag.methods.comparison.types import ComparisonKind
 from localrag.methods.staged.types import SubQuery
 from localrag.methods.staged.wording import as_written, is_same
 from localrag.methods.toolkit import Toolkit
@@ -41,7 +41,7 @@ class _Side(BaseModel):
 
 class _Reply(BaseModel):
     queries: Annotated[list[_Query], Field(max_length=MOST_QUERIES)]
-    comparison: Comparison | None
+    comparison: ComparisonKind | None
     sides: Annotated[list[_Side], Field(max_length=MOST_QUERIES)]
     claimed: Annotated[int, Field(ge=0, le=MOST_QUERIES)]
     condition: Annotated[str, Field(max_length=_LONGEST_PREDICATE)]
@@ -60,7 +60,7 @@ class Compared:
         condition: what the sides are held against, in the words of the question.
     """
 
-    comparison: Comparison
+    comparison: ComparisonKind
     sides: dict[int, str]
     claimed: int = 0
     condition: str = ""

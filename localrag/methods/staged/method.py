@@ -26,7 +26,7 @@ from dataclasses import replace
 from localrag.methods.staged.concluding import conclude
 from localrag.methods.staged.decomposition import MOST_QUERIES, decompose
 from localrag.methods.staged.stages import ask
-from localrag.methods.staged.types import Asked
+from localrag.methods.staged.types import AskedQuery
 from localrag.methods.staged.wording import names
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Calls, Case, Method
@@ -46,7 +46,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
     question = replace(case.query, text=full_text(case.query), options=())
     split = decompose(toolkit, question)
-    found: list[Asked] = []
+    found: list[AskedQuery] = []
     for query in split.queries:
         answers = {one.query.number: one.reading.answer for one in found if one.reading}
         found.append(ask(toolkit, question, case.stages, query, answers))
@@ -68,7 +68,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     )
 
 
-def _derived(found: Sequence[Asked]) -> tuple[Derivation, tuple[Citation, ...]]:
+def _derived(found: Sequence[AskedQuery]) -> tuple[Derivation, tuple[Citation, ...]]:
     """The steps as the derivation shows them, and the citations that they are numbered by."""
     citations: list[Citation] = []
     steps = []
@@ -85,7 +85,7 @@ def _derived(found: Sequence[Asked]) -> tuple[Derivation, tuple[Citation, ...]]:
     return Derivation(tuple(steps)), tuple(citations)
 
 
-def _doubts(question: Query, found: Sequence[Asked]) -> Iterator[str]:
+def _doubts(question: Query, found: Sequence[AskedQuery]) -> Iterator[str]:
     """Why the steps do not carry an answer."""
     told = question.text
     for one in found:

@@ -8,10 +8,10 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, Field, create_model
 
 from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES, Passage, Triple
-from localrag.methods.staged.types import LONGEST_OBJECT, Asked, Reading, SubQuery
+from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, FoundTriple, SubQuery
 from localrag.methods.staged.wording import WrittenTriple, holds, is_not_found, is_same, names
 from localrag.methods.toolkit import EVIDENCE, Toolkit
-from localrag.reading.evidence import Source, element
+from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.pieces import pieces_of
 from localrag.reading.types import Citation, Stage
 from localrag.retrieval.model import Hit, Query
@@ -46,7 +46,7 @@ def read_hits(
     stage: Stage,
     search: Search,
     shape: type[Chosen],
-) -> tuple[Chosen, Sequence[Source]] | None:
+) -> tuple[Chosen, Sequence[NumberedPassage]] | None:
     """Search, re-rank, and have the model choose from as many hits as its context holds.
 
     Args:
@@ -76,7 +76,7 @@ def read_hits(
         return None
     hits = toolkit.rerank(wanted, found, SHOWN, subject=subject)
 
-    def messages(sources: Sequence[Source]) -> tuple[Message, ...]:
+    def messages(sources: Sequence[NumberedPassage]) -> tuple[Message, ...]:
         parts = (query.text, query.subject, query.predicate)
         return toolkit.prompt(
             f"staged_{stage}",
@@ -117,7 +117,7 @@ class _KnownReply(HitChosen):
     object: Annotated[str, Field(max_length=LONGEST_OBJECT)]
 
 
-def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> Reading | None:
+def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
     """Search the triples by subject and by meaning, and have the model choose.
 
     The triple is one of the store, whatever the model writes; of several objects it may choose.
@@ -146,7 +146,7 @@ def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> Reading | None:
     answer = _meant(triple, reply.object)
     if not answer and reply.object.strip():
         toolkit.note(TRIPLE, [_NOT_ITS_OWN.format(reply.object)], subject=query.label)
-    return Reading(
+    return FoundTriple(
         triple,
         answer or "、".join(triple.objects),
         toolkit.citation(passage, triple.text),
@@ -176,7 +176,7 @@ class _DocumentReply(HitChosen):
     triple: WrittenTriple | None
 
 
-def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> Reading | None:
+def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
     """Search the documents by words and by meaning, and have the model read a triple from them.
 
     The citation quotes the sentence that holds the object; it is a rejected one where the passage
@@ -201,7 +201,9 @@ def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> Reading | No
         return None
     (answer,) = triple.objects
     passage = shown[reply.hit - 1].passage
-    return Reading(triple, answer, _cited(toolkit, passage, answer), _other(query, triple, passage))
+    return FoundTriple(
+        triple, answer, _cited(toolkit, passage, answer), _other(query, triple, passage)
+    )
 
 
 def _other(query: SubQuery, triple: Triple, passage: Passage) -> str | None:
@@ -231,7 +233,7 @@ class _RememberedReply(BaseModel):
     triple: WrittenTriple | None
 
 
-def _remembered(toolkit: Toolkit, asked: Query, query: SubQuery) -> Reading | None:
+def _remembered(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
     """Have the model give the triple from memory, or say that it does not know.
 
     Raises:
@@ -245,7 +247,7 @@ def _remembered(toolkit: Toolkit, asked: Query, query: SubQuery) -> Reading | No
     )
     reply = toolkit.ask(messages, _RememberedReply, f"{Stage.MODEL} {query.number}")
     triple = reply.triple.read(query) if reply.triple else None
-    return Reading(triple, triple.objects[0]) if triple else None
+    return FoundTriple(triple, triple.objects[0]) if triple else None
 
 
 ASK = "ask"
@@ -268,7 +270,7 @@ def ask(
     stages: Sequence[Stage],
     query: SubQuery,
     answers: Mapping[int, str],
-) -> Asked:
+) -> AskedQuery:
     """Ask the stages for one query in their order, until one finds a triple.
 
     Args:
@@ -286,17 +288,17 @@ def ask(
         if number not in answers:
             event = _MISSING if 0 < number < query.number else _AHEAD
             toolkit.note(ASK, [event.format(number)], subject=query.label)
-            return Asked(query)
+            return AskedQuery(query)
     filled = query.filled(answers)
     if not any(character.isalnum() for character in filled.text):
         toolkit.note(ASK, [_WORDLESS], subject=query.label)
-        return Asked(filled)
+        return AskedQuery(filled)
     if len(filled.text) > MAX_CHARACTERS:
         event = _LONG.format(len(filled.text), MAX_CHARACTERS)
         toolkit.note(ASK, [event], subject=query.label)
-        return Asked(query)
+        return AskedQuery(query)
     for place, stage in enumerate(stages, 1):
         reading = _READERS[stage](toolkit, asked, filled)
         if reading is not None:
-            return Asked(filled, tuple(stages[:place]), reading)
-    return Asked(filled, tuple(stages))
+            return AskedQuery(filled, tuple(stages[:place]), reading)
+    return AskedQuery(filled, tuple(stages))

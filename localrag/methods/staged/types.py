@@ -60,7 +60,7 @@ def filled(text: str, answers: Mapping[int, str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FoundTriple:
     """What a stage found for a query.
 
     Attributes:
@@ -77,7 +77,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuery:
     """A query as it was asked, and what came of it.
 
     Attributes:
@@ -88,7 +88,7 @@ class Asked:
 
     query: SubQuery
     tried: tuple[Stage, ...] = ()
-    reading: Reading | None = None
+    reading: FoundTriple | None = None
 
     @property
     def stage(self) -> Stage | None:

@@ -12,15 +12,15 @@ from typing import NamedTuple
 from localrag.corpus.knowledge import KnownTriple, Mention
 from localrag.methods.comparison.narrowing import narrowed
 from localrag.methods.staged_symbolic.lookups import (
-    Found,
-    Lookups,
+    TripleAnswer,
+    TripleLookups,
     of_meanings,
     of_values,
     predicate_of,
 )
 from localrag.methods.staged_symbolic.wording import (
-    Asked,
-    Form,
+    AnswerForm,
+    NamedQuestion,
     form_of,
     has_figure,
     is_choice,
@@ -77,12 +77,12 @@ class _Question(NamedTuple):
 _Path = tuple[KnownTriple, ...]
 
 
-def chained(lookups: Lookups, asked: Asked) -> Iterator[Found]:
+def chained(lookups: TripleLookups, asked: NamedQuestion) -> Iterator[TripleAnswer]:
     """What the paths from the names of a question lead to."""
     for name in asked.names:
         text = masked(asked.text, [name])
         form = form_of(text)
-        if form is Form.YES_NO or is_choice(text) or _is_one_of_two(text, name, form):
+        if form is AnswerForm.YES_NO or is_choice(text) or _is_one_of_two(text, name, form):
             continue
         words = terms(unframed(text))
         weights = tuple(w.weight * (_DESCRIBING if w.end <= name.start else 1) for w in words)
@@ -91,14 +91,14 @@ def chained(lookups: Lookups, asked: Asked) -> Iterator[Found]:
             yield _judged(lookups, question, path)
 
 
-def _is_one_of_two(text: str, name: Mention, form: Form) -> bool:
+def _is_one_of_two(text: str, name: Mention, form: AnswerForm) -> bool:
     """Whether another thing is named beside a name, though the store may not know it."""
     if _AND_BEFORE.search(text[: name.start]):
         return True
-    return form is Form.WHICH and _AND_BEHIND.match(text, name.end) is not None
+    return form is AnswerForm.WHICH and _AND_BEHIND.match(text, name.end) is not None
 
 
-def _paths(lookups: Lookups, question: _Question) -> Iterator[_Path]:
+def _paths(lookups: TripleLookups, question: _Question) -> Iterator[_Path]:
     """Every path from the name whose predicates the question speaks of, shorter ones first."""
     ends: list[tuple[_Path, tuple[str, ...]]] = [((), question.name.subjects)]
     for _ in range(_STEPS):
@@ -116,11 +116,11 @@ def _paths(lookups: Lookups, question: _Question) -> Iterator[_Path]:
         ends = [(path, _reached(lookups, path[-1])) for path in paths]
 
 
-def _reached(lookups: Lookups, fact: KnownTriple) -> tuple[str, ...]:
+def _reached(lookups: TripleLookups, fact: KnownTriple) -> tuple[str, ...]:
     return tuple(subject for each in fact.triple.objects for subject in lookups.subjects(each))
 
 
-def _judged(lookups: Lookups, question: _Question, path: _Path) -> Found:
+def _judged(lookups: TripleLookups, question: _Question, path: _Path) -> TripleAnswer:
     """What a path answers, and how well it fits.
 
     The fit is the product of how much of the question it tells, how far the question speaks of
@@ -161,7 +161,7 @@ def _judged(lookups: Lookups, question: _Question, path: _Path) -> Found:
         for fact, share in zip(path, shares, strict=True)
         if share < _SPOKEN
     ]
-    return Found(
+    return TripleAnswer(
         narrowed("、".join(last.objects), question.tail),
         (*path[:-1], *conditions, path[-1]),
         covered * spoken * head * kind_fits(question.tail, last),
@@ -170,7 +170,7 @@ def _judged(lookups: Lookups, question: _Question, path: _Path) -> Found:
     )
 
 
-def _meant(lookups: Lookups, question: _Question, path: _Path) -> Iterator[tuple[str, str]]:
+def _meant(lookups: TripleLookups, question: _Question, path: _Path) -> Iterator[tuple[str, str]]:
     """The names that a path goes on from, each with the subject it was taken for."""
     yield question.written, path[0].triple.subject
     for fact, following in pairwise(path):
@@ -276,7 +276,7 @@ def _is_one(word: Term, path: _Path) -> bool:
 
 
 def _conditions_met(
-    lookups: Lookups, question: _Question, path: Sequence[KnownTriple]
+    lookups: TripleLookups, question: _Question, path: Sequence[KnownTriple]
 ) -> Iterator[KnownTriple]:
     """The other triples of what a path passes whose objects the question names.
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, Mention
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import Comparison, Outcome, Side
+from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
 from localrag.methods.staged_symbolic.conditions import CONDITIONAL, decided, held
 from localrag.methods.staged_symbolic.lookups import (
-    Found,
-    Lookups,
+    TripleAnswer,
+    TripleLookups,
     of_meanings,
     of_sharing,
     of_values,
@@ -25,8 +25,8 @@ from localrag.methods.staged_symbolic.lookups import (
 from localrag.methods.staged_symbolic.wording import (
     MASK,
     ORDERS,
-    Asked,
-    Form,
+    AnswerForm,
+    NamedQuestion,
     asks_for_part,
     comparisons_of,
     form_of,
@@ -105,19 +105,19 @@ class _Wording(NamedTuple):
     rest: str
     text: str
     words: tuple[Term, ...]
-    form: Form
-    comparisons: tuple[Comparison, ...]
+    form: AnswerForm
+    comparisons: tuple[ComparisonKind, ...]
     claimed: int | None
 
 
-def compared(lookups: Lookups, asked: Asked) -> Iterator[Found]:
+def compared(lookups: TripleLookups, asked: NamedQuestion) -> Iterator[TripleAnswer]:
     """The answers that a question about two things of the store can have."""
     hidden = masked(asked.text, asked.names)
     for one, other in combinations(_first_named(asked), 2):
         gap = hidden[one.end : other.start]
         if len(gap) <= _FARTHEST and _JOINED.match(gap) and not _are_more(hidden, one, other):
             wording = _wording(asked, (one, other))
-            if wording.form is not Form.OPEN and not _is_beyond(wording):
+            if wording.form is not AnswerForm.OPEN and not _is_beyond(wording):
                 yield from _candidates(lookups, asked, wording)
 
 
@@ -144,7 +144,7 @@ def _is_beyond(wording: _Wording) -> bool:
     return wording.comparisons[0] in ORDERS and asks_for_part(wording.rest)
 
 
-def _first_named(asked: Asked) -> Iterator[Mention]:
+def _first_named(asked: NamedQuestion) -> Iterator[Mention]:
     """The names without those that come back: the claim of a yes-no question names one again."""
     seen: set[str] = set()
     for name in asked.names:
@@ -153,7 +153,7 @@ def _first_named(asked: Asked) -> Iterator[Mention]:
         seen |= set(name.subjects)
 
 
-def _wording(asked: Asked, sides: tuple[Mention, Mention]) -> _Wording:
+def _wording(asked: NamedQuestion, sides: tuple[Mention, Mention]) -> _Wording:
     one, other = sides
     again = [
         (name, place)
@@ -207,7 +207,9 @@ def _telling(text: str, words: Sequence[Term]) -> tuple[Term, ...]:
     return tuple(word for word in words if word.things or word not in ordering)
 
 
-def _candidates(lookups: Lookups, asked: Asked, wording: _Wording) -> Iterator[Found]:
+def _candidates(
+    lookups: TripleLookups, asked: NamedQuestion, wording: _Wording
+) -> Iterator[TripleAnswer]:
     named = tuple(
         [_Compared(written, subject, ((written, subject),)) for subject in name.subjects]
         for name in wording.sides
@@ -232,7 +234,7 @@ def _link(wording: _Wording) -> Term | None:
     return None
 
 
-def _follow(lookups: Lookups, one: _Compared, link: Term) -> Iterator[_Compared]:
+def _follow(lookups: TripleLookups, one: _Compared, link: Term) -> Iterator[_Compared]:
     for fact in lookups.about(one.subject):
         if len(fact.triple.objects) == 1 and heard(predicate_of(fact), [link]) >= SAID:
             name = fact.triple.objects[0]
@@ -241,11 +243,11 @@ def _follow(lookups: Lookups, one: _Compared, link: Term) -> Iterator[_Compared]
 
 
 def _pairs(
-    lookups: Lookups,
+    lookups: TripleLookups,
     wording: _Wording,
     words: tuple[Term, ...],
     sides: tuple[Sequence[_Compared], ...],
-) -> Iterator[Found]:
+) -> Iterator[TripleAnswer]:
     for one, other in product(*sides):
         for ours in _likeliest(lookups.about(one.subject), words):
             for theirs in _likeliest(lookups.about(other.subject), words):
@@ -260,12 +262,12 @@ def _likeliest(facts: Sequence[KnownTriple], words: Sequence[Term]) -> Sequence[
 
 
 def _found(
-    lookups: Lookups,
+    lookups: TripleLookups,
     wording: _Wording,
     words: tuple[Term, ...],
     pair: tuple[_Compared, _Compared],
     facts: tuple[KnownTriple, KnownTriple],
-) -> Found | None:
+) -> TripleAnswer | None:
     same = likeness(facts[0].triple.predicate, facts[1].triple.predicate)
     if same < _LEAST_ALIKE:
         return None
@@ -301,7 +303,7 @@ def _found(
                 doubts.append(_BEGINNING)
             doubts += of_sharing(comparison, sides, outcome)
             doubts += of_meanings(lookups, pair[0].meant + pair[1].meant)
-            return Found(
+            return TripleAnswer(
                 text,
                 (*through, *facts),
                 (same + 2 * covered + spoken) / 4,
@@ -354,9 +356,9 @@ def _is_said(word: Term, predicates: Sequence[Sequence[Term]]) -> bool:
     return all(best(word, predicate) >= SAID for predicate in predicates)
 
 
-def _text(outcome: Outcome, wording: _Wording, sides: Sequence[Side]) -> str:
+def _text(outcome: ComparisonOutcome, wording: _Wording, sides: Sequence[Side]) -> str:
     """The answer; "" where the outcome does not tell."""
-    if wording.form is Form.WHICH:
+    if wording.form is AnswerForm.WHICH:
         return sides[outcome.side].name if outcome.side is not None else ""
     holds = outcome.holds
     if holds is None and None not in (wording.claimed, outcome.side):

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import Comparison, Outcome, Side
+from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
 from localrag.methods.staged_symbolic.wording import has_figure, is_date, is_ordered
 from localrag.retrieval.predicates import Term, best, terms
 from localrag_indexes.analysis.normalize import normalize
 
-CONDITIONAL = (Comparison.EACH, Comparison.ANY, Comparison.WHICH)
+CONDITIONAL = (ComparisonKind.EACH, ComparisonKind.ANY, ComparisonKind.WHICH)
 """The comparisons that need a condition."""
 
 # A word that a predicate is nearer to than this is about what is asked, no condition.
@@ -44,13 +44,13 @@ _NOTHING = ("ない", "なし", "無し", "無")
 
 
 def decided(
-    comparison: Comparison,
+    comparison: ComparisonKind,
     sides: Sequence[Side],
     predicates: Sequence[Sequence[Term]],
     text: str,
     rest: str,
     words: Sequence[Term],
-) -> Outcome | None:
+) -> ComparisonOutcome | None:
     """Which sides meet the condition of a question.
 
     Args:
@@ -81,12 +81,12 @@ def decided(
 
 
 def _by_measure(
-    comparison: Comparison,
+    comparison: ComparisonKind,
     sides: Sequence[Side],
     condition: Sequence[Term],
     text: str,
     rest: str,
-) -> Outcome | None:
+) -> ComparisonOutcome | None:
     """Which sides meet a condition that is a number or a date: no share of words stands for it."""
     measures = [found.span() for found in _MEASURE.finditer(text) if has_figure(found[0])]
     if len(measures) == 2 and _TO.fullmatch(text, measures[0][1], measures[1][0]):
@@ -128,22 +128,24 @@ def _runs(text: str, condition: Sequence[Term]) -> list[str]:
 
 
 def _by_words(
-    comparison: Comparison, sides: Sequence[Side], condition: Sequence[Term], text: str
-) -> Outcome | None:
+    comparison: ComparisonKind, sides: Sequence[Side], condition: Sequence[Term], text: str
+) -> ComparisonOutcome | None:
     shares = [_share(condition, side) for side in sides]
-    if comparison is Comparison.WHICH:
+    if comparison is ComparisonKind.WHICH:
         if max(shares) < _LEAST or max(shares) - min(shares) < _MORE:
             return None
         place = shares.index(max(shares))
-        return Outcome(side=place, because=_because(sides, condition, shares), certain=False)
+        return ComparisonOutcome(
+            side=place, because=_because(sides, condition, shares), certain=False
+        )
     # An object that the question writes out is the condition, whatever else is said of it.
     shares = [
         1.0 if any(len(each) > 1 and normalize(each) in text for each in side.objects) else share
         for side, share in zip(sides, shares, strict=True)
     ]
     met = [share >= _MET for share in shares]
-    holds = all(met) if comparison is Comparison.EACH else any(met)
-    return Outcome(holds=holds, because=_because(sides, condition, shares), certain=False)
+    holds = all(met) if comparison is ComparisonKind.EACH else any(met)
+    return ComparisonOutcome(holds=holds, because=_because(sides, condition, shares), certain=False)
 
 
 def _share(condition: Sequence[Term], side: Side) -> float:

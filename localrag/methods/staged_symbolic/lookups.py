@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, Mention
-from localrag.methods.comparison.types import Comparison, Outcome, Side
+from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
 from localrag.methods.comparison.values import contradictory, items
 from localrag.retrieval.predicates import Term, terms
 from localrag_indexes.analysis.normalize import normalize
@@ -15,7 +15,7 @@ _MOST_MEANINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TripleAnswer:
     """Triples that may answer a question, and what follows from them.
 
     Attributes:
@@ -40,7 +40,7 @@ def predicate_of(fact: KnownTriple) -> tuple[Term, ...]:
     return terms(normalize(fact.triple.predicate))
 
 
-class Lookups:
+class TripleLookups:
     """The look-ups of one question, each made once.
 
     Attributes:
@@ -93,7 +93,7 @@ _BY_HALF = "only some of several are the same"
 _CONTRADICTORY = "「{}」 of 「{}」 has several values: {}"
 
 
-def of_meanings(lookups: Lookups, meant: Iterable[tuple[str, str]]) -> Iterator[str]:
+def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Iterator[str]:
     """The names that may mean others than the subjects they were taken for.
 
     Args:
@@ -113,10 +113,12 @@ def of_values(facts: Sequence[KnownTriple]) -> Iterator[str]:
             yield _CONTRADICTORY.format(triple.predicate, triple.subject, values)
 
 
-def of_sharing(comparison: Comparison, sides: Sequence[Side], outcome: Outcome) -> Iterator[str]:
+def of_sharing(
+    comparison: ComparisonKind, sides: Sequence[Side], outcome: ComparisonOutcome
+) -> Iterator[str]:
     """What two things share, where one of them has more: whether that is the same is a question."""
-    if comparison in (Comparison.SAME, Comparison.DIFFERENT):
-        shared = outcome.holds is (comparison is Comparison.SAME)
+    if comparison in (ComparisonKind.SAME, ComparisonKind.DIFFERENT):
+        shared = outcome.holds is (comparison is ComparisonKind.SAME)
         listed = {sum(len(items(each)) for each in side.objects) for side in sides}
         if shared and len(listed) > 1:
             yield _BY_HALF

@@ -21,8 +21,14 @@ from typing import NamedTuple
 from localrag.corpus.knowledge import KnownTriple
 from localrag.methods.staged_symbolic.chains import chained
 from localrag.methods.staged_symbolic.comparisons import compared
-from localrag.methods.staged_symbolic.lookups import Found, Lookups
-from localrag.methods.staged_symbolic.wording import Asked, asks_for_time, is_negated, masked, read
+from localrag.methods.staged_symbolic.lookups import TripleAnswer, TripleLookups
+from localrag.methods.staged_symbolic.wording import (
+    NamedQuestion,
+    asks_for_time,
+    is_negated,
+    masked,
+    read,
+)
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case, Method
 from localrag.prompts import language_of
@@ -63,7 +69,7 @@ class _Analysis(NamedTuple):
         query: what was looked up, in words: the names found, and the triples that fit best.
     """
 
-    found: Sequence[Found]
+    found: Sequence[TripleAnswer]
     events: Sequence[str]
     doubt: str
     query: str = ""
@@ -108,7 +114,7 @@ def _analysed(question: Query, toolkit: Toolkit) -> _Analysis:
     if refusal := _refusal(question):
         return _Analysis((), events, refusal)
     with toolkit.store() as store:
-        lookups = Lookups(store.knowledge)
+        lookups = TripleLookups(store.knowledge)
         asked = read(lookups, question.text.strip())
         if is_negated(masked(asked.text, asked.names)):
             return _Analysis((), [*events, *lookups.events], _NEGATED, _looked_up(asked, ()))
@@ -138,12 +144,12 @@ def _refusal(question: Query) -> str:
     return ""
 
 
-def _ranked(found: Iterable[Found]) -> list[Found]:
+def _ranked(found: Iterable[TripleAnswer]) -> list[TripleAnswer]:
     """What says every word first, best fit first; of equal fits the one found first."""
     return sorted(found, key=lambda one: (bool(one.unsaid), -one.fit))
 
 
-def _refused(asked: Asked, found: Sequence[Found], undecided: Sequence[str]) -> str:
+def _refused(asked: NamedQuestion, found: Sequence[TripleAnswer], undecided: Sequence[str]) -> str:
     """Why what was found is no answer; "" where it is."""
     if undecided and not (found and found[0].fit >= LEAST_FIT and not found[0].unsaid):
         return _UNDECIDED.format(undecided[0])
@@ -160,7 +166,7 @@ def _refused(asked: Asked, found: Sequence[Found], undecided: Sequence[str]) -> 
     return ""
 
 
-def _rivals(found: Sequence[Found]) -> list[Found]:
+def _rivals(found: Sequence[TripleAnswer]) -> list[TripleAnswer]:
     """The other answers that fit about as well as the best."""
     best = found[0]
     return [
@@ -170,7 +176,7 @@ def _rivals(found: Sequence[Found]) -> list[Found]:
     ]
 
 
-def _shown(toolkit: Toolkit, best: Found) -> tuple[tuple[Hit, ...], tuple[Citation, ...]]:
+def _shown(toolkit: Toolkit, best: TripleAnswer) -> tuple[tuple[Hit, ...], tuple[Citation, ...]]:
     """The passages that say the triples of an answer, and their quotations, checked by code."""
     with toolkit.store() as store:
         passages = [store.by_id(fact.passage_id) for fact in best.facts]
@@ -192,7 +198,7 @@ def _step(fact: KnownTriple, citation: int) -> Step:
     )
 
 
-def _looked_up(asked: Asked, found: Sequence[Found]) -> str:
+def _looked_up(asked: NamedQuestion, found: Sequence[TripleAnswer]) -> str:
     """The names of a question and the triples that fit it best, for the trace."""
     names = "、".join(f"「{asked.written(name)}」" for name in asked.names) or "no subject"
     if not found:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from localrag.corpus.boundaries import stands_alone, words_of
 from localrag.corpus.knowledge import Mention
 from localrag.corpus.model import Triple
-from localrag.methods.comparison.types import Comparison
-from localrag.methods.staged_symbolic.lookups import Lookups
+from localrag.methods.comparison.types import ComparisonKind
+from localrag.methods.staged_symbolic.lookups import TripleLookups
 from localrag.reading.units import UNITS
 from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
@@ -24,7 +24,7 @@ _MOST_NAMES = 12
 _JOINT = re.compile(r"[と、やは]|より")
 
 
-class Asked(NamedTuple):
+class NamedQuestion(NamedTuple):
     """A question, ready to be analysed.
 
     Attributes:
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
         return self.question[start:end]
 
 
-def read(lookups: Lookups, question: str) -> Asked:
+def read(lookups: TripleLookups, question: str) -> NamedQuestion:
     """Normalise a question and find the names in it, longer ones before shorter ones."""
     text, offsets = normalize_with_offsets(question)
     words = words_of(text)
@@ -61,7 +61,7 @@ def read(lookups: Lookups, question: str) -> Asked:
             names.append(mention)
     if len(names) > _MOST_NAMES:
         lookups.events.append(f"{len(names)} names: the first {_MOST_NAMES} were looked up")
-    return Asked(question, text, offsets, tuple(sorted(names)[:_MOST_NAMES]))
+    return NamedQuestion(question, text, offsets, tuple(sorted(names)[:_MOST_NAMES]))
 
 
 def masked(text: str, names: Sequence[Mention]) -> str:
@@ -95,14 +95,14 @@ _ANY = re.compile(r"いますか|ありますか|(?:どちらか|いずれか)[�
 _NEGATION = re.compile(r"(?<!少)な(?:い|かった)|(?<![えけれ])ません")
 
 _ORDERS = {
-    Comparison.OLDER: r"[年歳]上|年長|年齢[がはの]*[上高]",
-    Comparison.YOUNGER: r"[年歳]下|年少|若[いかく]|年齢[がはの]*[下低]|幼い",
-    Comparison.EARLIER: r"先[にかだで]|[がはの]先|先な|先\s*$|早[いかくまめ]|速[いかく]|古[いかく]"
-    r"|以前に|最初に",
-    Comparison.LATER: r"後[にかだで]|[がはの]後|後な|遅[いかくれ]|新し",
-    Comparison.MORE: r"多[いくかけ]|長[いくか]|高[いくかさ]|広[いくか]|大き|重[いくか]"
+    ComparisonKind.OLDER: r"[年歳]上|年長|年齢[がはの]*[上高]",
+    ComparisonKind.YOUNGER: r"[年歳]下|年少|若[いかく]|年齢[がはの]*[下低]|幼い",
+    ComparisonKind.EARLIER: r"先[にかだで]|[がはの]先|先な|先\s*$|早[いかくまめ]|速[いかく]"
+    r"|古[いかく]|以前に|最初に",
+    ComparisonKind.LATER: r"後[にかだで]|[がはの]後|後な|遅[いかくれ]|新し",
+    ComparisonKind.MORE: r"多[いくかけ]|長[いくか]|高[いくかさ]|広[いくか]|大き|重[いくか]"
     r"|上回|強[いくか]",
-    Comparison.LESS: r"少な|短[いくか]|低[いくか]|狭[いくか]|小さ|軽[いくか]"
+    ComparisonKind.LESS: r"少な|短[いくか]|低[いくか]|狭[いくか]|小さ|軽[いくか]"
     r"|下回|安[いくか]",
 }
 ORDERS = tuple(_ORDERS)
@@ -111,10 +111,10 @@ _ORDER = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.i
 # What the words can mean besides: 若い of an age is less of it, 高い of a place in a series an
 # earlier one, 長い of what has no known end that it began earlier.
 _ALSO = {
-    Comparison.OLDER: Comparison.MORE,
-    Comparison.YOUNGER: Comparison.LESS,
-    Comparison.MORE: Comparison.EARLIER,
-    Comparison.LESS: Comparison.LATER,
+    ComparisonKind.OLDER: ComparisonKind.MORE,
+    ComparisonKind.YOUNGER: ComparisonKind.LESS,
+    ComparisonKind.MORE: ComparisonKind.EARLIER,
+    ComparisonKind.LESS: ComparisonKind.LATER,
 }
 _ALSO_IN_TIME = re.compile("[長短高低]")
 
@@ -149,7 +149,7 @@ _DATE = re.compile(r"[0-9元]\s*[年月日]|世紀")
 _OTHER_PART, _OTHER_KIND, _NOT_COUNTED = 0.7, 0.5, 0.3
 
 
-class Form(StrEnum):
+class AnswerForm(StrEnum):
     """What kind of answer is asked for: YES or NO, one of the things compared, or anything else."""
 
     YES_NO = "yes-no"
@@ -157,11 +157,11 @@ class Form(StrEnum):
     OPEN = "open"
 
 
-def form_of(text: str) -> Form:
+def form_of(text: str) -> AnswerForm:
     """The form of a question; 「…のは？」 with two names asks which of them."""
     if _WHICH.search(text):
-        return Form.WHICH
-    return Form.OPEN if _OPEN.search(text) or not _YES_NO.search(text) else Form.YES_NO
+        return AnswerForm.WHICH
+    return AnswerForm.OPEN if _OPEN.search(text) or not _YES_NO.search(text) else AnswerForm.YES_NO
 
 
 def is_negated(text: str) -> bool:
@@ -174,7 +174,7 @@ def is_choice(text: str) -> bool:
     return _CHOICE.search(text) is not None
 
 
-def comparisons_of(text: str, form: Form, *, claimed: bool) -> tuple[Comparison, ...]:
+def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[ComparisonKind, ...]:
     """The comparisons that a question about two things can ask for, the likeliest first.
 
     Args:
@@ -182,20 +182,22 @@ def comparisons_of(text: str, form: Form, *, claimed: bool) -> tuple[Comparison,
         form: what kind of answer it asks for.
         claimed: whether it claims something of one of the things, and asks whether that is true.
     """
-    if form is Form.YES_NO and not claimed:
+    if form is AnswerForm.YES_NO and not claimed:
         if _DIFFERENT.search(text):
-            return (Comparison.DIFFERENT,)
+            return (ComparisonKind.DIFFERENT,)
         if _SAME.search(text):
-            return (Comparison.SAME,)
+            return (ComparisonKind.SAME,)
         if _ANY.search(text) and not _EACH.search(text):
-            return (Comparison.ANY,)
-        return (Comparison.EACH,)
+            return (ComparisonKind.ANY,)
+        return (ComparisonKind.EACH,)
     orders = list(_ORDER.finditer(text))
     if not orders:
-        return (Comparison.WHICH,)
-    order = Comparison(orders[-1].lastgroup or "")
+        return (ComparisonKind.WHICH,)
+    order = ComparisonKind(orders[-1].lastgroup or "")
     also = _ALSO.get(order)
-    if also in (Comparison.EARLIER, Comparison.LATER) and not _ALSO_IN_TIME.match(orders[-1][0]):
+    if also in (ComparisonKind.EARLIER, ComparisonKind.LATER) and not _ALSO_IN_TIME.match(
+        orders[-1][0]
+    ):
         also = None
     return (order, also) if also else (order,)
 

@@ -29,12 +29,12 @@ from pydantic import BaseModel, Field, create_model
 
 from localrag.corpus.model import Passage
 from localrag.corpus.store import CorpusStore
-from localrag.methods.agreement.evidence import Provision, compact, provisions_found
+from localrag.methods.agreement.evidence import LawText, compact, provisions_found
 from localrag.methods.agreement.judging import HELD_OUT, is_held_out, judge
 from localrag.methods.choices import labelled
 from localrag.methods.polarity import Polarity, polarity_of
 from localrag.methods.statute_localrag.verdicts import (
-    Finding,
+    CitedFinding,
     Relation,
     affirmed,
     claims_of,
@@ -72,7 +72,7 @@ _AFTER_A_PLACE = re.compile(r"(?:本文|ただし書き?|但書|前段|後段|�
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class OptionEvidence:
     """What was found for one option.
 
     Attributes:
@@ -86,7 +86,7 @@ class Evidence:
     support: float
 
 
-class Reply(BaseModel):
+class FindingsReply(BaseModel):
     """What a model found about an option; its findings are of the shape that `_shape` makes."""
 
     findings: list[Any]
@@ -115,7 +115,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     return replace(made, status=Status.UNSUPPORTED, doubt=doubt)
 
 
-def gather(toolkit: Toolkit, asked: Query) -> dict[str, Evidence]:
+def gather(toolkit: Toolkit, asked: Query) -> dict[str, OptionEvidence]:
     """Step 1: the evidence for each option, by its label."""
     whole = toolkit.retrieve(asked, _DEPTH, subject="question")
     weights = {hit.passage.id: hit.score for hit in whole.hits}
@@ -133,7 +133,7 @@ def gather(toolkit: Toolkit, asked: Query) -> dict[str, Evidence]:
         shown = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits[:_SHOWN], 1))
         toolkit.note(MERGE, (), shown, subject=subject)
         support = sum(weights.get(hit.passage.id, 0.0) for hit in own.hits[:_TELLING])
-        evidence[label] = Evidence(shown, cited, support)
+        evidence[label] = OptionEvidence(shown, cited, support)
     return evidence
 
 
@@ -184,8 +184,8 @@ def _cited(store: CorpusStore, question: str, option: str, own: Retrieval) -> Pa
 
 
 def _findings(
-    toolkit: Toolkit, turned: Query, label: str, option: str, evidence: Evidence
-) -> list[Finding]:
+    toolkit: Toolkit, turned: Query, label: str, option: str, evidence: OptionEvidence
+) -> list[CitedFinding]:
     """Steps 2 and 3: what the model finds about an option, its quotations put in by code."""
     subject, cited = f"option {label}", evidence.cited
     if not evidence.hits:
@@ -222,7 +222,7 @@ def _findings(
         relation = Relation.UNRELATED if beside or caption else found.relation
         with toolkit.store() as store:
             citations = quoted(store, [sentence.piece])
-        findings.append(Finding(citations, relation, found.difference.strip()))
+        findings.append(CitedFinding(citations, relation, found.difference.strip()))
     return findings
 
 
@@ -234,7 +234,7 @@ def _is_of(sentence: Sentence, provision: Passage) -> bool:
 
 
 @cache
-def _shape(sentences: int) -> type[Reply]:
+def _shape(sentences: int) -> type[FindingsReply]:
     """The shape of a reply that can cite only the sentences there are."""
     # The difference comes before the relation, which then follows from it.
     found = create_model(
@@ -244,11 +244,11 @@ def _shape(sentences: int) -> type[Reply]:
         relation=Relation,
     )
     findings: Any = Annotated[list[found], Field(max_length=_MOST_FINDINGS)]
-    return create_model("Reply", __base__=Reply, findings=findings)
+    return create_model("Reply", __base__=FindingsReply, findings=findings)
 
 
 def _untied(
-    toolkit: Toolkit, asked: Query, left: Sequence[str], evidence: Mapping[str, Evidence]
+    toolkit: Toolkit, asked: Query, left: Sequence[str], evidence: Mapping[str, OptionEvidence]
 ) -> str:
     """Step 6: the one of several options that agreement with the evidence, or retrieval, picks."""
     turn = 1 if polarity_of(asked.text) is Polarity.AGREES else -1
@@ -272,7 +272,7 @@ def _untied(
     return first
 
 
-def _provisions(toolkit: Toolkit, evidence: Mapping[str, Evidence]) -> list[Provision]:
+def _provisions(toolkit: Toolkit, evidence: Mapping[str, OptionEvidence]) -> list[LawText]:
     """All provisions of the evidence, each once, in an order that no order of options changes."""
     hits = sorted(
         (hit for one in evidence.values() for hit in one.hits),
@@ -280,7 +280,7 @@ def _provisions(toolkit: Toolkit, evidence: Mapping[str, Evidence]) -> list[Prov
     )
     with toolkit.store() as store:
         found = provisions_found(store, hits)
-    different: dict[tuple[str, int], Provision] = {}
+    different: dict[tuple[str, int], LawText] = {}
     for provision in found:
         different.setdefault((provision.source, provision.start), provision)
     return list(different.values())

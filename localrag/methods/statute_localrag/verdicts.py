@@ -58,7 +58,7 @@ class Relation(StrEnum):
     UNRELATED = "無関係"
 
 
-class Verdict(StrEnum):
+class ProvisionVerdict(StrEnum):
     """What the provisions say about an option."""
 
     AGREES = "agrees"
@@ -67,7 +67,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CitedFinding:
     """A sentence cited, and what a model says it means for an option.
 
     Attributes:
@@ -81,42 +81,42 @@ class Finding:
     difference: str = ""
 
 
-Findings = Mapping[str, Sequence[Finding]]
+Findings = Mapping[str, Sequence[CitedFinding]]
 """What was found, by the label of the option."""
 
-_SAYS: Mapping[Language, Mapping[Verdict, str]] = {
+_SAYS: Mapping[Language, Mapping[ProvisionVerdict, str]] = {
     "ja": {
-        Verdict.AGREES: "{} は条文と一致する",
-        Verdict.DEVIATES: "{} は条文と矛盾する",
-        Verdict.UNKNOWN: "{} の当否を決める条文は確認できない",
+        ProvisionVerdict.AGREES: "{} は条文と一致する",
+        ProvisionVerdict.DEVIATES: "{} は条文と矛盾する",
+        ProvisionVerdict.UNKNOWN: "{} の当否を決める条文は確認できない",
     },
     "en": {
-        Verdict.AGREES: "{} agrees with the provisions",
-        Verdict.DEVIATES: "{} contradicts the provisions",
-        Verdict.UNKNOWN: "no provision was found that decides {}",
+        ProvisionVerdict.AGREES: "{} agrees with the provisions",
+        ProvisionVerdict.DEVIATES: "{} contradicts the provisions",
+        ProvisionVerdict.UNKNOWN: "no provision was found that decides {}",
     },
 }
 
 
-def verdict_of(findings: Sequence[Finding]) -> Verdict:
+def verdict_of(findings: Sequence[CitedFinding]) -> ProvisionVerdict:
     """One contradiction outweighs every agreement: an option may be right but for one word."""
     relations = {finding.relation for finding in findings}
     if Relation.CONTRADICTS in relations:
-        return Verdict.DEVIATES
-    return Verdict.AGREES if Relation.AGREES in relations else Verdict.UNKNOWN
+        return ProvisionVerdict.DEVIATES
+    return ProvisionVerdict.AGREES if Relation.AGREES in relations else ProvisionVerdict.UNKNOWN
 
 
-def wanted(polarity: Polarity) -> Verdict:
+def wanted(polarity: Polarity) -> ProvisionVerdict:
     """The verdict of the option asked for."""
-    return Verdict.AGREES if polarity is Polarity.AGREES else Verdict.DEVIATES
+    return ProvisionVerdict.AGREES if polarity is Polarity.AGREES else ProvisionVerdict.DEVIATES
 
 
-def remaining(verdicts: Mapping[str, Verdict], polarity: Polarity) -> list[str]:
+def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> list[str]:
     """The labels of the options that can be meant: those of the verdict wanted.
 
     Where none has it, those of which nothing is known; where all have the opposite, all.
     """
-    for verdict in (wanted(polarity), Verdict.UNKNOWN):
+    for verdict in (wanted(polarity), ProvisionVerdict.UNKNOWN):
         labels = [label for label, found in verdicts.items() if found is verdict]
         if labels:
             return labels
@@ -139,7 +139,7 @@ def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list
         for finding in found:
             if _MEANS.get(finding.relation) is not verdict:
                 continue
-            if verdict is Verdict.DEVIATES and finding.difference:
+            if verdict is ProvisionVerdict.DEVIATES and finding.difference:
                 differences[finding.difference] = None
             for citation in finding.citations:
                 if citation not in citations:
@@ -150,4 +150,4 @@ def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list
     return claims, citations
 
 
-_MEANS = {Relation.AGREES: Verdict.AGREES, Relation.CONTRADICTS: Verdict.DEVIATES}
+_MEANS = {Relation.AGREES: ProvisionVerdict.AGREES, Relation.CONTRADICTS: ProvisionVerdict.DEVIATES}

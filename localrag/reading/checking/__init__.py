@@ -20,7 +20,7 @@ from typing import NamedTuple
 from localrag.corpus.model import Locator
 from localrag.reading.checking.counterparts import Counterpart, counterparts_of
 from localrag.reading.checking.facts import (
-    Cited,
+    CitedProvision,
     Dated,
     Facts,
     Figure,
@@ -28,7 +28,7 @@ from localrag.reading.checking.facts import (
     facts_of,
     names_of,
 )
-from localrag.reading.checking.forces import Force, Limit, Predicate, Sentence, carries
+from localrag.reading.checking.forces import Force, Limit, Predicate, ReadSentence, carries
 from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
 from localrag.reading.checking.roles import Roles, exchanged, roles_of
 from localrag.reading.dates import Day
@@ -84,7 +84,7 @@ class Mismatch:
     written: str
 
 
-class Candidate(NamedTuple):
+class CandidateSentence(NamedTuple):
     """A sentence that a claim could cite, with the heading it stands under."""
 
     text: str
@@ -139,7 +139,7 @@ def covers(
 
 def carriers(
     claim: str,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[CandidateSentence],
     *,
     cited: Sequence[str] = (),
     headings: Sequence[str] = (),
@@ -191,7 +191,7 @@ class _Reading:
     folded: Folded
     facts: Facts
     names: tuple[Name, ...]
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[ReadSentence, ...]
     keys: frozenset[str]
     compact: str
     tokens: frozenset[str]
@@ -375,7 +375,7 @@ class _Comparison:
 
     # --- provisions ---
 
-    def _provision(self, citation: Cited) -> bool:
+    def _provision(self, citation: CitedProvision) -> bool:
         headings = [
             cited.locator for heading in self.headings for cited in heading.facts.provisions
         ]
@@ -450,7 +450,7 @@ class _Comparison:
                 if kind and all(others):
                     yield Mismatch(kind, self.claim.folded.written_normal(*span))
 
-    def _contradiction(self, predicate: Predicate, sentence: Sentence) -> MismatchKind | None:
+    def _contradiction(self, predicate: Predicate, sentence: ReadSentence) -> MismatchKind | None:
         """How what is cited contradicts a predicate of the claim; None where it does not."""
         said = self._heads.get(predicate.head, ())
         if not said and self.asks and predicate.force is Force.DENIED:
@@ -458,7 +458,7 @@ class _Comparison:
             return MismatchKind.NEGATION
         return _contradicted(predicate, sentence, said, self._sentences)
 
-    def _are_required(self, sentence: Sentence) -> bool:
+    def _are_required(self, sentence: ReadSentence) -> bool:
         """Whether all that a sentence of the claim requires is demanded by what it cites."""
         return bool(sentence.requires) and all(
             any(other.force is Force.DEMANDED for other, _ in self._heads.get(one.head, ()))
@@ -467,7 +467,7 @@ class _Comparison:
         )
 
     @cached_property
-    def _sentences(self) -> list[Sentence]:
+    def _sentences(self) -> list[ReadSentence]:
         """What the claim may say in other words."""
         cited = with_lists(one for text in self.cited for one in text.sentences)
         given = with_provisos(list(cited))
@@ -476,9 +476,9 @@ class _Comparison:
         return [*given, *(self.question.sentences if self.asks else ())]
 
     @cached_property
-    def _heads(self) -> Mapping[str, Sequence[tuple[Predicate, Sentence]]]:
+    def _heads(self) -> Mapping[str, Sequence[tuple[Predicate, ReadSentence]]]:
         """What that says of each deed or state."""
-        heads: dict[str, list[tuple[Predicate, Sentence]]] = {}
+        heads: dict[str, list[tuple[Predicate, ReadSentence]]] = {}
         for sentence in self._sentences:
             for predicate in (*sentence.predicates, *sentence.requires):
                 heads.setdefault(predicate.head, []).append((predicate, sentence))
@@ -508,7 +508,7 @@ def _is_mentioned(normal: str, start: int, end: int) -> bool:
     return normal.startswith("行為", end) or bool(_MENTIONS.search(normal[start:end]))
 
 
-_Spoken = str | Figure | Dated | Cited
+_Spoken = str | Figure | Dated | CitedProvision
 
 
 def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
@@ -529,7 +529,7 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
                 or any({year} == other.numbers for other in text.facts.figures)
                 for text in texts
             )
-        case Cited():
+        case CitedProvision():
             return any(
                 _is_at(spoken.locator, _within(other.locator, spoken.locator))
                 for text in texts
@@ -633,9 +633,9 @@ def _is_compound(word: str, tokens: Iterable[str]) -> bool:
 
 def _contradicted(
     claimed: Predicate,
-    around: Sentence,
-    said: Sequence[tuple[Predicate, Sentence]],
-    given: Sequence[Sentence],
+    around: ReadSentence,
+    said: Sequence[tuple[Predicate, ReadSentence]],
+    given: Sequence[ReadSentence],
 ) -> MismatchKind | None:
     """How the clause that a predicate resembles most contradicts it; None where it does not.
 
@@ -663,7 +663,7 @@ def _contradicted(
 
 
 def _unheard_of(
-    claimed: Predicate, around: Sentence, given: Sequence[Sentence]
+    claimed: Predicate, around: ReadSentence, given: Sequence[ReadSentence]
 ) -> MismatchKind | None:
     """The same where the sentences put it in another word: the nearest one must agree in kind."""
     if claimed.force is Force.AFFIRMED:

@@ -11,7 +11,7 @@ from localrag.reading.checking.forces import (
     Limit,
     Limiting,
     Predicate,
-    Sentence,
+    ReadSentence,
 )
 from localrag_indexes.analysis.stopwords import ENGLISH
 
@@ -89,7 +89,7 @@ def _stemmer() -> Any:
     return Stemmer.Stemmer("english")
 
 
-def read_english(normal: str, start: int, end: int) -> Sentence:
+def read_english(normal: str, start: int, end: int) -> ReadSentence:
     """Read one sentence, a span of a normalised text."""
     text = normal[start:end].replace("’", "'")
     tokens = list(_WORD.finditer(text))
@@ -120,7 +120,7 @@ def read_english(normal: str, start: int, end: int) -> Sentence:
         for limit, pattern in _ENGLISH_LIMITS
         for match in pattern.finditer(text)
     )
-    return Sentence(
+    return ReadSentence(
         tuple(predicates),
         limits,
         frozenset(keys[place] for place in places),

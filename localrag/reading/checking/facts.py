@@ -65,7 +65,7 @@ class Dated:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedProvision:
     """A citation of a provision; `words` are the relative ones in it (前条, 同項)."""
 
     start: int
@@ -102,7 +102,7 @@ class Facts:
     figures: tuple[Figure, ...]
     months: tuple[Figure, ...]
     dates: tuple[Dated, ...]
-    provisions: tuple[Cited, ...]
+    provisions: tuple[CitedProvision, ...]
 
 
 _NUMBER = re.compile(r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?")
@@ -199,12 +199,12 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _provisions(folded: Folded) -> Iterator[Cited]:
+def _provisions(folded: Folded) -> Iterator[CitedProvision]:
     for citation in find_citations(folded.text):
         words = (citation.article_word, citation.paragraph_word, citation.item_word)
         within = folded.text.startswith(citation.law.text, citation.start)
         start = citation.start + (len(citation.law.text) if within else 0)
-        yield Cited(
+        yield CitedProvision(
             start, citation.end, citation.locator, citation.last, tuple(filter(None, words))
         )
     if folded.words:
@@ -217,7 +217,7 @@ def _provisions(folded: Folded) -> Iterator[Cited]:
         else:
             letter = match["letter"]
             locator = Locator(item=str(_ROMAN.index(letter) + 1) if letter in _ROMAN else letter)
-        yield Cited(match.start(), match.end(), locator, None, ())
+        yield CitedProvision(match.start(), match.end(), locator, None, ())
 
 
 def _dates(plain: str, start: int, end: int) -> Iterator[Dated]:

@@ -91,7 +91,7 @@ class Limiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ReadSentence:
     """One sentence: its predicates, its limits, keys of its content words.
 
     Attributes:

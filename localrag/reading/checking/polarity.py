@@ -15,16 +15,16 @@ from localrag.reading.checking.forces import (
     Limit,
     Limiting,
     Predicate,
-    Sentence,
+    ReadSentence,
 )
 from localrag.reading.folding import Folded, is_japanese
 from localrag_indexes.analysis.japanese import Morpheme
 from localrag_indexes.analysis.sentences import split_sentences
 
 
-def sentences_of(folded: Folded) -> list[Sentence]:
+def sentences_of(folded: Folded) -> list[ReadSentence]:
     """Read the sentences of a text; a proviso also says the contrary of the rule before it."""
-    found: list[Sentence] = []
+    found: list[ReadSentence] = []
     words = folded.words
     at = 0
     for start, end in split_sentences(folded.normal):
@@ -42,9 +42,9 @@ def sentences_of(folded: Folded) -> list[Sentence]:
     return found
 
 
-def with_provisos(sentences: Sequence[Sentence]) -> list[Sentence]:
+def with_provisos(sentences: Sequence[ReadSentence]) -> list[ReadSentence]:
     """Let each proviso (…は、この限りでない) say the contrary of the rule that it follows."""
-    read: list[Sentence] = []
+    read: list[ReadSentence] = []
     for sentence in sentences:
         if sentence.lifts and read and read[-1].predicates:
             rule = max(read[-1].predicates, key=lambda predicate: predicate.end)
@@ -54,7 +54,7 @@ def with_provisos(sentences: Sequence[Sentence]) -> list[Sentence]:
     return read
 
 
-def with_lists(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+def with_lists(sentences: Iterable[ReadSentence]) -> Iterator[ReadSentence]:
     """Let what is said of listed deeds hold of each (次に掲げる行為をしてはならない)."""
     force: Force | None = None
     for sentence in sentences:
@@ -271,9 +271,9 @@ def is_content(word: Morpheme) -> bool:
     return _CONTENT.match(word.kind) is not None
 
 
-def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
+def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
     if not words:
-        return Sentence((), (), frozenset())
+        return ReadSentence((), (), frozenset())
     content = [
         (place, key_of(word))
         for place, word in enumerate(words)
@@ -329,7 +329,7 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> Sentence:
     lifts = _LIFTS.search(text) is not None
     requires, follows = _required(normal, predicates)
     last = max(predicates, key=lambda predicate: predicate.end, default=None)
-    return Sentence(
+    return ReadSentence(
         tuple(_shared(predicates, goes_on)),
         limits,
         frozenset(word for _, word in content),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from localrag.reading.checking.forces import Predicate, Sentence
+from localrag.reading.checking.forces import Predicate, ReadSentence
 from localrag.reading.folding import Folded
 from localrag_indexes.analysis.japanese import Morpheme
 from localrag_indexes.analysis.sentences import split_sentences
@@ -51,7 +51,7 @@ class Roles:
     last: Deed | None
 
 
-def roles_of(folded: Folded, sentences: Sequence[Sentence]) -> Iterator[Roles]:
+def roles_of(folded: Folded, sentences: Sequence[ReadSentence]) -> Iterator[Roles]:
     """Read the parts played in each sentence of a Japanese text.
 
     Args:

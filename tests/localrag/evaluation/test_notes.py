@@ -6,13 +6,13 @@ from dataclasses import replace
 from localrag.corpus.model import Locator, Passage
 from localrag.evaluation.report.measured import common, counts
 from localrag.evaluation.types import Evaluation
-from localrag.reading.evidence import Source, fitting
+from localrag.reading.evidence import NumberedPassage, fitting
 
 
-def source(number: int) -> Source:
+def source(number: int) -> NumberedPassage:
     text = f"第{number}条の文" * 9
     passage = Passage(f"L#{number}", "L", "articles", text, f"法 第{number}条", Locator(), 0, 63)
-    return Source(number, passage, text[:9])
+    return NumberedPassage(number, passage, text[:9])
 
 
 def test_what_the_model_was_not_shown_is_said_without_the_provision(

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localrag.methods.agreement import citations, statements
-from localrag.methods.agreement.evidence import Provision, provisions_in
+from localrag.methods.agreement.evidence import LawText, provisions_in
 from localrag.methods.agreement.judging import choose, fitted, is_held_out, judge, weights_for
-from localrag.methods.agreement.types import Finding, Judgement, Kind, in_words
+from localrag.methods.agreement.types import Judgement, Observation, ObservationKind, in_words
 
 LAW = """## 貸本業法
 ### 第３条
@@ -30,17 +30,19 @@ LAW = """## 貸本業法
 PROVISIONS = provisions_in(LAW)
 RIGHT = "店主は、帳簿を六か月以内に知事に提出しなければならない"
 CASES = {
-    Kind.QUANTITY: "店主は、帳簿を三か月以内に知事に提出しなければならない",
-    Kind.ABSOLUTE: "店主は、帳簿を必ず六か月以内に知事に提出しなければならない",
-    Kind.CONCESSION: "店主は、貸本がなくても、帳簿を六か月以内に知事に提出しなければならない",
-    Kind.FOREIGN: "店主は、帳簿を六か月以内に裁判所に提出しなければならない",
-    Kind.NEGATION: "店主は、帳簿を六か月以内に知事に提出しない",
-    Kind.EXCLUSION: "店主は、学習用の古い地図の帳簿を六か月以内に知事に提出しなければならない",
+    ObservationKind.QUANTITY: "店主は、帳簿を三か月以内に知事に提出しなければならない",
+    ObservationKind.ABSOLUTE: "店主は、帳簿を必ず六か月以内に知事に提出しなければならない",
+    ObservationKind.CONCESSION: "店主は、貸本がなくても、帳簿を六か月以内に知事に"
+    "提出しなければならない",
+    ObservationKind.FOREIGN: "店主は、帳簿を六か月以内に裁判所に提出しなければならない",
+    ObservationKind.NEGATION: "店主は、帳簿を六か月以内に知事に提出しない",
+    ObservationKind.EXCLUSION: "店主は、学習用の古い地図の帳簿を六か月以内に知事に"
+    "提出しなければならない",
 }
 
 
 @pytest.mark.parametrize(("kind", "wrong"), CASES.items())
-def test_what_deviates_agrees_less_and_is_told(kind: Kind, wrong: str) -> None:
+def test_what_deviates_agrees_less_and_is_told(kind: ObservationKind, wrong: str) -> None:
     right, other = judge("正しいものはどれか。", [RIGHT, wrong], PROVISIONS)
     assert right.agreement > other.agreement
     assert kind in {finding.kind for finding in other.findings}
@@ -48,7 +50,7 @@ def test_what_deviates_agrees_less_and_is_told(kind: Kind, wrong: str) -> None:
 
 
 def test_a_question_for_what_deviates_turns_the_choice() -> None:
-    options = [RIGHT, CASES[Kind.QUANTITY], "知事は、登録を更新することができる"]
+    options = [RIGHT, CASES[ObservationKind.QUANTITY], "知事は、登録を更新することができる"]
     for question, wanted in (("正しいものはどれか。", 0), ("誤っているものはどれか。", 1)):
         found = judge(question, options, PROVISIONS)
         shares = [one.share for one in found]
@@ -60,14 +62,19 @@ def test_a_question_for_what_deviates_turns_the_choice() -> None:
 
 
 def test_a_quantity_is_told_beside_that_of_the_law() -> None:
-    _, wrong = judge("正しいものはどれか。", [RIGHT, CASES[Kind.QUANTITY]], PROVISIONS)
-    assert Finding(Kind.QUANTITY, agrees=False, said="3月", law="6月") in wrong.findings
-    assert in_words(Finding(Kind.QUANTITY, False, "3月", "6月")) == "「3月」に対し条文は「6月」"
+    _, wrong = judge("正しいものはどれか。", [RIGHT, CASES[ObservationKind.QUANTITY]], PROVISIONS)
+    assert (
+        Observation(ObservationKind.QUANTITY, agrees=False, said="3月", law="6月") in wrong.findings
+    )
+    assert (
+        in_words(Observation(ObservationKind.QUANTITY, False, "3月", "6月"))
+        == "「3月」に対し条文は「6月」"
+    )
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_every_finding_can_be_told(kind: Kind) -> None:
-    assert in_words(Finding(kind, False, "甲", "乙"))
+@pytest.mark.parametrize("kind", ObservationKind)
+def test_every_finding_can_be_told(kind: ObservationKind) -> None:
+    assert in_words(Observation(kind, False, "甲", "乙"))
 
 
 def test_an_option_rests_on_words_of_the_context() -> None:
@@ -115,7 +122,7 @@ def test_a_provision_that_is_not_at_hand_is_told() -> None:
     options = ["貸本業法第３条第１項", "貸本業法第99条", "地図業法第３条第１項"]
     found = judge("帳簿の提出期間を定めた条文を教えてください。", options, PROVISIONS)
     assert [one.provision is None for one in found] == [False, True, True]
-    assert [finding.kind for finding in found[1].findings] == [Kind.MISSING]
+    assert [finding.kind for finding in found[1].findings] == [ObservationKind.MISSING]
     assert (found[1].quote, found[1].start) == ("", -1)
 
 
@@ -153,7 +160,7 @@ LAWLIKE = st.text(
 def test_the_order_of_the_options_makes_no_difference(
     question: str, options: list[str], law: list[str], shuffled: random.Random
 ) -> None:
-    provisions = [Provision("", "貸本業法", PROVISIONS[0].locator, text) for text in law if text]
+    provisions = [LawText("", "貸本業法", PROVISIONS[0].locator, text) for text in law if text]
     before = dict(zip(options, judge(question, options, provisions), strict=True))
     moved = shuffled.sample(options, len(options))
     after = dict(zip(moved, judge(question, moved, provisions), strict=True))

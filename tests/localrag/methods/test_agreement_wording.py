@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.methods.agreement.wording import (
-    Quantity,
+    NumberWithUnit,
     absolutes,
     asks_for_exemption,
     asks_for_quantity,
@@ -51,7 +51,7 @@ def test_two_things_stay_two() -> None:
     ],
 )
 def test_quantities_are_numbers_with_their_units(text: str, found: set[tuple[str, str]]) -> None:
-    assert quantities(text) == {Quantity(*one) for one in found}
+    assert quantities(text) == {NumberWithUnit(*one) for one in found}
 
 
 def test_what_is_asked_for_is_known() -> None:

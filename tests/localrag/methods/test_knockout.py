@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.methods.lawqa_study.options import Judged, Verdict, knock_out
+from localrag.methods.lawqa_study.options import JudgedOption, OptionVerdict, knock_out
 
 
-def entrants(labels: str) -> list[Judged]:
-    return [Judged(label, label, Verdict.LIKELY, "甲") for label in labels]
+def entrants(labels: str) -> list[JudgedOption]:
+    return [JudgedOption(label, label, OptionVerdict.LIKELY, "甲") for label in labels]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_pairs_meet_in_order_and_the_last_of_an_odd_number_waits(
 ) -> None:
     played = []
 
-    def later(one: Judged, other: Judged) -> Judged:
+    def later(one: JudgedOption, other: JudgedOption) -> JudgedOption:
         played.append(one.label + other.label)
         return other
 
@@ -44,7 +44,7 @@ def test_the_best_wins_in_one_match_less_than_there_are_entrants(
     strength = dict(zip("abcdefgh", strengths, strict=False))
     matches = 0
 
-    def stronger(one: Judged, other: Judged) -> Judged:
+    def stronger(one: JudgedOption, other: JudgedOption) -> JudgedOption:
         nonlocal matches
         matches += 1
         return max(one, other, key=lambda judged: strength[judged.label])

@@ -1,37 +1,37 @@
 import pytest
 
-from localrag.question.expectation import Expectation, Kind, repeats
+from localrag.question.expectation import AnswerKind, Expectation, repeats
 
 
 @pytest.mark.parametrize(
     ("question", "kind"),
     [
-        ("霧見塔が完成したのは何年か。", Kind.WHEN),
-        ("渡しの運航期間はいつか。", Kind.WHEN),
-        ("When did the observatory open?", Kind.WHEN),
-        ("In which century was it built?", Kind.WHEN),
-        ("取締役の任期は何年か", Kind.HOW_MANY),
-        ("届出の期間は何日か", Kind.HOW_MANY),
-        ("渡し守は何人か", Kind.HOW_MANY),
-        ("How many lenses did it have?", Kind.HOW_MANY),
-        ("この海霧を何と呼ぶか。", Kind.CALLED),
-        ("登録が取り消されたのはなぜか", Kind.WHY),
-        ("塔を建てたのは誰か", Kind.WHO),
-        ("Who built the tower?", Kind.WHO),
-        ("観測所はどこにあるか", Kind.WHERE),
-        ("工事の期間に人が移った町はどこか", Kind.WHERE),
-        ("薬機法で誇大広告は禁止されているか", Kind.YES_OR_NO),
-        ("登録は必要ですか？", Kind.YES_OR_NO),
-        ("Is a licence needed?", Kind.YES_OR_NO),
-        ("その罰則は何条か", Kind.WHICH_LAW),
-        ("提出先の根拠条文を教えてください", Kind.WHICH_LAW),
-        ("Which act regulates ferries?", Kind.WHICH_LAW),
-        ("どの業者ですか", Kind.OTHER),
-        ("誇大広告 禁止", Kind.OTHER),
-        ("", Kind.OTHER),
+        ("霧見塔が完成したのは何年か。", AnswerKind.WHEN),
+        ("渡しの運航期間はいつか。", AnswerKind.WHEN),
+        ("When did the observatory open?", AnswerKind.WHEN),
+        ("In which century was it built?", AnswerKind.WHEN),
+        ("取締役の任期は何年か", AnswerKind.HOW_MANY),
+        ("届出の期間は何日か", AnswerKind.HOW_MANY),
+        ("渡し守は何人か", AnswerKind.HOW_MANY),
+        ("How many lenses did it have?", AnswerKind.HOW_MANY),
+        ("この海霧を何と呼ぶか。", AnswerKind.CALLED),
+        ("登録が取り消されたのはなぜか", AnswerKind.WHY),
+        ("塔を建てたのは誰か", AnswerKind.WHO),
+        ("Who built the tower?", AnswerKind.WHO),
+        ("観測所はどこにあるか", AnswerKind.WHERE),
+        ("工事の期間に人が移った町はどこか", AnswerKind.WHERE),
+        ("薬機法で誇大広告は禁止されているか", AnswerKind.YES_OR_NO),
+        ("登録は必要ですか？", AnswerKind.YES_OR_NO),
+        ("Is a licence needed?", AnswerKind.YES_OR_NO),
+        ("その罰則は何条か", AnswerKind.WHICH_LAW),
+        ("提出先の根拠条文を教えてください", AnswerKind.WHICH_LAW),
+        ("Which act regulates ferries?", AnswerKind.WHICH_LAW),
+        ("どの業者ですか", AnswerKind.OTHER),
+        ("誇大広告 禁止", AnswerKind.OTHER),
+        ("", AnswerKind.OTHER),
     ],
 )
-def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: Kind) -> None:
+def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: AnswerKind) -> None:
     assert Expectation.of(question).kind is kind
 
 

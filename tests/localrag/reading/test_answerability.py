@@ -6,7 +6,7 @@ import pytest
 from localrag.config import load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.question.everyday import Wording
+from localrag.question.everyday import EverydayWord
 from localrag.reading.answerability import Answerability, answers
 from localrag.reading.extractive import quotations
 from localrag.reading.pieces import sentences_of
@@ -78,7 +78,7 @@ def phrase_found(retriever: Retriever) -> str:
     return " ".join(analyzer().terms(retriever.search(DISMISSED).hits[0].passage.text)[:2])
 
 
-def signs_with(retriever: Retriever, *wordings: Wording) -> dict[str, float]:
+def signs_with(retriever: Retriever, *wordings: EverydayWord) -> dict[str, float]:
     """The signs of the first sentence found, where the question has these everyday words."""
     found = retriever.search(DISMISSED)
     passage = found.hits[0].passage
@@ -90,7 +90,7 @@ def signs_with(retriever: Retriever, *wordings: Wording) -> dict[str, float]:
 
 
 def test_an_everyday_word_is_said_by_the_words_of_the_law(retriever: Retriever) -> None:
-    in_law = signs_with(retriever, Wording("クビ", 3, 5, (phrase_found(retriever),)))
+    in_law = signs_with(retriever, EverydayWord("クビ", 3, 5, (phrase_found(retriever),)))
     as_typed = signs_with(retriever)
     assert in_law["words"] > as_typed["words"]
     assert (in_law["names"], as_typed["names"]) == (1, 0)
@@ -98,7 +98,7 @@ def test_an_everyday_word_is_said_by_the_words_of_the_law(retriever: Retriever) 
 
 def test_only_an_everyday_word_for_a_matter_of_law_tells_the_matter(retriever: Retriever) -> None:
     def matter(phrase: str, is_plain: bool) -> float:
-        return signs_with(retriever, Wording("クビ", 3, 5, (phrase,), is_plain))["matter"]
+        return signs_with(retriever, EverydayWord("クビ", 3, 5, (phrase,), is_plain))["matter"]
 
     phrase = phrase_found(retriever)
     assert matter(phrase, False) == 1

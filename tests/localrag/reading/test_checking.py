@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from localrag.reading.checking import (
     ENOUGH,
-    Candidate,
+    CandidateSentence,
     MismatchKind,
     carriers,
     confirms,
@@ -97,7 +97,10 @@ def test_a_claim_about_one_thing_citing_another_is_carried_by_the_sentence_that_
     assert (found.kind, found.written) == (MismatchKind.DATE, "1871")
     assert covers(CLAIM, [LENS], question=QUESTION) < ENOUGH
 
-    others = [Candidate("The ferry sails at noon."), Candidate(FINISHED, "Quillmere Observatory")]
+    others = [
+        CandidateSentence("The ferry sails at noon."),
+        CandidateSentence(FINISHED, "Quillmere Observatory"),
+    ]
     carrier = carriers(CLAIM, others, cited=[LENS], question=QUESTION)
     assert carrier is not None
     assert (carrier.index, carrier.alone) == (1, True)
@@ -108,7 +111,7 @@ def test_a_claim_about_one_thing_citing_another_is_carried_by_the_sentence_that_
 def test_a_sentence_may_carry_a_claim_only_together_with_those_cited():
     carrier = carriers(
         "The Fennimore refractor has a lens of 41 cm and was finished in 1871.",
-        [Candidate(FINISHED)],
+        [CandidateSentence(FINISHED)],
         cited=[LENS],
     )
     assert carrier is not None

@@ -5,7 +5,7 @@ import pytest
 from localrag.corpus.model import Locator
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import Provisions
-from localrag.statutes.resolver import Resolution, Resolver, Target, parse_target
+from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target
 
 ACT, ORDER, RULE, OTHER = (
     "501AC0000000001",
@@ -17,8 +17,8 @@ SHORT = {ACT: "法", ORDER: "令", RULE: "則", OTHER: "港"}
 
 
 @pytest.fixture(scope="module")
-def resolver(names: LawNames, provisions: Provisions) -> Resolver:
-    return Resolver(names, provisions)
+def resolver(names: LawNames, provisions: Provisions) -> CitationResolver:
+    return CitationResolver(names, provisions)
 
 
 def places(resolutions: list[Resolution] | tuple[Resolution, ...]) -> list[str]:
@@ -62,21 +62,21 @@ def places(resolutions: list[Resolution] | tuple[Resolution, ...]) -> list[str]:
         ("灯管法について", []),
     ],
 )
-def test_questions(resolver: Resolver, question: str, expected: list[str]) -> None:
+def test_questions(resolver: CitationResolver, question: str, expected: list[str]) -> None:
     assert places(resolver.resolve(question)) == expected
 
 
-def test_a_citation_inside_a_title_is_no_citation(resolver: Resolver) -> None:
+def test_a_citation_inside_a_title_is_no_citation(resolver: CitationResolver) -> None:
     text = "灯台管理法第三条に規定する灯火に関する内閣府令"
     assert resolver.resolve(text) == []
 
 
-def test_without_a_law_a_small_corpus_offers_candidates(resolver: Resolver) -> None:
+def test_without_a_law_a_small_corpus_offers_candidates(resolver: CitationResolver) -> None:
     (resolution,) = resolver.resolve("第三条とは何か")
     assert {t.law_id for t in resolution.candidates} == {ACT, ORDER, OTHER}
 
 
-def test_what_does_not_exist_says_why(resolver: Resolver) -> None:
+def test_what_does_not_exist_says_why(resolver: CitationResolver) -> None:
     (missing,) = resolver.resolve("灯管法第3条第9項")
     assert missing.problem == "the law has no such provision"
     assert missing.cited == (Target(ACT, Locator(article="3", paragraph="9")),)
@@ -105,13 +105,13 @@ def test_what_does_not_exist_says_why(resolver: Resolver) -> None:
     ],
 )
 def test_in_a_provision(
-    resolver: Resolver, law_id: str, here: str, text: str, expected: list[str]
+    resolver: CitationResolver, law_id: str, here: str, text: str, expected: list[str]
 ) -> None:
     resolved = resolver.resolve(text, law_id=law_id, locator=Locator.parse(here))
     assert places(resolved) == expected
 
 
-def test_definitions_of_the_text_come_first(resolver: Resolver) -> None:
+def test_definitions_of_the_text_come_first(resolver: CitationResolver) -> None:
     (resolution,) = resolver.resolve(
         "清掃法第三条", law_id=ACT, locator=Locator(article="1"), definitions={"清掃法": OTHER}
     )

@@ -12,7 +12,7 @@ from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import Provisions
 from localrag.statutes.references import DELEGATED_BY, DELEGATES, extract_references
-from localrag.statutes.resolver import Resolver
+from localrag.statutes.resolver import CitationResolver
 
 SHARED = os.environ.get("LOCALRAG_SHARED_DATA")
 DATA = Path(SHARED) if SHARED else Path(__file__).parents[4] / "shared" / "data"
@@ -69,7 +69,7 @@ def test_terms_of_the_act(laws: dict[str, Document]) -> None:
 
 
 def test_questions_name_their_provisions(laws: dict[str, Document], known: LawNames) -> None:
-    resolver = Resolver(known, Provisions(laws.values()))
+    resolver = CitationResolver(known, Provisions(laws.values()))
     lines = (DATA / "lawqa" / "train.jsonl").read_text(encoding="utf-8").splitlines()
     cited = found = 0
     for question in map(json.loads, lines):

@@ -19,7 +19,7 @@ from localrag_tui.widgets.valued import Valued
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
-    from localrag.provision import Link, Provision
+    from localrag.provision import Provision, ProvisionLink
 
 TITLES = {
     "filled": N_("filled in by"),
@@ -49,7 +49,7 @@ class Tie:
 
     label: str
     note: str
-    goal: "Spot | Link | str"
+    goal: "Spot | ProvisionLink | str"
 
     def place(self, store: "CorpusStore") -> Spot:
         """Where it opens; raises what `spot_at` does."""
@@ -67,7 +67,7 @@ def ties_of(provision: "Provision") -> dict[str, list[Tie]]:
     """The ties of a provision by kind, in the order of `TITLES`; kinds without any are left out."""
     title = provision.document.title
 
-    def linked(link: "Link") -> Tie:
+    def linked(link: "ProvisionLink") -> Tie:
         label = _short(link.label, title)
         note = "" if link.words == label.replace(" ", "") else link.words
         if link.kind == _MUTUAL:

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import Comparison, Outcome, Side
+from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
 
-EARLIER, LATER = Comparison.EARLIER, Comparison.LATER
-OLDER, YOUNGER = Comparison.OLDER, Comparison.YOUNGER
-MORE, LESS = Comparison.MORE, Comparison.LESS
-SAME, DIFFERENT = Comparison.SAME, Comparison.DIFFERENT
-EACH, ANY, WHICH = Comparison.EACH, Comparison.ANY, Comparison.WHICH
+EARLIER, LATER = ComparisonKind.EARLIER, ComparisonKind.LATER
+OLDER, YOUNGER = ComparisonKind.OLDER, ComparisonKind.YOUNGER
+MORE, LESS = ComparisonKind.MORE, ComparisonKind.LESS
+SAME, DIFFERENT = ComparisonKind.SAME, ComparisonKind.DIFFERENT
+EACH, ANY, WHICH = ComparisonKind.EACH, ComparisonKind.ANY, ComparisonKind.WHICH
 
 
 def sides(predicate: str, *objects: str | Sequence[str]) -> list[Side]:
@@ -46,7 +46,7 @@ def sides(predicate: str, *objects: str | Sequence[str]) -> list[Side]:
     ],
 )
 def test_sides_are_put_in_order(
-    comparison: Comparison, predicate: str, objects: Sequence[str], side: int, because: str
+    comparison: ComparisonKind, predicate: str, objects: Sequence[str], side: int, because: str
 ) -> None:
     outcome = compare(comparison, sides(predicate, *objects))
     assert outcome is not None
@@ -65,7 +65,7 @@ def test_sides_are_put_in_order(
     ],
 )
 def test_what_cannot_be_told_apart_is_said_to_be_so(
-    comparison: Comparison, predicate: str, objects: Sequence[str], because: str
+    comparison: ComparisonKind, predicate: str, objects: Sequence[str], because: str
 ) -> None:
     outcome = compare(comparison, sides(predicate, *objects))
     assert outcome is not None
@@ -91,7 +91,7 @@ def test_what_cannot_be_told_apart_is_said_to_be_so(
     ],
 )
 def test_code_does_not_guess(
-    comparison: Comparison, predicate: str, objects: Sequence[str]
+    comparison: ComparisonKind, predicate: str, objects: Sequence[str]
 ) -> None:
     assert compare(comparison, sides(predicate, *objects)) is None
 
@@ -104,8 +104,10 @@ def test_no_sides_are_no_comparison() -> None:
 def test_counters_that_differ_and_lists_that_may_be_incomplete_make_no_fact() -> None:
     counted = compare(MORE, sides("ソフト数", "11タイトル", "2本"))
     listed = compare(MORE, sides("面している県", ("千葉県", "東京都"), ("静岡県",)))
-    assert counted == Outcome(side=0, because="11タイトル > 2本", certain=False)
-    assert listed == Outcome(side=0, because="千葉県、東京都（2） > 静岡県（1）", certain=False)
+    assert counted == ComparisonOutcome(side=0, because="11タイトル > 2本", certain=False)
+    assert listed == ComparisonOutcome(
+        side=0, because="千葉県、東京都（2） > 静岡県（1）", certain=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -213,12 +215,14 @@ def test_conditions_that_the_object_leaves_open(condition: str, predicate: str, 
 def test_each_any_and_which_show_whose_object_it_is() -> None:
     two = sides("所在地", "東京都新宿区", "島根県出雲市")
     both = "第1：東京都新宿区 ⊂ 東京都、第2：島根県出雲市 ⊄ 東京都"
-    assert compare(EACH, two, "東京都") == Outcome(
+    assert compare(EACH, two, "東京都") == ComparisonOutcome(
         holds=False, because="第2：島根県出雲市 ⊄ 東京都"
     )
-    assert compare(ANY, two, "東京都") == Outcome(holds=True, because="第1：東京都新宿区 ⊂ 東京都")
-    assert compare(WHICH, two, "東京都") == Outcome(side=0, because=both)
-    assert compare(WHICH, two, "日本") == Outcome(
+    assert compare(ANY, two, "東京都") == ComparisonOutcome(
+        holds=True, because="第1：東京都新宿区 ⊂ 東京都"
+    )
+    assert compare(WHICH, two, "東京都") == ComparisonOutcome(side=0, because=both)
+    assert compare(WHICH, two, "日本") == ComparisonOutcome(
         because="第1：東京都新宿区 ⊂ 日本、第2：島根県出雲市 ⊂ 日本"
     )
 
@@ -244,7 +248,7 @@ def test_where_no_side_says_it_the_nearest_wording_is_a_guess() -> None:
 
 @given(st.dates(), st.dates(), st.sampled_from([(EARLIER, LATER), (OLDER, YOUNGER)]))
 def test_what_is_first_for_one_is_last_for_the_other(
-    one: object, other: object, comparisons: tuple[Comparison, Comparison]
+    one: object, other: object, comparisons: tuple[ComparisonKind, ComparisonKind]
 ) -> None:
     there, back = sides("日", str(one), str(other)), sides("日", str(other), str(one))
     first = [compare(comparisons[0], each) for each in (there, back)]
@@ -261,8 +265,8 @@ def test_what_is_first_for_one_is_last_for_the_other(
 
 
 @pytest.mark.parametrize("text", ["9" * 10_000, "、" * 10_000, "(" * 10_000, "\x00", "1年" * 9_000])
-@pytest.mark.parametrize("comparison", list(Comparison))
-def test_hostile_objects_are_texts(text: str, comparison: Comparison) -> None:
+@pytest.mark.parametrize("comparison", list(ComparisonKind))
+def test_hostile_objects_are_texts(text: str, comparison: ComparisonKind) -> None:
     outcome = compare(comparison, sides("年", text, "1990年"), "1990年")
     assert outcome is None or len(outcome.because) < 500
 
@@ -297,19 +301,23 @@ def test_a_quantity_beside_other_words_is_no_fact() -> None:
 @pytest.mark.parametrize(
     ("comparison", "predicate", "objects", "side", "certain"),
     [
-        (Comparison.MORE, "活動期間", ("1990年-2000年", "1985年-1990年"), 0, True),
-        (Comparison.LESS, "活動期間", ("1990年-2000年", "1985年-1990年"), 1, True),
-        (Comparison.MORE, "活動期間", ("1990年-2000年", "1985年-"), None, True),
-        (Comparison.MORE, "活動期間", ("1990年-2000年", "2001年-2011年"), None, True),
-        (Comparison.EARLIER, "設立", ("1999年から2001年", "2000年"), 0, False),
-        (Comparison.EARLIER, "活動期間", ("1999年-2001年", "2000年-2001年"), 0, True),
-        (Comparison.EARLIER, "最高速度", ("120km/h", "80km/h"), 0, True),
-        (Comparison.LATER, "最高速度", ("120km/h", "50ノット"), 1, True),
-        (Comparison.EARLIER, "記録", ("1分5秒", "58秒"), 1, True),
+        (ComparisonKind.MORE, "活動期間", ("1990年-2000年", "1985年-1990年"), 0, True),
+        (ComparisonKind.LESS, "活動期間", ("1990年-2000年", "1985年-1990年"), 1, True),
+        (ComparisonKind.MORE, "活動期間", ("1990年-2000年", "1985年-"), None, True),
+        (ComparisonKind.MORE, "活動期間", ("1990年-2000年", "2001年-2011年"), None, True),
+        (ComparisonKind.EARLIER, "設立", ("1999年から2001年", "2000年"), 0, False),
+        (ComparisonKind.EARLIER, "活動期間", ("1999年-2001年", "2000年-2001年"), 0, True),
+        (ComparisonKind.EARLIER, "最高速度", ("120km/h", "80km/h"), 0, True),
+        (ComparisonKind.LATER, "最高速度", ("120km/h", "50ノット"), 1, True),
+        (ComparisonKind.EARLIER, "記録", ("1分5秒", "58秒"), 1, True),
     ],
 )
 def test_lengths_of_time_and_speeds(
-    comparison: Comparison, predicate: str, objects: Sequence[str], side: int | None, certain: bool
+    comparison: ComparisonKind,
+    predicate: str,
+    objects: Sequence[str],
+    side: int | None,
+    certain: bool,
 ) -> None:
     outcome = compare(comparison, sides(predicate, *objects))
     assert outcome is not None

@@ -1,9 +1,9 @@
 import pytest
 
-from localrag.methods.comparison.values import Place, part_of, read_place
+from localrag.methods.comparison.values import Address, part_of, read_place
 
 
-def place(text: str) -> Place:
+def place(text: str) -> Address:
     read_as = read_place(text, "所在地")
     assert read_as is not None
     return read_as

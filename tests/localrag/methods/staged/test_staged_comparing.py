@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from localrag.methods.comparison.types import Comparison
+from localrag.methods.comparison.types import ComparisonKind
 from localrag.prompts import Language, prompt
 from localrag.reading.types import Status
 from localrag.retrieval.model import Query
@@ -170,7 +170,7 @@ def test_the_computation_is_shown(staged: Staged, split: Split) -> None:
 @pytest.mark.parametrize("language", get_args(Language))
 def test_the_prompt_names_every_comparison(language: Language) -> None:
     told, _ = prompt("staged_decomposition", language, question="", most=5, tag="text")
-    assert all(re.search(rf"\b{one}\b", told.content) for one in Comparison)
+    assert all(re.search(rf"\b{one}\b", told.content) for one in ComparisonKind)
 
 
 def test_a_side_is_called_as_the_question_calls_it(staged: Staged, split: Split) -> None:
