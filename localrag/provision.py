@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.links import StoredDefinition, StoredReference
@@ -12,7 +13,7 @@ from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.errors import NotFoundError, UsageError
 from localrag.statutes.format import cite
 from localrag.statutes.names import LawNames
-from localrag.statutes.references import DELEGATED_BY
+from localrag.statutes.references import DELEGATED_BY, DELEGATES
 from localrag.statutes.resolver import Resolution, Target, parse_target
 from localrag.statutes.stored import StoredProvisions
 
@@ -21,6 +22,8 @@ _LISTED = 10
 _HERE = re.compile("この([編章節款目条項号])")
 # 別表第二　補償表（第七十七条関係）: its title and what it belongs to are no part of the label.
 _ABOUT = re.compile("　.*|（[^（）]*関係）$")
+# Characters on both sides of 政令で定め that an order quotes, and of the sentence in which it does.
+_QUOTED, _SENTENCE = 30, 120
 # 前項第一号の「支配株主等」とは
 _NEAR = re.compile("[前次同][条項号]|第[〇一二三四五六七八九十百]+[項号]")
 
@@ -60,7 +63,8 @@ class Provision:
 
     Attributes:
         place: the headings it stands under, from the outermost (編・章・節).
-        refers_to: what it refers to, in reading order.
+        refers_to: what it refers to, in reading order; what it leaves to an order is left out
+            where `filled_in_by` tells the provisions of such an order.
         referred_by: what refers to it, without the provisions that fill it in.
         filled_in_by: the provisions of orders and ordinances made under it.
         terms: the defined terms it uses, in the order of their first use; of a term defined twice,
@@ -114,6 +118,7 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         return Provision(passage, store.document(document), place, (), (), (), (), known)
     outgoing = store.references_from(document, locator)
     incoming = store.references_to(document, locator)
+    filled = {_by_cabinet(of.document_id) for of in incoming if of.kind == DELEGATED_BY}
     return Provision(
         passage=passage,
         document=store.document(document),
@@ -122,6 +127,7 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
             _target(store, reference)
             for reference in outgoing
             if not _holds(passage, reference.law_id, reference.target)
+            and not (reference.kind == DELEGATES and ("政令" in reference.law_name) in filled)
         ),
         referred_by=_distinct(
             _source(store, reference)
@@ -134,6 +140,44 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         ),
         terms=tuple(_terms(store, passage, outgoing)),
     )
+
+
+def filled_in(store: CorpusStore, left: StoredReference) -> StoredReference | None:
+    """Find the provision of an order that says what a 政令で定める leaves to it.
+
+    An article may leave several things to one order, which quotes each of them: 法第八条第一項に
+    規定する政令で定める基準は. So the words around the two tell which belongs to which.
+
+    Args:
+        store: the corpus.
+        left: a reference of the kind ``delegates``.
+
+    Returns:
+        The reference of that provision to the one that leaves it open; None where the corpus has
+        none.
+    """
+    here = left.source
+    filling = [
+        of
+        for of in store.references_to(left.document_id, Locator(here.division, here.article))
+        if of.kind == DELEGATED_BY
+        and of.document_id == left.law_id
+        # An order may name the item that it fills in, or the article as a whole.
+        and (here.contains(of.target) or of.target.contains(here))
+    ]
+    words = store.text(left.document_id, left.start, left.end)
+    before = store.text(left.document_id, max(0, left.start - _QUOTED), left.start)
+    after = store.text(left.document_id, left.end, left.end + _QUOTED)
+
+    def likeness(of: StoredReference) -> tuple[int, bool, bool, int]:
+        said = store.text(of.document_id, of.end, of.end + _SENTENCE).partition("。")[0]
+        earlier, found, later = said.partition(words)
+        # 政令で定める基準: the thing that is left open follows; what precedes is often a phrase.
+        thing = _common(after, later) if found else 0
+        phrase = _common(before[::-1], earlier[::-1]) if found else 0
+        return thing, of.target == here, here.contains(of.target), phrase
+
+    return max(filling, key=likeness, default=None)
 
 
 def citation_of(store: CorpusStore, passage: Passage) -> str:
@@ -296,6 +340,17 @@ def _target(store: CorpusStore, reference: StoredReference) -> ProvisionLink:
         if reference.target_end is not None:
             label += f" – {_label(store, reference.law_id, reference.target_end)}"
     return ProvisionLink(reference.kind, reference.law_id, reference.target, label, words, exists)
+
+
+def _common(left: str, right: str) -> int:
+    """How many characters two texts begin with alike."""
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
+    return sum(1 for _ in alike)
+
+
+def _by_cabinet(law_id: str) -> bool:
+    """Whether an order is the cabinet's: the number of a law says who made it."""
+    return law_id[3:5] == "CO"
 
 
 def _source(store: CorpusStore, reference: StoredReference) -> ProvisionLink:

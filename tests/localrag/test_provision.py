@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from localrag.corpus.model import Locator
 from localrag.corpus.store import CorpusStore
 from localrag.errors import NotFoundError, UsageError
-from localrag.provision import Provision, citation_of, show
+from localrag.provision import Provision, citation_of, filled_in, show
 from localrag.workspace import Workspace
 
 LAW = "598AC0000000007"
@@ -108,6 +109,45 @@ def test_candidates_are_told_apart(store: CorpusStore) -> None:
     with pytest.raises(UsageError) as several:
         show(store, "風車組合法1条から3条まで")
     assert f"風車組合法 第二条 ({LAW}#2)" in several.value.cure
+
+
+def test_each_of_several_delegations_leads_to_what_fills_it_in(
+    cli: Callable[..., Any], tmp_path: Path, home: Path
+) -> None:
+    act, order = "597AC0000000003", "597CO0000000004"
+    article = (
+        "水車業者は、政令で定める期間内に、水車の大きさが政令で定める額未満であるとき又は"
+        "政令で定めるものであるとき及び政令で定める場合には、政令で定める数の届出を"
+        "国土交通省令で定めるところにより行う。"
+    )
+    filling = (
+        "水車法第一条に規定する政令で定めるものは、木の水車とする。",
+        "水車法第一条に規定する政令で定める額は、十円とする。",
+        "水車法第一条に規定する政令で定める数は、三とする。",
+        "水車法第一条の政令で定める期間は、四月とする。",
+        "水車法第一条の政令で定める場合は、渇水の場合とする。",
+    )
+    for name, title, kind, number, articles in (
+        (act, "水車法", "Act", "法律第三号", (article,)),
+        (order, "水車法施行令", "CabinetOrder", "政令第四号", filling),
+    ):
+        body = "".join(_article(n, text) for n, text in enumerate(articles, 1))
+        (tmp_path / f"{name}_21170401.xml").write_text(
+            f'<Law Era="Reiwa" Year="97" Num="3" LawType="{kind}" Lang="ja">'
+            f"<LawNum>令和九十七年{number}</LawNum><LawBody><LawTitle>{title}</LawTitle>"
+            f"<MainProvision>{body}</MainProvision></LawBody></Law>",
+            encoding="utf-8",
+        )
+    for arguments in (["init"], ["add", str(tmp_path)], ["index"]):
+        assert cli(*arguments).code == 0
+    with CorpusStore.open(Workspace.locate(home).corpus("main").store, read_only=True) as store:
+        left = [of for of in store.references_from(act, Locator("", "1")) if of.law_id]
+        filled = [filled_in(store, of) for of in left]
+        assert [of.source.article if of else "" for of in filled] == ["4", "2", "1", "5", "3"]
+        view = show(store, "水車法1条")
+    assert {link.document_id for link in view.filled_in_by} == {order}
+    # That there is an order says less than its provisions do; of the ordinance there is nothing.
+    assert [(link.label, link.exists) for link in view.refers_to] == [("国土交通省令", False)]
 
 
 def test_links_say_what_the_corpus_lacks(store: CorpusStore) -> None:

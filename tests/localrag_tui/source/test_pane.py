@@ -245,6 +245,31 @@ async def test_a_quotation_a_selection_or_the_provision_is_copied_with_its_citat
         assert app.clipboard.endswith(f"寄与することを目的とする。」（{law}第1条）")
 
 
+async def test_what_was_found_is_what_is_copied_and_read(reader, pane_of, until, shown):
+    law = "渡し舟の安全及び活用に関する法律"
+    app: Workbench = reader()
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane = pane_of(pilot)
+        await pane.jump("渡し舟法8条")
+        await until(pilot, lambda: pane.provision)
+        await pilot.press("slash")
+        pane.query_one(Input).value = "掲示は"
+        await until(pilot, lambda: "1 / 1" in shown(app))
+        await pilot.press("enter", "C")
+        await until(pilot, lambda: app.clipboard)
+        paragraph = "３　前項の掲示は、国土交通省令で定める方法により行うものとする。"
+        assert app.clipboard == f"「{paragraph}」（{law}第8条第3項）"
+        await pilot.press("slash")
+        pane.query_one(Input).value = "別表の上欄"
+        await until(pilot, lambda: "1 / 1" in shown(app))
+        # Both articles are in view: the one that was opened, and the one in which it was found.
+        assert "第八条" in shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: "第九条（乗客の数の限度）" in shown(app))
+        await pilot.press("c")
+        await until(pilot, lambda: app.clipboard.endswith(f"（{law}第9条）"))
+
+
 async def test_another_width_keeps_the_place(reader, pane_of, until, shown):
     app: Workbench = reader()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from localrag.corpus.model import Passage
     from localrag.corpus.store import CorpusStore
+    from localrag_tui.source.sheet import Sheet
 
 
 def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> str:
@@ -22,6 +23,20 @@ def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> s
     passage = _around(store, document_id, start, end)
     source = citation_of(store, passage) if passage else store.document(document_id).title
     return f"「{text}」（{source}）"
+
+
+def paragraph_at(store: "CorpusStore", sheet: "Sheet", position: int) -> tuple[int, int]:
+    """The span of the paragraph (項) around a position; of what has none, of its line."""
+    from localrag.corpus.model import PARAGRAPHS
+
+    unit = sheet.unit_at(position)
+    if unit is not None and sheet.is_law:
+        for paragraph in store.within(sheet.document.id, unit.locator, PARAGRAPHS):
+            if paragraph.start <= position < paragraph.end:
+                return paragraph.start, paragraph.end
+        return unit.start, unit.end
+    end = sheet.text.find("\n", position)
+    return sheet.text.rfind("\n", 0, position) + 1, end if end >= 0 else len(sheet.text)
 
 
 def _around(store: "CorpusStore", document_id: str, start: int, end: int) -> "Passage | None":

@@ -47,12 +47,13 @@ def destination(store: "CorpusStore", reference: "StoredReference") -> Spot:
     Where something is left to an order (政令で定める) it is the provision of that order that fills
     it in. Raises what `spot_at` does.
     """
+    from localrag.provision import filled_in
     from localrag.statutes.references import DELEGATES
 
     if reference.kind == DELEGATES and not reference.target.path:
-        filling = _filling(store, reference)
-        if filling is not None:
-            return filling
+        order = filled_in(store, reference)
+        if order is not None:
+            return spot_at(store, order.document_id, reference.law_name, order.source)
     return spot_at(store, reference.law_id, reference.law_name, reference.target)
 
 
@@ -86,20 +87,3 @@ def spot_at(store: "CorpusStore", law_id: str, name: str, locator: Locator) -> S
             _("It may be renumbered or repealed; Ctrl+G opens the law itself."),
         )
     return Spot.of(passage)
-
-
-def _filling(store: "CorpusStore", left: "StoredReference") -> Spot | None:
-    from localrag.statutes.references import DELEGATED_BY
-
-    here = left.source
-    article = Locator(here.division, here.article)
-    filling = [
-        of
-        for of in store.references_to(left.document_id, article)
-        if of.kind == DELEGATED_BY and of.document_id == left.law_id
-    ]
-    # An order may name the item that it fills in, or the article as a whole.
-    inside = (of for of in filling if here.contains(of.target))
-    around = (of for of in filling if of.target.contains(here))
-    found = next(inside, None) or next(around, None)
-    return spot_at(store, found.document_id, left.law_name, found.source) if found else None

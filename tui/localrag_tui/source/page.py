@@ -36,7 +36,10 @@ _DRAWN = 400
 
 
 class View(NamedTuple):
-    """What is in view: a span of the document, and where a reader looks at."""
+    """What is in view: a span of the document, and where a reader looks at.
+
+    That is the word found last, else what was opened, else what stands near the top.
+    """
 
     start: int
     end: int
@@ -112,6 +115,9 @@ class Page(ScrollView, can_focus=True):
             return View(0, 0, 0)
         first = min(self.scroll_offset.y, len(rows) - 1)
         last = min(first + self.size.height, len(rows)) - 1
+        found = self._marks.current
+        if found is not None and rows[first].start <= self._marks.found[found][0] < rows[last].end:
+            return View(rows[first].start, rows[last].end, self._marks.found[found][0])
         top, read = self._landed
         if top == self._top and rows[first].start <= read <= rows[last].end:
             return View(rows[first].start, rows[last].end, read)
@@ -138,6 +144,12 @@ class Page(ScrollView, can_focus=True):
     def is_on_the_way(self) -> bool:
         """Whether a place that was opened is not in view yet; `Scrolled` is told once it is."""
         return self._landing
+
+    @property
+    def is_found(self) -> bool:
+        """Whether a reader looks at a word that was found."""
+        found = self._marks.current
+        return found is not None and self._marks.found[found][0] == self.view.eye
 
     @property
     def quote(self) -> Span:
@@ -195,6 +207,7 @@ class Page(ScrollView, can_focus=True):
         if current is not None:
             self._reveal(*found[current])
         self._redraw()
+        self._tell()
 
     def selected(self) -> Span | None:
         """The span that was selected with the mouse."""

@@ -26,6 +26,7 @@ from localrag_tui.source.links import TextLink, destination, links_of
 from localrag_tui.source.opening import described, gone, opened
 from localrag_tui.source.page import Page
 from localrag_tui.source.sheet import Sheet
+from localrag_tui.source.spans import Span
 from localrag_tui.source.ties import Ties, counts, ties_of
 from localrag_tui.spot import Spot
 
@@ -85,6 +86,7 @@ class SourcePane(Widget):
         Binding("n", "find_next(1)", N_("Next found"), id="source.find_next", show=False),
         Binding("N", "find_next(-1)", N_("Previous found"), id="source.find_previous", show=False),
         Binding("c", "copy", N_("Copy"), id="source.copy"),
+        Binding("C", "copy_paragraph", N_("Copy the paragraph"), id="source.copy_one", show=False),
         Binding("r", "ties", N_("Ties"), id="source.ties"),
         Binding("backspace,alt+left", "back", N_("Back"), id="source.back"),
         Binding("alt+right", "forward", N_("Forward"), id="source.forward", show=False),
@@ -236,24 +238,39 @@ class SourcePane(Widget):
 
     async def action_copy(self) -> None:
         """Copy with its citation what is selected, else the quotation, else the provision."""
-        from localrag_tui.source.legal import quotation
-
-        page, unit = self.page, self._unit
+        page = self.page
+        if page.sheet is None:
+            return
         view, quote = page.view, page.quote
+        quoted = quote[0] <= view.eye < quote[1] or (quote[0] < quote[1] and not page.is_found)
+        unit = page.sheet.unit_at(view.eye)
         span = page.selected()
-        if span is None and quote[0] < quote[1] and view.start < quote[1] and quote[0] < view.end:
+        if span is None and quoted and view.start < quote[1] and quote[0] < view.end:
             span = quote
         if span is None and unit is not None:
             span = unit.start, unit.end
-        if page.sheet is None or span is None:
-            return
-        document, (start, end) = page.sheet.document.id, span
+        if span is not None:
+            await self._copy(page.sheet, lambda _store: span)
+
+    async def action_copy_paragraph(self) -> None:
+        """Copy with its citation the paragraph (項) that is read; of other documents, the line."""
+        from localrag_tui.source.legal import paragraph_at
+
+        sheet, eye = self.page.sheet, self.page.view.eye
+        if sheet is not None:
+            await self._copy(sheet, lambda store: paragraph_at(store, sheet, eye))
+
+    async def _copy(self, sheet: Sheet, span: "Callable[[CorpusStore], Span]") -> None:
+        from localrag_tui.source.legal import quotation
+
         try:
-            self.bench.copy(
-                await self._library.read(lambda store: quotation(store, document, start, end))
+            copied = await self._library.read(
+                lambda store: quotation(store, sheet.document.id, *span(store))
             )
         except LocalragError as error:
             self._complain(error)
+        else:
+            self.bench.copy(copied)
 
     def on_page_scrolled(self, event: Page.Scrolled) -> None:
         """Keep head, links and ties with what is in view."""

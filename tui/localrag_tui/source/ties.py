@@ -33,7 +33,6 @@ TITLES = {
 _MOST = 8
 _LONGEST_NOTE = 60
 _MARK = "· "
-_DELEGATES = "delegates"
 _MUTUAL = "applies-mutatis-mutandis"
 
 
@@ -76,16 +75,9 @@ def ties_of(provision: "Provision") -> dict[str, list[Tie]]:
             note = _("{words} (not in this corpus)").format(words=note)
         return Tie(label, note.strip(), link)
 
-    filled = {_by_cabinet(link.document_id) for link in provision.filled_in_by}
-    refers = [
-        link
-        for link in provision.refers_to
-        # What fills it in says more than that something does.
-        if link.kind != _DELEGATES or ("政令" in link.words) not in filled
-    ]
     ties = {
         "filled": _once(map(linked, provision.filled_in_by)),
-        "refers": _once(map(linked, refers)),
+        "refers": _once(map(linked, provision.refers_to)),
         "referred": _once(map(linked, provision.referred_by)),
         "terms": [
             Tie(of.term, _short(of.passage.header, title), Spot.of(of.passage))
@@ -97,11 +89,6 @@ def ties_of(provision: "Provision") -> dict[str, list[Tie]]:
         ],
     }
     return {kind: those for kind, those in ties.items() if those}
-
-
-def _by_cabinet(law_id: str) -> bool:
-    """Whether an order is the cabinet's: the number of a law says who made it."""
-    return law_id[3:5] == "CO"
 
 
 def _once(ties: Iterable[Tie]) -> list[Tie]:
