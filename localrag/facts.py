@@ -402,6 +402,26 @@ class FactKind(StrEnum):
         N_("{one!r} and {other!r} need not be told of the same"),
     )
 
+    # batches
+    FIELDS_UNREAD = "fields-unread", N_("fields that are not read: {names}")
+    TABLE_CHECKED = "table-checked", N_("{unreadable:,} of {rows:,} rows cannot be asked")
+    INDEX_BEHIND = (
+        "index-behind",
+        N_(
+            "corpus {corpus} has changed since it was indexed; searches do not find what is new in "
+            "it until you run: localrag index --corpus {corpus}"
+        ),
+    )
+    GOES_ON = "goes-on", N_("{rows:,} rows are done already and left alone")
+    LINE_DROPPED = "line-dropped", N_("a line that was cut off is dropped")
+    STOPPED = (
+        "stopped",
+        N_(
+            "stopped with {done:,} of {total:,} rows done; they are kept, and the same command "
+            "goes on from there"
+        ),
+    )
+
     # conversations
     UNCHECKED = (
         "unchecked",

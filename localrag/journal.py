@@ -31,7 +31,7 @@ _BLOCK = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Line(Generic[Row]):
+class JournalLine(Generic[Row]):
     """A line of a journal.
 
     Attributes:
@@ -82,7 +82,7 @@ class Journal(Generic[Row]):
         # Two threads that write at once would mix their lines.
         self._writing = Lock()
 
-    def lines(self) -> Iterator[Line[Row]]:
+    def lines(self) -> Iterator[JournalLine[Row]]:
         """Yield the lines that are whole, from the first; none where there is no file.
 
         Raises:
@@ -94,7 +94,7 @@ class Journal(Generic[Row]):
                 self.torn = not line.endswith(b"\n")
                 if self.torn:
                     return
-                yield Line(self._read(line, number), number, end)
+                yield JournalLine(self._read(line, number), number, end)
                 end += len(line)
 
     def append(self, row: Row) -> None:

@@ -12,7 +12,7 @@ BYTES = N_("bytes")
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Phase:
     """A part of some work.
 
     Attributes:
@@ -28,10 +28,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a stage is.
+    """How far a phase is.
 
     Attributes:
-        stage: which one.
+        phase: which one.
         done, total: in its unit, what earlier runs did included; a total of 0 is not known.
         seconds: since this run began with it.
         earlier: of `done`, what earlier runs did.
@@ -39,7 +39,7 @@ class Progress:
         limit: seconds after which no more is begun.
     """
 
-    stage: Stage
+    phase: Phase
     done: int
     total: int
     seconds: float = 0.0
@@ -61,7 +61,7 @@ class Progress:
 
 
 class Stopwatch:
-    """Tells the progress of work that only counts, with the time each stage takes.
+    """Tells the progress of work that only counts, with the time each phase takes.
 
     Args:
         tell: called with every progress.
@@ -69,12 +69,17 @@ class Stopwatch:
 
     def __init__(self, tell: Callable[[Progress], None]) -> None:
         self._tell = tell
-        self._stage: Stage | None = None
+        self._phase: Phase | None = None
         self._began = monotonic()
 
-    def __call__(self, stage: Stage, done: int, total: int) -> None:
-        """Tell how far a stage is; arguments as of `Progress`."""
-        if self._stage not in (None, stage):
+    def __call__(self, phase: Phase, done: int, total: int) -> None:
+        """Tell how far a phase is; arguments as of `Progress`."""
+        if self._phase not in (None, phase):
             self._began = monotonic()
-        self._stage = stage
-        self._tell(Progress(stage, done, total, monotonic() - self._began))
+        self._phase = phase
+        self._tell(Progress(phase, done, total, monotonic() - self._began))
+
+
+def ignore(event: object) -> None:
+    """Take what is told where nobody listens."""
+    del event

@@ -4,9 +4,8 @@
 lists the batches that were begun in a workspace, ``forget`` removes one from that list.
 """
 
-from localrag.batch.estimating import Estimate, estimate
+from localrag.batch.estimating import BatchEstimate, estimate
 from localrag.batch.registry import KnownBatch, forget, known
-from localrag.batch.report import BatchReport
-from localrag.batch.running import run
+from localrag.batch.running import BatchReport, run
 
-__all__ = ["BatchReport", "Estimate", "KnownBatch", "estimate", "forget", "known", "run"]
+__all__ = ["BatchEstimate", "BatchReport", "KnownBatch", "estimate", "forget", "known", "run"]

@@ -8,20 +8,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import IO
 
-from localrag.batch.checking import Checked
-from localrag.batch.events import ANSWERING, Listener, ignore
-from localrag.batch.folder import RunFolder
+from localrag.batch.asking import at_once, outcomes, settled
+from localrag.batch.folder import BatchFolder
 from localrag.batch.ledger import AnswerFile, Ledger
-from localrag.batch.model import Answers, Opener, Question
 from localrag.batch.origin import origin_of
-from localrag.batch.report import Spent
-from localrag.batch.running import first_pass, tell_if_behind, with_concurrency
-from localrag.batch.streak import settled
-from localrag.batch.table import Table, open_table
-from localrag.batch.workers import at_once, outcomes
+from localrag.batch.running import BatchCost, first_pass, tell_if_behind, with_concurrency
+from localrag.batch.table import CheckedTable, open_table
+from localrag.batch.types import ANSWERING, AnswerSource, Listener, Opener, QuestionRow
 from localrag.config import Config
 from localrag.methods.answering import answering_method, open_answers
-from localrag.progress import Progress
+from localrag.progress import Progress, ignore
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
 
@@ -30,7 +26,7 @@ _PATIENCE = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class BatchEstimate:
     """What a batch would take, judged by rows that were answered for it.
 
     The time is that of the sample times the rows to ask, so it holds for this machine, this model
@@ -72,7 +68,7 @@ def estimate(
     restart: bool = False,
     on_event: Listener = ignore,
     opener: Opener = open_answers,
-) -> Estimate:
+) -> BatchEstimate:
     """Check every row and estimate what `run` would take; arguments and errors are its own.
 
     With `out`, rows that have an answer there already are not counted.
@@ -81,20 +77,20 @@ def estimate(
     with open_table(questions) as table:
         checked = first_pass(table, on_event)
         tell_if_behind(workspace, corpus, config, on_event)
-        ledger = Ledger(checked.rows)
-        folder = RunFolder.of(out, questions) if out is not None and not restart else None
+        ledger = Ledger(len(checked))
+        folder = BatchFolder.of(out, questions) if out is not None and not restart else None
         if folder is not None and folder.begun:
             folder.require_same(origin_of(workspace, corpus, config))
             ledger = AnswerFile(folder.out, checked).ledger
-        open_rows = _open(table, checked, ledger, retry_failed=retry_failed)
+        open_rows = _open(checked, ledger, retry_failed=retry_failed)
         sample, left, unanswerable = _sample(open_rows, _takes(config))
         if not sample:
-            return Estimate(checked.rows, checked.unreadable, left, unanswerable=unanswerable)
+            return BatchEstimate(len(checked), checked.unreadable, left, unanswerable=unanswerable)
         with opener(workspace, corpus, config) as answers:
             measured = _measure(sample, answers, concurrency, on_event)
     times = left / measured.spent.asked
-    return Estimate(
-        checked.rows,
+    return BatchEstimate(
+        len(checked),
         checked.unreadable,
         left,
         sampled=measured.spent.asked,
@@ -111,24 +107,22 @@ def _takes(config: Config) -> Callable[[Query], bool]:
     return answering_method(config).takes
 
 
-def _open(
-    table: Table, checked: Checked, ledger: Ledger, *, retry_failed: bool
-) -> Iterator[Question]:
+def _open(checked: CheckedTable, ledger: Ledger, *, retry_failed: bool) -> Iterator[QuestionRow]:
     """The questions still to be asked."""
-    for row in checked.again(table):
-        if isinstance(row, Question) and ledger.open(row.row, retry_failed=retry_failed):
+    for row in checked.rows():
+        if isinstance(row, QuestionRow) and ledger.open(row.row, retry_failed=retry_failed):
             yield row
 
 
 def _sample(
-    rows: Iterable[Question], takes: Callable[[Query], bool]
-) -> tuple[list[Question], int, int]:
+    rows: Iterable[QuestionRow], takes: Callable[[Query], bool]
+) -> tuple[list[QuestionRow], int, int]:
     """Some of the rows, each as likely as any other; how many there are, and how many are none.
 
     Source: J. S. Vitter, Random Sampling with a Reservoir, ACM TOMS 11 (1985), algorithm R.
     """
     chance = random.Random(0)  # noqa: S311 - the same sample every time
-    sample: list[Question] = []
+    sample: list[QuestionRow] = []
     askable = unanswerable = 0
     for row in rows:
         if not takes(row.query):
@@ -145,7 +139,7 @@ def _sample(
 
 @dataclass(slots=True)
 class _Measured:
-    spent: Spent
+    spent: BatchCost
     failed: int = 0
     seconds: float = 0.0
 
@@ -162,11 +156,11 @@ class _Measured:
 
 
 def _measure(
-    sample: list[Question], answers: Answers, concurrency: int, on_event: Listener
+    sample: list[QuestionRow], answers: AnswerSource, concurrency: int, on_event: Listener
 ) -> _Measured:
     """Answer one question to get going, then others as long as that takes a reasonable time."""
     list(settled(outcomes(sample[:1], answers, 1)))
-    measured = _Measured(Spent())
+    measured = _Measured(BatchCost())
     others = sample[1:] or sample
     started = perf_counter()
     with closing(outcomes(others, answers, at_once(answers, concurrency))) as found:

@@ -14,11 +14,12 @@ from localrag.batch import origin as origins
 from localrag.batch.origin import Origin
 from localrag.durable import flush_folder
 from localrag.errors import BusyError, StorageError, UsageError
+from localrag.language import N_
 from localrag.locking import is_locked, locked
 
 
 @dataclass(frozen=True, slots=True)
-class RunFolder:
+class BatchFolder:
     """The paths of one batch.
 
     Attributes:
@@ -28,7 +29,7 @@ class RunFolder:
     out: Path
 
     @classmethod
-    def of(cls, out: Path, questions: Path | IO[bytes]) -> "RunFolder":
+    def of(cls, out: Path, questions: Path | IO[bytes]) -> "BatchFolder":
         """Find the paths for a file of answers, which need not exist yet.
 
         Raises:
@@ -39,17 +40,22 @@ class RunFolder:
         try:
             path = out.expanduser().resolve()
             if path.exists() and not path.is_file():
-                raise UsageError(f"{out} is not a file.", "Name a file with --out.")
+                raise UsageError(N_("{out} is not a file."), N_("Name a file with --out."), out=out)
             if isinstance(questions, Path) and path == questions.expanduser().resolve():
                 raise UsageError(
-                    "The answers would take the place of the questions.",
-                    "Name another file with --out.",
+                    N_("The answers would take the place of the questions."),
+                    N_("Name another file with --out."),
                 )
             if not path.parent.is_dir():
-                raise UsageError(f"There is no folder {path.parent}.", "Make it first.")
+                raise UsageError(
+                    N_("There is no folder {folder}."), N_("Make it first."), folder=path.parent
+                )
         except (OSError, RuntimeError) as error:
             raise StorageError(
-                f"{out} cannot be written ({error}).", "Name another file with --out."
+                N_("{path} cannot be written ({problem})."),
+                N_("Name another file with --out."),
+                path=out,
+                problem=error,
             ) from error
         folder = cls(path)
         if folder.begun:
@@ -89,14 +95,20 @@ class RunFolder:
             BusyError: another process holds it.
             StorageError: the folder cannot be written.
         """
-        busy = BusyError(f"Another process is writing {self.out}.", "Wait until it has finished.")
+        busy = BusyError(
+            N_("Another process is writing {path}."),
+            N_("Wait until it has finished."),
+            path=self.out,
+        )
         with ExitStack() as held:
             try:
                 held.enter_context(locked(self._lock, busy))
             except OSError as error:
                 raise StorageError(
-                    f"The folder {self.path} cannot be written ({error.strerror}).",
-                    "Check its permissions and the disk, or name another file with --out.",
+                    N_("The folder {folder} cannot be written ({problem})."),
+                    N_("Check its permissions and the disk, or name another file with --out."),
+                    folder=self.path,
+                    problem=error.strerror,
                 ) from error
             yield
 
@@ -135,15 +147,18 @@ class RunFolder:
             self.out.unlink()
         except OSError as error:
             raise StorageError(
-                f"{self.out} cannot be removed ({error.strerror}).",
-                "Check the permissions of its folder, or name another file with --out.",
+                N_("{path} cannot be removed ({problem})."),
+                N_("Check the permissions of its folder, or name another file with --out."),
+                path=self.out,
+                problem=error.strerror,
             ) from error
 
     def _known_origin(self) -> Origin:
         origin = origins.read(self.origin)
         if origin is None:
             raise UsageError(
-                f"{self.out} is there already, and nothing says that a batch wrote it.",
-                "Name another file with --out, or remove this one.",
+                N_("{path} is there already, and nothing says that a batch wrote it."),
+                N_("Name another file with --out, or remove this one."),
+                path=self.out,
             )
         return origin

@@ -5,20 +5,16 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from pydantic import TypeAdapter
-
-from localrag.batch.checking import Checked
-from localrag.batch.model import Outcome
-from localrag.batch.rows import Written, as_row
-from localrag.errors import InputError, UsageError
+from localrag.batch.rows import ROWS, WrittenRow, written
+from localrag.batch.table import CheckedTable
+from localrag.batch.types import RowOutcome
+from localrag.errors import UsageError
 from localrag.journal import Journal
 from localrag.language import N_
 from localrag.reading.types import Status
 
 _ANSWERED = frozenset(Status)
-_rows = TypeAdapter(dict[str, Any])
 
 
 class Ledger:
@@ -85,7 +81,7 @@ class AnswerFile:
         ledger: what became of each row.
     """
 
-    def __init__(self, path: Path, checked: Checked) -> None:
+    def __init__(self, path: Path, checked: CheckedTable) -> None:
         """Read what is there, without changing anything.
 
         Args:
@@ -96,22 +92,19 @@ class AnswerFile:
             UsageError: it holds answers to other questions, or something else than answers.
             StorageError: it cannot be read.
         """
-        self.ledger = Ledger(checked.rows)
-        self._journal = Journal(path, _rows, lambda number: _no_row(path, number))
+        self.ledger = Ledger(len(checked))
+        self._journal: Journal[WrittenRow] = Journal(path, ROWS, lambda line: _no_row(path, line))
         for line in self._journal.lines():
-            try:
-                written = Written.of(line.row)
-            except InputError:
-                raise _no_row(path, line.number) from None
-            if not checked.holds(written.row, written.digest):
+            row = line.row
+            if not checked.holds(row.row, row.digest):
                 raise UsageError(
                     N_("{path}, line {line} answers another question than row {row} asks now."),
                     N_("Name another file with --out, or answer all rows again with --restart."),
                     path=path,
                     line=line.number,
-                    row=written.row,
+                    row=row.row,
                 )
-            self.ledger.note(written.row, line.offset, written.outcome)
+            self.ledger.note(row.row, line.offset, row.outcome)
 
     @property
     def torn(self) -> bool:
@@ -128,7 +121,7 @@ class AnswerFile:
         with self._journal:
             yield
 
-    def append(self, outcome: Outcome) -> None:
+    def append(self, outcome: RowOutcome) -> None:
         """Write down what became of a row; when this returns, no kill can lose it.
 
         Raises:
@@ -136,7 +129,7 @@ class AnswerFile:
         """
         offset = self._journal.end
         try:
-            self._journal.append(as_row(outcome))
+            self._journal.append(written(outcome))
         finally:
             # Whoever is interrupted while the disk works counts the line, for it stands there.
             if self._journal.end > offset:
@@ -155,10 +148,10 @@ class AnswerFile:
             self._journal.keep(self.ledger.offsets(), aside)
 
 
-def _no_row(path: Path, number: int) -> UsageError:
+def _no_row(path: Path, line: int) -> UsageError:
     return UsageError(
         N_("{path}, line {line}: It is no row of a file of answers."),
         N_("Delete that line, name another file with --out, or begin anew with --restart."),
         path=path,
-        line=number,
+        line=line,
     )

@@ -1,17 +1,19 @@
 """What answers were made with: resuming with anything else would mix answers unnoticed."""
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from localrag import __version__, prompts
-from localrag.batch.weights import weights
 from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.durable import replace_text
 from localrag.errors import StorageError, UsageError
+from localrag.inference.failures import named
+from localrag.language import N_, _
 from localrag.methods.answering import named_method
 from localrag.methods.catalogue import method
 from localrag.prompts.optimised import OptimisedPrompt
@@ -19,6 +21,9 @@ from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.generations import current
 from localrag_indexes.manifest import Manifest
+from localrag_models.gguf import read_header
+from localrag_models.runtimes import named_runtime
+from localrag_models.store import ModelStore
 
 Origin = Mapping[str, object]
 """By dotted name, what answers depend on; JSON values without structure."""
@@ -35,6 +40,32 @@ _IRRELEVANT = {
     "chat.max_tokens",
     "embedding.server",
 }
+
+# What `general.file_type` says in a GGUF file; the enumeration llama_ftype of llama.cpp.
+_FILE_TYPES = {
+    0: "F32",
+    1: "F16",
+    2: "Q4_0",
+    3: "Q4_1",
+    7: "Q8_0",
+    8: "Q5_0",
+    9: "Q5_1",
+    10: "Q2_K",
+    11: "Q3_K_S",
+    12: "Q3_K_M",
+    13: "Q3_K_L",
+    14: "Q4_K_S",
+    15: "Q4_K_M",
+    16: "Q5_K_S",
+    17: "Q5_K_M",
+    18: "Q6_K",
+    30: "IQ4_XS",
+    32: "BF16",
+}
+
+_IN_A_NAME = re.compile(
+    r"(?<![A-Z0-9])(?:I?Q[1-8](?:_[0-9A-Z]+)*|BF16|F16|F32)(?![A-Z0-9])", re.IGNORECASE
+)
 
 
 def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
@@ -83,6 +114,26 @@ def writes(config: Config) -> bool:
     return named_method(config).needs_model
 
 
+def weights(workspace: Workspace, config: Config, section: str) -> dict[str, object]:
+    """Describe the model that a section of the settings names, ``chat.weights`` and the like.
+
+    Returns:
+        Nothing for a model behind a server, which does not tell, or where none is named.
+
+    Raises:
+        ModelUnusable: the model is not installed.
+    """
+    name = getattr(getattr(config, section), "model", "")
+    with named():
+        if not name or named_runtime(name):
+            return {}
+        model = ModelStore(workspace.models).find(name)
+        found: dict[str, object] = {f"{section}.weights": model.id}
+        if model.format == "gguf" and (packed := _quantisation(model.path)):
+            found[f"{section}.quantisation"] = packed
+    return found
+
+
 @cache
 def prompts_digest() -> str:
     """What tells the built-in prompts from those of another version of the code."""
@@ -100,15 +151,19 @@ def require_same(then: Origin, now: Origin, out: Path) -> None:
     """
     if changes := changed(then, now):
         raise UsageError(
-            f"The answers in {out} were made with something else: {changes}.",
-            "Name another file with --out, or drop these answers with --restart.",
+            N_("The answers in {out} were made with something else: {changes}."),
+            N_("Name another file with --out, or drop these answers with --restart."),
+            out=out,
+            changes=changes,
         )
 
 
 def changed(then: Origin, now: Origin) -> str:
     """What differs between two origins, in words; empty where nothing does."""
     return "; ".join(
-        f"{name} was {_in_words(then.get(name))} and is {_in_words(now.get(name))}"
+        _("{name} was {then} and is {now}").format(
+            name=name, then=_in_words(then.get(name)), now=_in_words(now.get(name))
+        )
         for name in {**then, **now}
         if then.get(name) != now.get(name)
     )
@@ -133,13 +188,15 @@ def write(path: Path, origin: Origin) -> None:
         replace_text(path, json.dumps(origin, ensure_ascii=False, indent=1))
     except OSError as error:
         raise StorageError(
-            f"{path} cannot be written ({error.strerror}).",
-            "Free some space, or choose another folder with --out.",
+            N_("{path} cannot be written ({problem})."),
+            N_("Free some space, or choose another folder with --out."),
+            path=path,
+            problem=error.strerror,
         ) from error
 
 
 def _in_words(value: object) -> str:
-    return "not set" if value in (None, "") else repr(value)
+    return _("not set") if value in (None, "") else repr(value)
 
 
 def _method(workspace: Workspace, config: Config) -> dict[str, object]:
@@ -185,3 +242,13 @@ def _settings(config: Config, section: str) -> dict[str, object]:
         for name, value in getattr(config, section).model_dump(mode="json").items()
     }
     return {name: value for name, value in settings.items() if name not in _IRRELEVANT}
+
+
+@cache
+def _quantisation(path: Path) -> str:
+    """How the weights of a GGUF file are packed; "" where it does not say."""
+    # The header of a large vocabulary takes a second to read; nearly every file has it in its name.
+    if told := _IN_A_NAME.search(path.stem):
+        return told[0].upper()
+    file_type = read_header(path).metadata.get("general.file_type")
+    return _FILE_TYPES.get(file_type, "") if isinstance(file_type, int) else ""

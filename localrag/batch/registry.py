@@ -14,9 +14,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from localrag.batch.failures import cause_and_cure
+from localrag.batch.types import cause_and_cure
 from localrag.durable import replace_text
 from localrag.errors import StorageError
+from localrag.language import N_
 from localrag.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -100,7 +101,10 @@ def forget(workspace: Workspace, batch: KnownBatch) -> None:
         path.unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(
-            f"{path} cannot be removed ({error.strerror}).", "Check the permissions of its folder."
+            N_("{path} cannot be removed ({problem})."),
+            N_("Check the permissions of its folder."),
+            path=path,
+            problem=error.strerror,
         ) from error
 
 

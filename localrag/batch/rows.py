@@ -1,120 +1,271 @@
-"""A row of the file of answers: how it is written, and what of it is read again."""
+"""A row of the file of answers: how it is written, and how it is read again."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Self
+from os import fstat
+from pathlib import Path
+from threading import Lock
+from typing import IO, Annotated, Any, Literal
 
-from localrag.batch.checking import digest
-from localrag.batch.failures import cause_and_cure, error_type, is_transient
-from localrag.batch.model import Outcome, Question, Row
-from localrag.errors import InputError
-from localrag.reading.as_json import (
-    call_as_json,
-    citation_as_json,
-    claim_as_json,
-    derivation_as_json,
-)
-from localrag.reading.types import Answer, Status
-from localrag.retrieval.model import StageRecord, Trace
+from pydantic import Field, TypeAdapter
 
-FAILED = "failed"
+from localrag.batch.table import digest
+from localrag.batch.types import QuestionRow, RowOutcome, cause_and_cure, error_type, is_transient
+from localrag.reading.types import Citation, Claim, Derivation, Status
+from localrag.retrieval.model import ModelCall, Trace
+
+FAILED: Literal["failed"] = "failed"
 """Stands where an answered row has its status."""
 
 
-def as_row(outcome: Outcome) -> dict[str, Any]:
-    """Give an outcome as the JSON that is written."""
-    row: dict[str, Any] = {"row": outcome.row.row, "line": outcome.row.line}
-    row |= _question(outcome.row)
-    if outcome.answer is not None:
-        row |= _answer(outcome.answer)
-    if outcome.error is not None:
-        row |= {"status": FAILED, "error": _error(outcome.error)}
-    if outcome.trace is not None:
-        row["trace"] = _summary(outcome.trace)
-    row["seconds"] = round(outcome.seconds, 6)
-    return row
+@dataclass(frozen=True, slots=True)
+class StageSummary:
+    """What a stage of the retrieval found; as `StageRecord`, its hits by number and id."""
+
+    stage: str
+    subject: str
+    query: str
+    hits: int
+    passages: tuple[str, ...]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What of a written row is needed to go on.
+class TraceSummary:
+    """What was done for a row; as `Trace`."""
 
-    Attributes:
-        row: its number.
-        digest: of the question that was answered; 0 if it failed.
-        outcome: the status, or the type of the error.
-    """
-
-    row: int
-    digest: int
-    outcome: str
+    stages: tuple[StageSummary, ...]
+    calls: tuple[ModelCall, ...]
+    events: tuple[str, ...]
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Self:
-        """Read it from a row.
+    def of(cls, trace: Trace) -> "TraceSummary":
+        """Sum a trace up."""
+        stages = (
+            StageSummary(
+                one.stage,
+                one.subject,
+                one.query,
+                len(one.hits),
+                tuple(hit.passage.id for hit in one.hits),
+                round(one.seconds, 6),
+            )
+            for one in trace.stages
+        )
+        return cls(tuple(stages), trace.calls, trace.events)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a row has no answer.
+
+    Attributes:
+        type: the name of the error.
+        transient: whether the same question can succeed a little later.
+    """
+
+    type: str
+    cause: str = ""
+    cure: str = ""
+    transient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRow:
+    """A row with its answer, as it is written; as `QuestionRow` and `Answer`."""
+
+    row: Annotated[int, Field(ge=1, strict=True)]
+    line: int
+    id: str | None
+    question: str
+    options: tuple[str, ...]
+    status: Status
+    answer: str = ""
+    doubt: str | None = None
+    label: str = ""
+    derivation: Derivation | None = None
+    claims: tuple[Claim, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    absent: tuple[str, ...] = ()
+    trace: TraceSummary | None = None
+    seconds: float = 0.0
+
+    @property
+    def outcome(self) -> str:
+        """What the row is counted under."""
+        return self.status.value
+
+    @property
+    def digest(self) -> int:
+        """What stands for the question that was answered."""
+        return digest(self.id or "", self.question, self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRow:
+    """A row with the error in the place of its answer; it may be one that cannot be asked."""
+
+    row: Annotated[int, Field(ge=1, strict=True)]
+    line: int
+    id: str | None
+    question: str | None
+    options: tuple[str, ...]
+    status: Literal["failed"]
+    error: Failure
+    trace: Annotated[TraceSummary | None, Field(exclude_if=lambda trace: trace is None)] = None
+    seconds: float = 0.0
+
+    @property
+    def outcome(self) -> str:
+        """What the row is counted under."""
+        return self.error.type
+
+    @property
+    def digest(self) -> int:
+        """Stands for any question: one that was mended since is asked again all the same."""
+        return 0
+
+
+WrittenRow = AnsweredRow | FailedRow
+ROWS: TypeAdapter[WrittenRow] = TypeAdapter(WrittenRow)
+"""Rows as JSON, and back."""
+
+
+def written(outcome: RowOutcome) -> WrittenRow:
+    """What is written of an outcome."""
+    row, answer, error = outcome.row, outcome.answer, outcome.error
+    query = row.query if isinstance(row, QuestionRow) else None
+    trace = TraceSummary.of(outcome.trace) if outcome.trace is not None else None
+    seconds = round(outcome.seconds, 6)
+    if answer is not None and query is not None:
+        return AnsweredRow(
+            row.row,
+            row.line,
+            row.id or None,
+            query.text,
+            query.options,
+            answer.status,
+            answer.text,
+            answer.doubt or None,
+            answer.label,
+            answer.derivation,
+            answer.claims,
+            answer.citations,
+            answer.absent,
+            trace,
+            seconds,
+        )
+    assert error is not None, "what is not answered has failed"
+    return FailedRow(
+        row.row,
+        row.line,
+        row.id or None,
+        query.text if query else None,
+        query.options if query else (),
+        FAILED,
+        Failure(error_type(error), *cause_and_cure(error), is_transient(error)),
+        trace,
+        seconds,
+    )
+
+
+# The beginning of a row as `ROWS` writes it. A quotation mark inside a text is escaped, so
+# nothing in a question looks like a field. Parsing a whole line takes ten times as long.
+_HEAD = re.compile(
+    rb'\{"row": (\d{1,15}), .*?"status": "(\w{1,99})"(?:, "error": \{"type": "(\w{1,99})")?'
+)
+
+
+class WrittenRows:
+    """The rows of a file of answers: found in one pass, read one by one.
+
+    The newest line of a row counts. A line whose end is not written yet, and one that no batch
+    wrote, is passed over. Several threads may use it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        # Two that read on from the same place would count every line twice.
+        self._lock = Lock()
+        self._forget()
+
+    def refresh(self) -> bool:
+        """Read what is new in the file; tells whether there was something.
 
         Raises:
-            InputError: the row was not written by a batch.
+            OSError: it cannot be read; one that is not there is empty.
         """
         try:
-            number, status = row["row"], row["status"]
-            if type(number) is not int or number < 1:
-                raise TypeError
-            if status == FAILED:
-                return cls(number, 0, str(row["error"]["type"]))
-            content = digest(row["id"] or "", row["question"], row["options"])
-            return cls(number, content, Status(status))
-        except (ValueError, LookupError, TypeError):
-            raise InputError("It is no row of a file of answers.") from None
+            with self._lock, self._path.open("rb") as file:
+                return self._follow(file)
+        except FileNotFoundError:
+            with self._lock:
+                there = bool(self._places)
+                self._forget()
+                return there
 
+    def tally(self, up_to: int | None = None) -> Counter[str]:
+        """Rows by outcome, a status or the type of an error; arguments as for `numbers`."""
+        with self._lock:
+            return Counter(
+                outcome for row, outcome in self._outcomes.items() if up_to is None or row <= up_to
+            )
 
-def _question(row: Row) -> dict[str, Any]:
-    if not isinstance(row, Question):
-        return {"id": row.id or None, "question": None, "options": []}
-    return {
-        "id": row.id or None,
-        "question": row.query.text,
-        "options": list(row.query.options),
-    }
+    def numbers(self, *, failed: bool = False, up_to: int | None = None) -> list[int]:
+        """The numbers of the rows that are there, in order.
 
+        Args:
+            failed: only those with an error.
+            up_to: only so many of the table, from the first.
+        """
+        with self._lock:
+            rows = self._failed if failed else self._places
+            return sorted(row for row in rows if up_to is None or row <= up_to)
 
-def _answer(answer: Answer) -> dict[str, Any]:
-    return {
-        "status": answer.status.value,
-        "answer": answer.text,
-        "doubt": answer.doubt or None,
-        "label": answer.label,
-        "derivation": derivation_as_json(answer.derivation) if answer.derivation else None,
-        "claims": [claim_as_json(claim) for claim in answer.claims],
-        "citations": [citation_as_json(citation) for citation in answer.citations],
-        "absent": list(answer.absent),
-    }
+    def row(self, number: int) -> dict[str, Any]:
+        """A row, as `ROWS` writes it.
 
+        Raises:
+            OSError: the file cannot be read.
+            LookupError, ValueError: it has changed since `refresh`.
+        """
+        with self._path.open("rb") as file:
+            file.seek(self._places[number])
+            row = json.loads(file.readline())
+        if not isinstance(row, dict) or row.get("row") != number:
+            raise ValueError(number)
+        return row
 
-def _summary(trace: Trace) -> dict[str, Any]:
-    return {
-        "stages": [_stage(record) for record in trace.stages],
-        "calls": [call_as_json(call) for call in trace.calls],
-        "events": list(trace.events),
-    }
+    def _forget(self) -> None:
+        self._places: dict[int, int] = {}
+        self._outcomes: dict[int, str] = {}
+        self._failed: set[int] = set()
+        self._end = 0
+        self._file: tuple[int, int] | None = None
 
+    def _follow(self, file: IO[bytes]) -> bool:
+        stat = fstat(file.fileno())
+        # Another file took its place (the rows were put in order), or a part was cut off.
+        if self._file != (stat.st_dev, stat.st_ino) or stat.st_size < self._end:
+            self._forget()
+            self._file = stat.st_dev, stat.st_ino
+        if stat.st_size == self._end:
+            return False
+        file.seek(self._end)
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            self._note(line)
+            self._end += len(line)
+        return True
 
-def _stage(record: StageRecord) -> dict[str, Any]:
-    return {
-        "stage": record.stage,
-        "subject": record.subject,
-        "query": record.query,
-        "hits": len(record.hits),
-        "passages": [hit.passage.id for hit in record.hits],
-        "seconds": round(record.seconds, 6),
-    }
-
-
-def _error(error: Exception) -> dict[str, Any]:
-    cause, cure = cause_and_cure(error)
-    return {
-        "type": error_type(error),
-        "cause": cause,
-        "cure": cure,
-        "transient": is_transient(error),
-    }
+    def _note(self, line: bytes) -> None:
+        found = _HEAD.match(line)
+        if found is None:
+            return
+        number, status, error = int(found[1]), found[2].decode(), (found[3] or b"").decode()
+        outcome = (error or status) if status == FAILED else status
+        self._places[number], self._outcomes[number] = self._end, outcome
+        (self._failed.add if status == FAILED else self._failed.discard)(number)

@@ -1,38 +1,113 @@
 """Running a batch: every row that has no answer yet is asked, and its answer written down."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import IO
 
-from localrag.batch.checking import Checked, check
-from localrag.batch.events import (
-    ANSWERING,
-    IndexBehind,
-    Listener,
-    Resumed,
-    RowAnswered,
-    RowFailed,
-    Stopped,
-    TableChecked,
-    ignore,
-)
-from localrag.batch.failures import cause_and_cure
-from localrag.batch.folder import RunFolder
-from localrag.batch.ledger import AnswerFile
-from localrag.batch.model import Answers, Opener, Outcome, Row
+from localrag.batch.asking import at_once, outcomes, settled
+from localrag.batch.folder import BatchFolder
+from localrag.batch.ledger import AnswerFile, Ledger
 from localrag.batch.origin import origin_of, searches
 from localrag.batch.registry import KnownBatch, noted, now
-from localrag.batch.report import BatchReport, Spent
-from localrag.batch.streak import settled
-from localrag.batch.table import Table, open_table
-from localrag.batch.workers import at_once, outcomes
+from localrag.batch.table import CheckedTable, QuestionTable, open_table
+from localrag.batch.types import (
+    ANSWERING,
+    AnswerSource,
+    Listener,
+    Opener,
+    Row,
+    RowAnswered,
+    RowFailed,
+    RowOutcome,
+    cause_and_cure,
+)
 from localrag.config import Config
+from localrag.facts import Fact, FactKind
 from localrag.ingest.state import IndexState, index_state
 from localrag.methods.answering import open_answers
-from localrag.progress import Progress
+from localrag.progress import Progress, ignore
+from localrag.reading.types import Status
 from localrag.workspace import Workspace
+
+
+@dataclass(slots=True)
+class BatchCost:
+    """What the rows asked in one run cost.
+
+    Attributes:
+        asked: rows.
+        noted: rows whose trace says that something was left out or switched off.
+        prompt, cached, completion: tokens; of a question that failed, as far as they are known.
+    """
+
+    asked: int = 0
+    noted: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+
+    def add(self, outcome: RowOutcome) -> None:
+        """Take one more row into account."""
+        self.asked += 1
+        trace = outcome.trace
+        if trace is None:
+            return
+        self.noted += bool(trace.events)
+        for call in trace.calls:
+            self.prompt += call.prompt
+            self.cached += call.cached or 0
+            self.completion += call.completion
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """What a batch did.
+
+    Attributes:
+        rows: of the table.
+        statuses: answered rows by status, those of earlier runs included.
+        failed: rows without an answer by the type of their error, those of earlier runs included.
+        earlier: rows that an earlier run had finished and this one left alone.
+        spent: what the rows of this run cost.
+        seconds: wall time of this run.
+        asking: seconds of it from the first question to the last answer.
+    """
+
+    rows: int
+    statuses: Mapping[Status, int]
+    failed: Mapping[str, int]
+    earlier: int
+    spent: BatchCost = field(default_factory=BatchCost)
+    seconds: float = 0.0
+    asking: float = 0.0
+
+    @property
+    def answered(self) -> int:
+        """Rows that have an answer."""
+        return sum(self.statuses.values())
+
+    @property
+    def per_minute(self) -> float:
+        """Questions of this run a minute; 0 where none was asked."""
+        return 60 * self.spent.asked / self.asking if self.asking else 0.0
+
+    @classmethod
+    def of(
+        cls, ledger: Ledger, earlier: int, spent: BatchCost, seconds: float, asking: float
+    ) -> "BatchReport":
+        """Put a report together from what is written."""
+        return cls(
+            rows=len(ledger),
+            statuses={status: ledger.tally[status] for status in Status},
+            failed={name: n for name, n in ledger.tally.items() if n and name not in set(Status)},
+            earlier=earlier,
+            spent=spent,
+            seconds=seconds,
+            asking=asking,
+        )
 
 
 def run(
@@ -59,7 +134,7 @@ def run(
         workspace: where the corpus lies.
         corpus: its name.
         config: settings.
-        questions: the table (see `Table`), a file or a stream of bytes.
+        questions: the table (see `QuestionTable`), a file or a stream of bytes.
         out: the file of answers, JSON Lines; it may hold those of an earlier run.
         limit: ask only so many rows, from the beginning; 0 for all.
         concurrency: questions at the same time; 0 for as many as the settings say. A model in
@@ -78,7 +153,7 @@ def run(
         NotFoundError, WorkspaceError, ModelUnusable: no row can be answered; what was is kept.
     """
     started = perf_counter()
-    folder = RunFolder.of(out, questions)
+    folder = BatchFolder.of(out, questions)
     config = with_concurrency(config, concurrency)
     with open_table(questions) as table:
         checked = first_pass(table, on_event)
@@ -93,7 +168,7 @@ def run(
             )
             with kept:
                 written = AnswerFile(folder.out, checked)
-                work = _Work(table, checked, written, limit, retry_failed, on_event)
+                work = _Work(checked, written, limit, retry_failed, on_event)
                 try:
                     if work.left:
                         with opener(workspace, corpus, config) as answers, written.opened():
@@ -105,17 +180,19 @@ def run(
     return work.report(perf_counter() - started)
 
 
-def first_pass(table: Table, on_event: Listener) -> Checked:
-    """Check the whole table before anything is asked; see `check` for the errors."""
-    checked = check(table)
-    on_event(TableChecked(checked.rows, checked.unreadable, tuple(sorted(table.unused))))
+def first_pass(table: QuestionTable, on_event: Listener) -> CheckedTable:
+    """Check the whole table before anything is asked; see `QuestionTable.check` for the errors."""
+    checked = table.check()
+    if table.unused:
+        on_event(Fact(FactKind.FIELDS_UNREAD, names=tuple(sorted(table.unused))))
+    on_event(Fact(FactKind.TABLE_CHECKED, rows=len(checked), unreadable=checked.unreadable))
     return checked
 
 
 def tell_if_behind(workspace: Workspace, corpus: str, config: Config, on_event: Listener) -> None:
-    """Send `IndexBehind` where that is so and matters; see `index_state` for the errors."""
+    """Tell `INDEX_BEHIND` where that is so and matters; see `index_state` for the errors."""
     if searches(config) and index_state(workspace, corpus) is IndexState.BEHIND:
-        on_event(IndexBehind(corpus))
+        on_event(Fact(FactKind.INDEX_BEHIND, corpus=corpus))
 
 
 def with_concurrency(config: Config, concurrency: int) -> Config:
@@ -127,14 +204,18 @@ def with_concurrency(config: Config, concurrency: int) -> Config:
 
 
 def _described(
-    folder: RunFolder, questions: Path | IO[bytes], corpus: str, concurrency: int, checked: Checked
+    folder: BatchFolder,
+    questions: Path | IO[bytes],
+    corpus: str,
+    concurrency: int,
+    checked: CheckedTable,
 ) -> KnownBatch:
     return KnownBatch(
         out=folder.out,
         questions=questions.expanduser().resolve() if isinstance(questions, Path) else None,
         corpus=corpus,
         concurrency=concurrency,
-        rows=checked.rows,
+        rows=len(checked),
         started=now(),
     )
 
@@ -144,32 +225,32 @@ class _Work:
 
     def __init__(
         self,
-        table: Table,
-        checked: Checked,
+        checked: CheckedTable,
         written: AnswerFile,
         limit: int,
         retry_failed: bool,
         on_event: Listener,
     ) -> None:
-        self._table = table
         self._checked = checked
         self._written = written
         self._ledger = written.ledger
         self._retry_failed = retry_failed
         self._tell = on_event
-        self._spent = Spent()
+        self._spent = BatchCost()
         self._asking = 0.0
-        self._total = min(limit or checked.rows, checked.rows)
+        self._total = min(limit or len(checked), len(checked))
         self._earlier = sum(not self._open(row) for row in range(1, self._total + 1))
         if self._ledger.done or written.torn:
-            on_event(Resumed(self._earlier, written.torn))
+            on_event(Fact(FactKind.GOES_ON, rows=self._earlier))
+        if written.torn:
+            on_event(Fact(FactKind.LINE_DROPPED))
 
     @property
     def left(self) -> int:
         """How many rows there are to ask."""
         return self._total - self._earlier
 
-    def ask(self, answers: Answers, concurrency: int) -> None:
+    def ask(self, answers: AnswerSource, concurrency: int) -> None:
         """Ask them; see `settled` for what ends it early."""
         started = perf_counter()
         threads = at_once(answers, concurrency)
@@ -179,10 +260,10 @@ class _Work:
                 self._asking = perf_counter() - started
                 self._tell(self._progress())
 
-    def stopped(self) -> Stopped:
+    def stopped(self) -> Fact:
         """How far it is where it ends early."""
         done = sum(bool(self._ledger.outcome(row)) for row in range(1, self._total + 1))
-        return Stopped(done, self._total)
+        return Fact(FactKind.STOPPED, done=done, total=self._total)
 
     def report(self, seconds: float) -> BatchReport:
         """What has come of it."""
@@ -190,7 +271,7 @@ class _Work:
 
     def _rows(self) -> Iterator[Row]:
         # A table that grows while it is read again would be endless work: it is refused instead.
-        for row in self._checked.again(self._table):
+        for row in self._checked.rows():
             if row.row > self._total:
                 return
             if self._open(row.row):
@@ -199,7 +280,7 @@ class _Work:
     def _open(self, row: int) -> bool:
         return self._ledger.open(row, retry_failed=self._retry_failed)
 
-    def _write(self, outcome: Outcome) -> None:
+    def _write(self, outcome: RowOutcome) -> None:
         row = outcome.row
         self._written.append(outcome)
         self._spent.add(outcome)

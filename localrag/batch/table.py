@@ -1,28 +1,44 @@
-"""Tables of questions: JSON Lines or CSV, read row by row as often as needed."""
+"""Tables of questions: JSON Lines or CSV, checked once, read row by row as often as needed."""
 
 import codecs
+import csv
+import json
 import shutil
+import sqlite3
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
-from localrag.batch.fields import FIELDS, question, readable_id
-from localrag.batch.model import Row, Unreadable
-from localrag.batch.records import Record, csv_records, json_records
-from localrag.errors import InputError, LocalragError, NotFoundError
+from localrag.batch.types import QuestionRow, Row, UnreadableRow
+from localrag.corpus.readers.jsonl import json_object, numbered_lines
+from localrag.corpus.readers.model import Limits
+from localrag.errors import InputError, LocalragError, NotFoundError, StorageError
+from localrag.language import N_, _
+from localrag.retrieval.model import Query
+from localrag.retrieval.query import check as check_query
 
-_FORMATS = {".jsonl": json_records, ".ndjson": json_records, ".csv": csv_records}
+_Record = tuple[int, Mapping[str, Any] | InputError]
+"""The line a row begins at, and its fields by name, or why they cannot be told."""
+
+_FIELDS = ("id", "question", "options")
+_OPTION = "option_"
 _HEAD = 65_536
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Of one row; a table may be as long as it likes.
+_LIMITS = Limits(line_bytes=1_000_000, unpacked_bytes=1 << 62)
 # So many names of fields that are not read are remembered, to be told.
 _UNUSED = 20
+# So many ids that occur twice are named.
+_NAMED = 5
 
 
 @dataclass(slots=True)
-class Table:
+class QuestionTable:
     """The questions of a stream that can be rewound.
 
     A row is a JSON object with ``question`` and, where wanted, ``id`` and ``options`` (a list, or
@@ -39,37 +55,89 @@ class Table:
     unused: set[str] = field(default_factory=set)
 
     def rows(self) -> Iterator[Row]:
-        """Yield every row from the beginning; what cannot be asked comes as `Unreadable`.
+        """Yield every row from the beginning; what cannot be asked comes as `UnreadableRow`.
 
         Raises:
             InputError: this is no table of questions at all.
         """
         for number, (line, record) in enumerate(self._records(), 1):
             if isinstance(record, InputError):
-                yield Unreadable(number, line, record)
+                yield UnreadableRow(number, line, record)
                 continue
             if len(self.unused) < _UNUSED:
-                self.unused.update(name for name in record if name not in FIELDS)
+                self.unused.update(name for name in record if name not in _FIELDS)
             try:
-                yield question(number, line, record)
+                yield _question(number, line, record)
             except LocalragError as problem:
-                yield Unreadable(number, line, problem, readable_id(record))
+                yield UnreadableRow(number, line, problem, _readable_id(record))
 
-    def _records(self) -> Iterator[Record]:
+    def _records(self) -> Iterator[_Record]:
         self._stream.seek(0)
         head = self._stream.read(_HEAD)
         self._stream.seek(0)
         if head.startswith(_WIDE):
-            raise InputError(f"{self.name} is UTF-16.", "Save it as UTF-8.")
+            raise InputError(N_("{table} is UTF-16."), N_("Save it as UTF-8."), table=self.name)
         text = head.removeprefix(codecs.BOM_UTF8).lstrip()
         if not text:
-            raise InputError(f"{self.name} holds no question.", "Check how it was saved.")
-        by_content = json_records if text.startswith(b"{") else csv_records
-        return _FORMATS.get(Path(self.name).suffix.lower(), by_content)(self._stream)
+            raise self._empty()
+        suffix = Path(self.name).suffix.lower()
+        of_json = suffix in (".jsonl", ".ndjson") or (suffix != ".csv" and text.startswith(b"{"))
+        return (_json_records if of_json else _csv_records)(self._stream)
+
+    def _empty(self) -> InputError:
+        return InputError(
+            N_("{table} holds no question."), N_("Check how it was saved."), table=self.name
+        )
+
+    def check(self) -> "CheckedTable":
+        """Read the table once, keeping 8 bytes of each row in memory.
+
+        Raises:
+            InputError: it is no table, no row of it can be asked, or an id occurs twice.
+            StorageError: the folder for temporary files is full.
+        """
+        digests = array("Q")
+        unreadable = 0
+        first: UnreadableRow | None = None
+        try:
+            with closing(_Ids()) as ids:
+                for row in self.rows():
+                    digests.append(_digest_of(row))
+                    ids.add(row)
+                    if isinstance(row, UnreadableRow):
+                        unreadable += 1
+                        first = first or row
+                duplicates = ids.duplicates()
+        except sqlite3.Error as error:
+            raise StorageError(
+                N_("The ids of {table} cannot be compared ({problem})."),
+                N_("Free some space where temporary files lie, or name another folder in TMPDIR."),
+                table=self.name,
+                problem=error,
+            ) from error
+        if duplicates:
+            raise InputError(
+                N_("Ids occur twice in {table}: {duplicates}."),
+                N_("Give every row an id of its own."),
+                table=self.name,
+                duplicates=duplicates,
+            )
+        if first is not None and unreadable == len(digests):
+            raise InputError(
+                N_("{table} holds no question. Line {line}: {problem}"),
+                N_("{cure}"),
+                table=self.name,
+                line=first.line,
+                problem=first.problem.cause,
+                cure=first.problem.cure,
+            )
+        if not digests:
+            raise self._empty()
+        return CheckedTable(self, digests, unreadable)
 
 
 @contextmanager
-def open_table(source: Path | IO[bytes]) -> Iterator[Table]:
+def open_table(source: Path | IO[bytes]) -> Iterator[QuestionTable]:
     """Open a table of questions.
 
     Args:
@@ -79,7 +147,7 @@ def open_table(source: Path | IO[bytes]) -> Iterator[Table]:
     Raises:
         NotFoundError: there is no such file, or it cannot be read.
     """
-    name = str(source) if isinstance(source, Path) else "The standard input"
+    name = str(source) if isinstance(source, Path) else _("The standard input")
     with ExitStack() as stack:
         try:
             stream = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
@@ -89,6 +157,275 @@ def open_table(source: Path | IO[bytes]) -> Iterator[Table]:
                 stream = cast("IO[bytes]", copy)
         except OSError as error:
             raise NotFoundError(
-                f"{name} cannot be read ({error.strerror}).", "Check the path and its permissions."
+                N_("{table} cannot be read ({problem})."),
+                N_("Check the path and its permissions."),
+                table=name,
+                problem=error.strerror,
             ) from error
-        yield Table(name, stream)
+        yield QuestionTable(name, stream)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTable:
+    """A table that was read once, and is to be the same when it is read again.
+
+    Attributes:
+        table: the questions.
+        digests: a number for each row that stands for its content; 0 for an unreadable one.
+        unreadable: how many of those there are.
+    """
+
+    table: QuestionTable
+    digests: Sequence[int]
+    unreadable: int
+
+    def __len__(self) -> int:
+        """How many rows the table has."""
+        return len(self.digests)
+
+    def holds(self, row: int, digest: int) -> bool:
+        """Whether a row has the content that `digest` stands for; 0 stands for any."""
+        return row <= len(self) and (not digest or self.digests[row - 1] == digest)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of the table once more.
+
+        Raises:
+            InputError: they are not what they were.
+        """
+        number = 0
+        for row in self.table.rows():
+            number = row.row
+            if number > len(self) or self.digests[number - 1] != _digest_of(row):
+                raise self._changed()
+            yield row
+        if number < len(self):
+            raise self._changed()
+
+    def _changed(self) -> InputError:
+        return InputError(
+            N_("{table} changed while its questions were answered."),
+            N_("Run the same command again, and leave the file alone meanwhile."),
+            table=self.table.name,
+        )
+
+
+def digest(id_: str, question: str, options: Sequence[str]) -> int:
+    """A number of 8 bytes, never 0, that stands for the content of a row."""
+    content = json.dumps([id_, question, list(options)]).encode()
+    return int.from_bytes(blake2b(content, digest_size=8).digest(), "big") or 1
+
+
+def _digest_of(row: Row) -> int:
+    if isinstance(row, UnreadableRow):
+        return 0
+    return digest(row.id, row.query.text, row.query.options)
+
+
+class _Ids:
+    """The ids of a table, in a private SQLite file that the system removes."""
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("")
+        self._database.execute("CREATE TABLE ids (id TEXT, line INTEGER)")
+
+    def close(self) -> None:
+        self._database.close()
+
+    def add(self, row: Row) -> None:
+        if row.id:
+            values = (row.id, row.line)
+            self._database.execute("INSERT INTO ids VALUES (?, ?)", values)
+
+    def duplicates(self) -> str:
+        """The first ids that occur twice, each with its lines; empty where none does."""
+        found = self._database.execute(
+            "SELECT id, group_concat(line, ', ') FROM ids GROUP BY id HAVING count(*) > 1"
+            " ORDER BY min(line) LIMIT ?",
+            (_NAMED,),
+        )
+        return "; ".join(
+            _("{id!r} in lines {lines}").format(id=id_, lines=lines) for id_, lines in found
+        )
+
+
+def _question(row: int, line: int, record: Mapping[str, Any]) -> QuestionRow:
+    """Make the question of a row.
+
+    Raises:
+        InputError: a field is missing, of the wrong kind, or not Unicode.
+        UsageError: the question holds no word or is too long.
+    """
+    query = Query(text=_text(record), options=_options(record))
+    id_ = _id(record)
+    _check_unicode(query.text, id_, *query.options)
+    check_query(query)
+    return QuestionRow(row, line, id_, query)
+
+
+def _readable_id(record: Mapping[str, Any]) -> str:
+    """The id of a row that cannot be asked; empty where it has none that can be read."""
+    try:
+        id_ = _id(record)
+        _check_unicode(id_)
+    except InputError:
+        return ""
+    return id_
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    text = record.get("question", "")
+    if not isinstance(text, str):
+        raise InputError(
+            N_("The question is not a text."), N_('Write the field "question" as a string.')
+        )
+    if not text.strip():
+        raise InputError(N_("The row has no question."), N_('Give it a field "question".'))
+    return text
+
+
+def _id(record: Mapping[str, Any]) -> str:
+    id_ = record.get("id")
+    if id_ is None:
+        return ""
+    if isinstance(id_, str) or (isinstance(id_, int) and not isinstance(id_, bool)):
+        return str(id_)
+    raise InputError(N_("The id is neither a string nor a whole number."))
+
+
+def _options(record: Mapping[str, Any]) -> tuple[str, ...]:
+    options = record.get("options")
+    if options is None:
+        return ()
+    if isinstance(options, Mapping):
+        options = list(options.values())
+    if isinstance(options, list) and all(isinstance(option, str) for option in options):
+        return tuple(options)
+    raise InputError(
+        N_("The options are neither a list of texts nor an object of texts."),
+        N_('Write {"a": "…", "b": "…"} or ["…", "…"].'),
+    )
+
+
+def _check_unicode(*texts: str) -> None:
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            N_("The row is not valid UTF-8, or holds half a character (\\ud800 to \\udfff)."),
+            N_("Save the file as UTF-8, and leave half characters out."),
+        ) from error
+
+
+def _json_records(stream: IO[bytes]) -> Iterator[_Record]:
+    """Yield the object on every line that is not blank."""
+    for number, line in numbered_lines(stream, _LIMITS):
+        if line is None:
+            yield number, _too_long(number)
+        elif line.strip():
+            try:
+                yield number, json_object(line)
+            except InputError as problem:
+                yield number, problem
+
+
+def _csv_records(stream: IO[bytes]) -> Iterator[_Record]:
+    """Yield the rows below the header; columns ``option_…`` become the list ``options``.
+
+    Raises:
+        InputError: there is no header with a question, or a quotation mark that is never closed
+            makes one row of all that follows.
+    """
+    reader = csv.reader(_text_lines(stream), strict=True)
+    header = _header(reader)
+    begin = reader.line_num + 1
+    while True:
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            # The reader goes on at the next line, unless it has looked for the end of a quotation
+            # to the end of the file, or further than a field can be long.
+            if "unexpected end" in str(error) or "field limit" in str(error):
+                raise InputError(
+                    N_(
+                        "In line {line} or soon after it a quotation mark is never closed, or a "
+                        "text is longer than {most:,} characters."
+                    ),
+                    N_("Close the mark, double it if it belongs to the text, or shorten the text."),
+                    line=begin,
+                    most=csv.field_size_limit(),
+                ) from error
+            yield (
+                begin,
+                InputError(
+                    N_("The row that ends in line {line} is not CSV ({problem})."),
+                    N_("Put a text with commas or quotation marks between quotation marks."),
+                    line=reader.line_num,
+                    problem=error,
+                ),
+            )
+        else:
+            if fields:
+                yield begin, _named(header, fields)
+        begin = reader.line_num + 1
+
+
+def _header(reader: Iterator[list[str]]) -> list[str]:
+    try:
+        header = [name.strip() for name in next(reader, [])]
+    except csv.Error:
+        header = []
+    if "question" not in header:
+        raise InputError(
+            N_(
+                "The first line is neither a JSON object nor the header of a CSV table with a "
+                "column 'question'."
+            ),
+            N_('Write a JSON object a line, {"question": "…"}, or begin with: id,question'),
+        )
+    if "options" in header:
+        raise InputError(
+            N_("A CSV table has no column 'options'."),
+            N_("Give every option a column of its own: option_a,option_b"),
+        )
+    twice = sorted({name for name in header if name and header.count(name) > 1})
+    if twice:
+        raise InputError(
+            N_("The header names {names} twice."), N_("Rename one of them."), names=", ".join(twice)
+        )
+    return header
+
+
+def _named(header: list[str], fields: list[str]) -> Mapping[str, Any] | InputError:
+    if len(fields) > len(header):
+        return InputError(
+            N_("The row has {fields} fields, the header {header}."),
+            N_("Put a text with commas between quotation marks."),
+            fields=len(fields),
+            header=len(header),
+        )
+    named = dict(zip(header, fields, strict=False))
+    record: dict[str, Any] = {
+        name: value for name, value in named.items() if value and not name.startswith(_OPTION)
+    }
+    options = [value for name, value in named.items() if value and name.startswith(_OPTION)]
+    return record | {"options": options} if options else record
+
+
+def _text_lines(stream: IO[bytes]) -> Iterator[str]:
+    for number, line in numbered_lines(stream, _LIMITS):
+        if line is None:
+            raise _too_long(number)
+        # What is not UTF-8 becomes half characters, by which its row is known and refused.
+        yield line.decode("utf-8-sig" if number == 1 else "utf-8", errors="surrogateescape")
+
+
+def _too_long(number: int) -> InputError:
+    return InputError(
+        N_("Line {line} is longer than {most:,} bytes."),
+        N_("Write one question a line."),
+        line=number,
+        most=_LIMITS.line_bytes,
+    )

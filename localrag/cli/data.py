@@ -9,7 +9,7 @@ from localrag.cli.meter import Meter
 from localrag.cli.session import Json, Session
 from localrag.cli.verbs import verb, verbs
 from localrag.language import N_
-from localrag.progress import BYTES, Stage, Stopwatch
+from localrag.progress import BYTES, Phase, Stopwatch
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 130)
 
@@ -123,7 +123,7 @@ def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
             session.workspace(),
             name,
             on_progress=lambda file, done, total: watch(
-                Stage(N_("fetching"), BYTES, file), done, total
+                Phase(N_("fetching"), BYTES, file), done, total
             ),
         )
     print_brought(brought, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 from localrag.cli.terminal import console_for_progress, on_terminal, tell
 from localrag.cli.wording import duration
 from localrag.language import _
-from localrag.progress import BYTES, Progress, Stage
+from localrag.progress import BYTES, Phase, Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -27,7 +27,7 @@ class Meter:
         self._every = every
         self._name = name
         self._spoke = monotonic()
-        self._stage: Stage | None = None
+        self._phase: Phase | None = None
         self._bar: Bar | None = None
 
     def __enter__(self) -> Self:
@@ -38,9 +38,9 @@ class Meter:
 
     def update(self, progress: Progress) -> None:
         """Note how far it is."""
-        if progress.stage != self._stage:
+        if progress.phase != self._phase:
             self._stop()
-            self._stage = progress.stage
+            self._phase = progress.phase
         if progress.seconds < _PATIENCE:
             return
         if on_terminal():
@@ -62,7 +62,7 @@ class Meter:
         )
 
     def _called(self, progress: Progress) -> str:
-        return self._name or " ".join(filter(None, (_(progress.stage.name), progress.stage.about)))
+        return self._name or " ".join(filter(None, (_(progress.phase.name), progress.phase.about)))
 
     def _stop(self) -> None:
         if self._bar is not None:
@@ -85,9 +85,9 @@ def a_minute(rate: float) -> str:
 
 
 def _in_words(progress: Progress) -> str:
-    done, total, unit = progress.done, progress.total, _(progress.stage.unit)
+    done, total, unit = progress.done, progress.total, _(progress.phase.unit)
     rate = speed(progress.rate)
-    if progress.stage.unit == BYTES:
+    if progress.phase.unit == BYTES:
         size, unit = (1_000_000, "MB") if total >= 10_000_000 else (1_000, "kB")
         done, total = done // size, max(total // size, 1)
         rate = f"{progress.rate / size:,.1f} {unit}/s"

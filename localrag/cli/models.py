@@ -13,7 +13,7 @@ from localrag.cli.session import Json, Session
 from localrag.cli.terminal import emit, say, tell
 from localrag.cli.verbs import verb, verbs
 from localrag.errors import UsageError
-from localrag.progress import BYTES, Stage, Stopwatch
+from localrag.progress import BYTES, Phase, Stopwatch
 
 if TYPE_CHECKING:
     from localrag_models.runtimes import Runtime
@@ -64,7 +64,7 @@ def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
         watch = Stopwatch(meter.update)
         yield (
             ModelStore(session.workspace().models),
-            lambda step, done, total: watch(Stage(step, BYTES), done, total),
+            lambda step, done, total: watch(Phase(step, BYTES), done, total),
         )
 
 
@@ -306,7 +306,7 @@ def _pull_with_server(
         runtime.pull_model(
             name,
             _address(session, server, runtime),
-            lambda step, done, total: watch(Stage(step, BYTES), done, total),
+            lambda step, done, total: watch(Phase(step, BYTES), done, total),
         )
     if as_json:
         emit({"name": model})

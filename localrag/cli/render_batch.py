@@ -5,21 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from localrag.batch.estimating import Estimate
-from localrag.batch.events import (
-    Event,
-    IndexBehind,
-    Listener,
-    Resumed,
-    RowFailed,
-    Stopped,
-    TableChecked,
-)
-from localrag.batch.report import BatchReport
+from localrag.batch import BatchEstimate, BatchReport
+from localrag.batch.types import Event, Listener, RowFailed
 from localrag.cli.meter import Meter, a_minute
 from localrag.cli.terminal import say, tell
-from localrag.cli.wording import counted, duration
+from localrag.cli.wording import duration
+from localrag.facts import Fact, FactKind
 from localrag.harmless import one_line
+from localrag.language import _, ngettext
 from localrag.methods.choices import LABELS
 from localrag.progress import Progress
 
@@ -40,32 +33,18 @@ def shown_events() -> Iterator[Listener]:
             match event:
                 case Progress():
                     meter.update(event)
-                case TableChecked():
-                    _tell_table(event)
-                case IndexBehind():
-                    tell(
-                        ("note: ", "yellow"),
-                        f"corpus {event.corpus} has changed since it was indexed; searches do not "
-                        "find what is new in it until you run: localrag index --corpus "
-                        f"{event.corpus}",
-                    )
-                case Resumed():
-                    tell(
-                        ("note: ", "yellow"),
-                        f"done already and left alone: {counted(event.done, 'row')}"
-                        + ("; a line that was cut off is dropped" if event.torn else ""),
-                    )
+                case Fact(kind=FactKind.STOPPED):
+                    tell(str(event))
+                case Fact(kind=FactKind.TABLE_CHECKED) if not event.fields["unreadable"]:
+                    pass
+                case Fact():
+                    tell((_("note: "), "yellow"), str(event))
                 case RowFailed():
                     failures += 1
                     if failures <= _FAILURES:
                         _tell_failure(event)
                     elif failures == _FAILURES + 1:
-                        tell("further failures are only counted here; the answers name them all")
-                case Stopped():
-                    tell(
-                        f"stopped with {event.done:,} of {event.total:,} rows done; they are kept, "
-                        "and the same command goes on from there"
-                    )
+                        tell(_("further failures are only counted; the answers name them all"))
                 case _:
                     pass
 
@@ -74,80 +53,103 @@ def shown_events() -> Iterator[Listener]:
 
 def print_report(out: Path, report: BatchReport) -> None:
     """Print what the rows came to, then what this run cost."""
-    counts = [f"{count:,} {status.replace('_', ' ')}" for status, count in report.statuses.items()]
-    say((one_line(str(out)), "bold"), f": {counted(report.rows, 'row')}; {', '.join(counts)}")
-    spent = report.spent
-    if spent.asked:
+    statuses = {
+        "supported": _("{n:,} supported"),
+        "quoted": _("{n:,} quoted"),
+        "unsupported": _("{n:,} unsupported"),
+        "not_found": _("{n:,} not found"),
+    }
+    counts = [statuses[status].format(n=count) for status, count in report.statuses.items()]
+    say((one_line(str(out)), "bold"), f": {_rows(report.rows)}; {_(', ').join(counts)}")
+    cost = report.spent
+    if cost.asked:
+        asked = ngettext("{n:,} question", "{n:,} questions", cost.asked).format(n=cost.asked)
         say(
-            f"this run: {counted(spent.asked, 'question')} in {duration(report.asking)}, "
-            f"{a_minute(report.per_minute)}"
+            _("this run: {questions} in {time}, {rate}").format(
+                questions=asked, time=duration(report.asking), rate=a_minute(report.per_minute)
+            )
         )
-    if spent.prompt:
+    if cost.prompt:
         say(
-            f"tokens: {spent.prompt:,} of prompts, {spent.cached:,} of them not evaluated again; "
-            f"{spent.completion:,} written"
+            _(
+                "tokens: {prompt:,} of prompts, {cached:,} of them not evaluated again; "
+                "{completion:,} written"
+            ).format(prompt=cost.prompt, cached=cost.cached, completion=cost.completion)
         )
-    if spent.noted:
-        noted = counted(spent.noted, "answer")
-        say(f"what was left out or switched off stands in {noted} (trace.events)")
+    if cost.noted:
+        say(
+            ngettext(
+                "what was left out or switched off stands in {n:,} answer (trace.events)",
+                "what was left out or switched off stands in {n:,} answers (trace.events)",
+                cost.noted,
+            ).format(n=cost.noted)
+        )
     if report.failed:
-        kinds = ", ".join(f"{count:,} {name}" for name, count in sorted(report.failed.items()))
-        failed = counted(sum(report.failed.values()), "row")
-        say((f"{failed} failed", "bold red"), f": {kinds}")
-        say("Mend what is wrong, then ", ("add --retry-failed to the same command", "bold"))
+        kinds = _(", ").join(f"{count:,} {name}" for name, count in sorted(report.failed.items()))
+        failed = _("{rows} failed").format(rows=_rows(sum(report.failed.values())))
+        say((failed, "bold red"), f": {kinds}")
+        say(_("Mend what is wrong, then "), (_("add --retry-failed to the same command"), "bold"))
 
 
 def report_as_json(out: Path, report: BatchReport) -> dict[str, Any]:
     """Give the JSON of ``localrag batch``; tokens, `asked` and seconds are of this run alone."""
-    spent = report.spent
+    cost = report.spent
     return {
         "out": str(out),
         "rows": report.rows,
         "statuses": dict(report.statuses),
         "failed": dict(report.failed),
         "earlier": report.earlier,
-        "asked": spent.asked,
-        "noted": spent.noted,
+        "asked": cost.asked,
+        "noted": cost.noted,
         "tokens": {
-            "prompt": spent.prompt,
-            "cached": spent.cached,
-            "completion": spent.completion,
+            "prompt": cost.prompt,
+            "cached": cost.cached,
+            "completion": cost.completion,
         },
         "seconds": report.seconds,
         "per_minute": report.per_minute,
     }
 
 
-def print_estimate(estimate: Estimate) -> None:
+def print_estimate(estimate: BatchEstimate) -> None:
     """Print what a batch would take, and what that rests on."""
     say(
-        f"{counted(estimate.rows, 'row')}; {estimate.unreadable:,} cannot be asked, "
-        f"{estimate.left:,} left to do"
+        _("{rows}; {unreadable:,} cannot be asked, {left:,} left to do").format(
+            rows=_rows(estimate.rows), unreadable=estimate.unreadable, left=estimate.left
+        )
     )
     if estimate.unanswerable:
-        rows = counted(estimate.unanswerable, "row")
+        rows = _rows(estimate.unanswerable)
         say(
-            (f"{rows} cannot be answered by the method", "bold red"),
-            f", which chooses between options: give 2 to {len(LABELS)} in the field options",
+            (_("{rows} cannot be answered by the method").format(rows=rows), "bold red"),
+            _(", which chooses between options: give 2 to {most} in the field options").format(
+                most=len(LABELS)
+            ),
         )
     if not estimate.sampled:
         return
-    sampled = counted(estimate.sampled, "row")
-    say(("about " + duration(estimate.seconds), "bold"), f", judged by {sampled}")
+    say(
+        (_("about {time}").format(time=duration(estimate.seconds)), "bold"),
+        _(", judged by {rows}").format(rows=_rows(estimate.sampled)),
+    )
     if estimate.prompt:
-        say(f"about {estimate.prompt:,} tokens of prompts, {estimate.completion:,} tokens written")
+        say(
+            _("about {prompt:,} tokens of prompts, {completion:,} tokens written").format(
+                prompt=estimate.prompt, completion=estimate.completion
+            )
+        )
     if estimate.failed:
-        say((f"{estimate.failed:,} of the {estimate.sampled:,} failed", "bold red"))
+        failed = _("{failed:,} of the {rows:,} failed")
+        say((failed.format(failed=estimate.failed, rows=estimate.sampled), "bold red"))
 
 
-def _tell_table(event: TableChecked) -> None:
-    if event.unused:
-        tell(("note: ", "yellow"), f"fields that are not read: {', '.join(event.unused)}")
-    if event.unreadable:
-        tell(("note: ", "yellow"), f"{event.unreadable:,} of {event.rows:,} rows cannot be asked")
+def _rows(count: int) -> str:
+    return ngettext("{n:,} row", "{n:,} rows", count).format(n=count)
 
 
 def _tell_failure(event: RowFailed) -> None:
-    tell(("failed: ", "bold red"), f"line {event.line}: {event.cause}")
+    words = _("line {line}: {cause}").format(line=event.line, cause=event.cause)
+    tell((_("failed: "), "bold red"), words)
     if event.cure:
         tell("  ", (event.cure, "bold"))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from localrag.batch.events import IndexBehind, RowFailed, Stopped
+from localrag.batch.types import RowFailed
 from localrag.cli.meter import Meter
 from localrag.cli.render_batch import EVERY
 from localrag.cli.terminal import say, table, tell
@@ -20,6 +20,7 @@ from localrag.evaluation.report.measured import Answers, answers_of, common, cos
 from localrag.evaluation.runner import Finished, Forecast
 from localrag.evaluation.statistics import Estimate, score
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, Entry, Evaluation
+from localrag.facts import Fact, FactKind
 from localrag.harmless import one_line
 from localrag.progress import Progress
 
@@ -64,19 +65,11 @@ def shown_events() -> Iterator[Listener]:
                         tell(("failed: ", "bold red"), f"{step}, {_failure(event)}")
                     elif failures == _FAILURES + 1:
                         tell("further failures are only counted here; the report counts them all")
-                case IndexBehind() if not behind:
+                case Fact(kind=FactKind.INDEX_BEHIND) if not behind:
                     behind = True
-                    tell(
-                        ("note: ", "yellow"),
-                        f"corpus {event.corpus} has changed since it was indexed; searches do not "
-                        "find what is new in it until you run: localrag index --corpus "
-                        f"{event.corpus}",
-                    )
-                case Stopped():
-                    tell(
-                        f"{step}: stopped with {event.done:,} of {event.total:,} rows done; they "
-                        "are kept, and the same command goes on from there"
-                    )
+                    tell(("note: ", "yellow"), str(event))
+                case Fact(kind=FactKind.STOPPED):
+                    tell(f"{step}: {event}")
                 case Halted():
                     tell(("stopped: ", "bold red"), f"{event.name}: {event.cause}")
                     tell("  ", (event.cure, "bold"))

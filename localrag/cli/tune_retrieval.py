@@ -52,7 +52,7 @@ def tune_retrieval(
     from localrag.cli.meter import Meter
     from localrag.cli.terminal import emit, say, table, tell
     from localrag.language import N_
-    from localrag.progress import Stage, Stopwatch
+    from localrag.progress import Phase, Stopwatch
 
     session: Session = context.obj
     workspace, name = session.workspace(), session.existing(corpus)
@@ -62,7 +62,7 @@ def tune_retrieval(
             name,
             session.config(name),
             questions,
-            on_progress=partial(Stopwatch(meter.update), Stage(N_("searching"), N_("searches"))),
+            on_progress=partial(Stopwatch(meter.update), Phase(N_("searching"), N_("searches"))),
         )
     for line in found.unusable:
         tell(("left out: ", "yellow"), f"line {line.line}: {line.cause}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from localrag.batch.events import Event as BatchEvent
+from localrag.batch.types import Event as BatchEvent
 
 
 @dataclass(frozen=True, slots=True)

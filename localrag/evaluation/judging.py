@@ -28,7 +28,7 @@ from localrag.evaluation.types import DETERMINISTIC, JUDGE, Question, Result, Sp
 from localrag.evaluation.verdicts import Journal, Judge, Judgement, digest
 from localrag.inference.opening import open_chat
 from localrag.language import N_
-from localrag.progress import Progress, Stage
+from localrag.progress import Phase, Progress
 from localrag.prompts import language_of, prompt
 from localrag.reading.asking import ask
 from localrag.reading.evidence import element
@@ -36,7 +36,7 @@ from localrag.retrieval.model import ModelCall
 from localrag_models.chat import ChatModel
 from localrag_models.errors import ContextExceeded, ReplyInvalid
 
-_STAGE = Stage(N_("judging"), N_("answers"))
+_PHASE = Phase(N_("judging"), N_("answers"))
 _STOPPED = "the judge was stopped before it came to this answer"
 
 _ToJudge = dict[str, tuple[Question, Answered]]
@@ -149,7 +149,7 @@ def _judge(
                     failed += 1
                     on_event(Unjudged(setup.name, found[verdict.answer][0].id, verdict.problem))
                 seconds = perf_counter() - begun
-                on_event(Progress(_STAGE, done, len(found), seconds, failed=failed))
+                on_event(Progress(_PHASE, done, len(found), seconds, failed=failed))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

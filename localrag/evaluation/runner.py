@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 
 from localrag import batch
-from localrag.batch.folder import RunFolder
+from localrag.batch.folder import BatchFolder
 from localrag.errors import BusyError, LocalragError, ModelUnusable
 from localrag.evaluation import places, record, report, statistics
 from localrag.evaluation.answers import forget, results
@@ -264,7 +264,7 @@ class _Asking:
 
     def _forget_transient(self, setup: Setup, order: int) -> None:
         path = places.order_file(setup.folder, order)
-        with RunFolder.of(path, BytesIO()).held():
+        with BatchFolder.of(path, BytesIO()).held():
             found = known(self._plan, setup, order)
             if rows := {row for row, result in found.items() if result.transient}:
                 forget(path, rows)

@@ -15,8 +15,7 @@ from typing import IO, Self
 from pydantic import TypeAdapter
 
 from localrag import prompts
-from localrag.batch.origin import Origin
-from localrag.batch.weights import weights
+from localrag.batch.origin import Origin, weights
 from localrag.config import Config
 from localrag.durable import flush_folder
 from localrag.errors import BusyError, StorageError, WorkspaceError

@@ -25,12 +25,11 @@ from localrag.ingest.events import (
     LeftOut,
     Listener,
     MoreDuplicates,
-    ignore,
 )
 from localrag.ingest.lock import writing
 from localrag.ingest.reading import Content, Reader, Task, in_processes
 from localrag.ingest.walk import FoundFile, Walk, still_there, walk
-from localrag.progress import Progress, Stopwatch
+from localrag.progress import Progress, Stopwatch, ignore
 from localrag.workspace import Workspace
 
 # Above this size a file is streamed document by document instead of being read as a whole.

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from localrag.language import N_
-from localrag.progress import BYTES, Progress, Stage
+from localrag.progress import BYTES, Phase, Progress
 
-COMPARING = Stage(N_("comparing"), BYTES)
-READING = Stage(N_("reading"), BYTES)
-FINDING_REFERENCES = Stage(N_("finding references"), N_("documents"))
-INDEXING = Stage(N_("indexing"), N_("passages"))
-SPLITTING = Stage(N_("splitting"), N_("passages"))
-EMBEDDING = Stage(N_("embedding"), N_("windows"))
-JOINING = Stage(N_("joining"), N_("vectors"))
+COMPARING = Phase(N_("comparing"), BYTES)
+READING = Phase(N_("reading"), BYTES)
+FINDING_REFERENCES = Phase(N_("finding references"), N_("documents"))
+INDEXING = Phase(N_("indexing"), N_("passages"))
+SPLITTING = Phase(N_("splitting"), N_("passages"))
+EMBEDDING = Phase(N_("embedding"), N_("windows"))
+JOINING = Phase(N_("joining"), N_("vectors"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,3 @@ Event = (
     | Progress
 )
 Listener = Callable[[Event], None]
-
-
-def ignore(event: Event) -> None:
-    """Be the listener that does not listen."""
-    del event

@@ -14,12 +14,12 @@ from localrag.inference.failures import named
 from localrag.inference.opening import embedder_id, embedder_name, open_embedder
 from localrag.ingest.attributes import ATTRIBUTES, attributes
 from localrag.ingest.embedding import embed
-from localrag.ingest.events import INDEXING, Event, FileFailed, Listener, ignore
+from localrag.ingest.events import INDEXING, Event, FileFailed, Listener
 from localrag.ingest.extraction import extract
 from localrag.ingest.journal import Journal
 from localrag.ingest.lock import writing
 from localrag.ingest.state import LAYERS, IndexState, index_state, origin, state, vector_state
-from localrag.progress import Stopwatch
+from localrag.progress import Stopwatch, ignore
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer

@@ -131,7 +131,7 @@ class MethodResources:
 
 
 class Answerer:
-    """Answers questions with one method; fulfils `localrag.batch.model.Answers`.
+    """Answers questions with one method; fulfils `localrag.batch.types.AnswerSource`.
 
     Args:
         method: the way to answer.

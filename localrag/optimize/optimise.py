@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from localrag.batch import origin as answers
-from localrag.batch.origin import Origin
-from localrag.batch.weights import weights
+from localrag.batch.origin import Origin, weights
 from localrag.config import Config, MethodConfig
 from localrag.errors import UsageError
 from localrag.evaluation.types import Questions

@@ -61,7 +61,7 @@ def child(home: Path, files: Path) -> None:
         if isinstance(event, DocumentsStored):
             print(json.dumps({"stored": [*event.added, *event.replaced]}), flush=True)
         elif isinstance(event, Progress):
-            print(json.dumps({"at": event.stage.name}), flush=True)
+            print(json.dumps({"at": event.phase.name}), flush=True)
 
     workspace = Workspace.locate(home)
     add(workspace, "main", [files], workers=WORKERS, on_event=tell)

@@ -84,9 +84,9 @@ def child(home: Path) -> None:
     def tell(event: Event) -> None:
         nonlocal told
         if isinstance(event, Progress):
-            kept = model.embedded[told:] if event.stage == EMBEDDING else []
+            kept = model.embedded[told:] if event.phase == EMBEDDING else []
             told += len(kept)
-            print(json.dumps({"at": event.stage.name, "kept": kept}), flush=True)
+            print(json.dumps({"at": event.phase.name, "kept": kept}), flush=True)
 
     index(Workspace.locate(home), "main", embedder=model, on_event=tell)
     print(json.dumps({"at": "end", "kept": []}), flush=True)

@@ -26,8 +26,9 @@ from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.types import Dataset, Split
 from localrag.ingest.add import AddReport
 from localrag.ingest.add import add as add_files
-from localrag.ingest.events import Listener, ignore
+from localrag.ingest.events import Listener
 from localrag.ingest.index import IndexReport, index_as_set
+from localrag.progress import ignore
 from localrag.workspace import Workspace
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from localrag.batch import BatchReport, run
-from localrag.batch.events import Event
+from localrag.batch.types import Event
 from localrag.config import load
+from localrag.facts import Fact
 from localrag.reading.types import Answer, Citation, Status
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import ModelCall, Query, StageRecord, Trace
@@ -85,6 +86,10 @@ class Bench:
     def rows(self) -> list[dict[str, Any]]:
         with self.out.open(encoding="utf-8") as file:
             return [json.loads(line) for line in file]
+
+    @property
+    def facts(self) -> list[Fact]:
+        return self.told(Fact)
 
     def told(self, kind: type) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]

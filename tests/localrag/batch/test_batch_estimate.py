@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from localrag.batch import Estimate, estimate
-from localrag.batch.events import TableChecked
+from localrag.batch import BatchEstimate, estimate
 from localrag.config import load
 from localrag.errors import ModelUnusable, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.progress import Progress
 
 TEXTS = [f"question {number}" for number in range(1, 101)]
 
 
-def judged(bench: Any, answers: Any, **options: Any) -> Estimate:
+def judged(bench: Any, answers: Any, **options: Any) -> BatchEstimate:
     config = load(bench.workspace)
     options.setdefault("on_event", bench.events.append)
     return estimate(
@@ -35,7 +35,7 @@ def test_a_sample_is_answered(bench: Any, scripted: Any) -> None:
     assert positions[0] < 25
     assert positions[-1] > 75
     assert not bench.out.exists()
-    assert bench.told(TableChecked) == [TableChecked(100, 0, ())]
+    assert bench.facts == [Fact(FactKind.TABLE_CHECKED, rows=100, unreadable=0)]
     told = bench.told(Progress)
     assert [(event.done, event.total) for event in told] == [(n, 19) for n in range(1, 20)]
     assert all(event.left <= event.limit for event in told)
@@ -52,7 +52,7 @@ def test_what_is_done_is_not_counted(bench: Any, scripted: Any) -> None:
     assert found.prompt == 400
     assert judged(bench, scripted(), out=bench.out, restart=True).left == 14
     bench.run(scripted())
-    assert judged(bench, scripted(), out=bench.out) == Estimate(14, 0, 0)
+    assert judged(bench, scripted(), out=bench.out) == BatchEstimate(14, 0, 0)
 
 
 def test_one_question_is_enough(bench: Any, scripted: Any) -> None:

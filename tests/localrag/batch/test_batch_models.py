@@ -12,8 +12,7 @@ from tiny_models.scripted import ScriptedChat
 from tiny_models.servers.openai import OpenAIDouble
 
 from localrag.batch import estimate, run
-from localrag.batch.origin import origin_of
-from localrag.batch.weights import weights
+from localrag.batch.origin import origin_of, weights
 from localrag.config import load
 from localrag.errors import ModelUnusable, NotFoundError
 from localrag.prompts.optimised import OptimisedPrompt
@@ -116,7 +115,7 @@ def test_quantisation(
     workspace = Workspace.locate(home)
     ModelStore(workspace.models).add(path, name="x", kind="chat")
     header = SimpleNamespace(metadata={"general.file_type": file_type})
-    monkeypatch.setattr("localrag.batch.weights.read_header", lambda _: header)
+    monkeypatch.setattr("localrag.batch.origin.read_header", lambda _: header)
     config = load(workspace, {"chat.model": "x"})
     assert weights(workspace, config, "chat").get("chat.quantisation", "") == expected
 

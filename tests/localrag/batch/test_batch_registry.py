@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from localrag.batch import forget, known, run
-from localrag.batch.folder import RunFolder
+from localrag.batch.folder import BatchFolder
 from localrag.batch.origin import read, settings_of
 from localrag.batch.registry import damaged
 from localrag.config import load
@@ -30,7 +30,7 @@ def test_a_batch_is_known_while_it_runs_and_once_it_has_finished(
     answers = scripted(behave=lambda _: seen.append(known(noting.workspace)[0]))
     noting.run(answers, concurrency=1)
     assert (seen[0].finished, seen[0].rows) == ("", 3)
-    assert RunFolder(noting.out).busy is False
+    assert BatchFolder(noting.out).busy is False
     (batch,) = known(noting.workspace)
     assert (batch.out, batch.questions) == (noting.out.resolve(), noting.questions.resolve())
     assert (batch.corpus, batch.concurrency, batch.cause) == ("main", 1, "")
@@ -108,7 +108,7 @@ def test_a_note_that_cannot_be_written_stops_nothing(
 
 def test_the_settings_of_answers_are_found_again(noting: Any, scripted: Any) -> None:
     noting.run(scripted(), settings={"retrieval.k": 7})
-    origin = read(RunFolder(noting.out).origin)
+    origin = read(BatchFolder(noting.out).origin)
     assert origin is not None
     settings = settings_of(origin)
     assert settings["retrieval.k"] == 7

@@ -8,14 +8,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from localrag.batch.events import (
-    Resumed,
-    RowAnswered,
-    RowFailed,
-    Stopped,
-    TableChecked,
-)
-from localrag.batch.streak import PATIENCE
+from localrag.batch.asking import PATIENCE
+from localrag.batch.types import RowAnswered, RowFailed
 from localrag.errors import (
     BusyError,
     IndexUnusable,
@@ -24,6 +18,7 @@ from localrag.errors import (
     StorageError,
     UsageError,
 )
+from localrag.facts import Fact, FactKind
 from localrag.progress import Progress
 from localrag.reading.types import Unanswered
 from localrag.reading.watching import Watch
@@ -88,7 +83,10 @@ def test_every_row_has_its_answer(bench: Any, scripted: Any) -> None:
     assert (report.spent.asked, report.spent.noted) == (2, 1)
     assert (report.spent.prompt, report.spent.cached, report.spent.completion) == (100, 80, 7)
     assert report.per_minute > 0
-    assert bench.told(TableChecked) == [TableChecked(2, 1, ("level",))]
+    assert bench.facts == [
+        Fact(FactKind.FIELDS_UNREAD, names=("level",)),
+        Fact(FactKind.TABLE_CHECKED, rows=2, unreadable=1),
+    ]
     assert bench.told(RowAnswered) == [RowAnswered(1, 1, "supported")]
     assert bench.told(RowFailed)[0].line == 2
     assert [event.done for event in bench.told(Progress)] == [1, 2]
@@ -103,7 +101,7 @@ def test_what_is_done_is_not_asked_again(bench: Any, scripted: Any) -> None:
     assert (answers.asked, answers.opened) == ([], 0), "not even the model is loaded"
     assert (report.earlier, report.answered, report.spent.asked) == (20, 20, 0)
     assert bench.out.read_bytes() == before
-    assert bench.told(Resumed) == [Resumed(20, torn=False)]
+    assert bench.facts[1:] == [Fact(FactKind.GOES_ON, rows=20)]
 
 
 @pytest.mark.parametrize("cut", range(0, 2_000, 97))
@@ -118,7 +116,9 @@ def test_a_file_cut_anywhere_goes_on(bench: Any, scripted: Any, cut: int) -> Non
     assert answers.asked == TEXTS[content.count(b"\n") : 4]
     assert [row["answer"] for row in bench.rows] == [row["answer"] for row in whole]
     torn = bool(content) and not content.endswith(b"\n")
-    assert [event.torn for event in bench.told(Resumed)] == ([torn] if content else [])
+    told = [fact.kind for fact in bench.facts[1:]]
+    dropped = [FactKind.LINE_DROPPED] if torn else []
+    assert told == ([FactKind.GOES_ON, *dropped] if content else [])
 
 
 def test_a_cut_line_behind_the_last_row_is_dropped(bench: Any, scripted: Any) -> None:
@@ -293,7 +293,7 @@ def test_a_dead_server_stops_the_batch(bench: Any, scripted: Any, concurrency: i
     answers = scripted(behave=behave, parallel=concurrency)
     with pytest.raises(ModelUnusable, match="Nobody answers"):
         bench.run(answers)
-    assert bench.told(Stopped) == [Stopped(8, 20)]
+    assert bench.facts[-1] == Fact(FactKind.STOPPED, done=8, total=20)
     assert {row["question"] for row in bench.rows} == alive, "what failed alike is not written"
     assert len(answers.asked) <= 8 + PATIENCE + concurrency + 1
     assert bench.run(scripted()).answered == 20
@@ -337,7 +337,7 @@ def test_ctrl_c_keeps_what_is_finished(bench: Any, scripted: Any, concurrency: i
     with pytest.raises(KeyboardInterrupt):
         bench.run(scripted(parallel=concurrency))
     assert len(bench.rows) == 6
-    assert bench.events[-1] == Stopped(6, 20)
+    assert bench.events[-1] == Fact(FactKind.STOPPED, done=6, total=20)
     bench.events = []
     answers = scripted()
     assert bench.run(answers).answered == 20
@@ -450,7 +450,7 @@ def test_a_full_disk(bench: Any, scripted: Any) -> None:
     assert "same command again" in caught.value.cure
     kept = bench.rows
     assert 2 <= len(kept) < 20
-    assert bench.told(Stopped) == [Stopped(len(kept), 20)]
+    assert bench.facts[-1] == Fact(FactKind.STOPPED, done=len(kept), total=20)
     answers = scripted()
     assert bench.run(answers).answered == 20
     assert answers.asked == TEXTS[len(kept) :]

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.batch.checking import check
-from localrag.batch.model import Question, Row, Unreadable
 from localrag.batch.table import open_table
+from localrag.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.errors import InputError, NotFoundError
 
 
@@ -28,18 +27,18 @@ def refused(content: bytes | str, tmp_path: Path, suffix: str = ".jsonl") -> str
     path = tmp_path / f"table{suffix}"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with open_table(path) as table, pytest.raises(InputError) as caught:
-        check(table)
+        table.check()
     assert caught.value.cure
     return caught.value.cause
 
 
 def asked(row: Row) -> tuple[str, str, tuple[str, ...]]:
-    assert isinstance(row, Question), row
+    assert isinstance(row, QuestionRow), row
     return row.id, row.query.text, row.query.options
 
 
 def problem(row: Row) -> str:
-    assert isinstance(row, Unreadable), row
+    assert isinstance(row, UnreadableRow), row
     return row.problem.cause
 
 
@@ -83,7 +82,7 @@ def test_names_of_fields_that_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"question": "a?", "choices": [], "level": 1}\n')
     with open_table(path) as table:
-        check(table)
+        table.check()
         assert table.unused == {"choices", "level"}
 
 

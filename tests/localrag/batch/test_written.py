@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from localrag.batch.written import WrittenRows
+from localrag.batch.rows import WrittenRows
 from localrag.errors import InputError
 
 TRAP = 'He said "status": "failed", "error": {"type": "Trap"} and {"row": 9'

@@ -15,7 +15,7 @@ from localrag.cli.meter import Meter
 from localrag.cli.terminal import emit, failure, say, table
 from localrag.errors import InputError
 from localrag.harmless import harmless
-from localrag.progress import BYTES, Progress, Stage, Stopwatch
+from localrag.progress import BYTES, Phase, Progress, Stopwatch
 
 from ...patience import PATIENCE
 
@@ -106,7 +106,7 @@ def test_meter_is_silent_for_two_seconds_then_speaks_now_and_then(
 ) -> None:
     clock = iter([0.0, 6.0, 6.0, 7.0, 12.0, 12.0, 20.0, 20.0, 30.0, 30.0])
     monkeypatch.setattr("localrag.cli.meter.monotonic", lambda: next(clock))
-    files, size = Stage("reading", "files"), Stage("fetching", BYTES, "x.json")
+    files, size = Phase("reading", "files"), Phase("fetching", BYTES, "x.json")
     with Meter() as meter:
         for done in (1, 60, 70, 120):
             meter.update(Progress(files, done, 240, done / 10))
@@ -126,7 +126,7 @@ def test_a_stopwatch_begins_anew_with_every_stage() -> None:
     watch = Stopwatch(told.append)
     for stage, done in (("one", 1), ("one", 2), ("two", 1)):
         time.sleep(0.02)
-        watch(Stage(stage, "files"), done, 2)
+        watch(Phase(stage, "files"), done, 2)
     first, second, other = told
     assert second.seconds > first.seconds >= 0.02
     assert other.seconds < 0.02

@@ -272,18 +272,18 @@ def test_one_passage_of_a_megabyte(workspace: Workspace, laws: Path, write_law: 
     report = index(workspace, "main", embedder=embedder, provisions="whole", on_event=seen.append)
     assert report.vectors >= 350_000 // 500
     assert len(found(workspace, "舟を出す者")) == 1
-    last = [event for event in seen if isinstance(event, Progress) and event.stage == EMBEDDING][-1]
+    last = [event for event in seen if isinstance(event, Progress) and event.phase == EMBEDDING][-1]
     assert last.done == last.total == report.embedded
 
 
 def test_what_is_about_to_be_done_is_told_before_it_is(filled: Workspace) -> None:
     seen: list[Event] = []
     index(filled, "main", embedder=HashingEmbedder(), on_event=seen.append)
-    told = [event for event in seen if not isinstance(event, Progress) or event.stage == EMBEDDING]
+    told = [event for event in seen if not isinstance(event, Progress) or event.phase == EMBEDDING]
     assert isinstance(told[0], EmbeddingPlanned)
     assert (told[0].windows, told[0].passages, told[0].model) == (6, 6, "hashing")
     assert told[0].memory_bytes > 0
-    last = {event.stage: event for event in seen if isinstance(event, Progress)}
+    last = {event.phase: event for event in seen if isinstance(event, Progress)}
     assert last.keys() == {FINDING_REFERENCES, INDEXING, SPLITTING, EMBEDDING}
     assert all(event.done == event.total > 0 for event in last.values())
 

@@ -37,10 +37,10 @@ told = 0
 
 def tell(event):
     global told
-    if isinstance(event, Progress) and event.stage in (EMBEDDING, JOINING):
+    if isinstance(event, Progress) and event.phase in (EMBEDDING, JOINING):
         kept = model.embedded[told:]
         told += len(kept)
-        print(json.dumps({"at": event.stage.name, "kept": kept}), flush=True)
+        print(json.dumps({"at": event.phase.name, "kept": kept}), flush=True)
 
 index(Workspace.locate(Path(sys.argv[1])), "main", embedder=model, on_event=tell)
 """

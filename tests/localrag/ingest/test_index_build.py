@@ -182,7 +182,7 @@ def test_what_a_build_killed_at_its_end_left_is_swept(filled: Workspace) -> None
 def test_progress_reaches_its_end(filled: Workspace) -> None:
     seen: list[Event] = []
     index(filled, "main", on_event=seen.append)
-    last = {event.stage: event for event in seen if isinstance(event, Progress)}
+    last = {event.phase: event for event in seen if isinstance(event, Progress)}
     assert last.keys() == {FINDING_REFERENCES, INDEXING}
     assert all(event.done == event.total > 0 for event in last.values())
 

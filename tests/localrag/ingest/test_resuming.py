@@ -211,8 +211,8 @@ def test_progress_is_told_while_one_large_file_is_read(workspace: Workspace, dum
     run(workspace, dump, on_event=seen.append)
     told = [event for event in seen if isinstance(event, Progress)]
     size = dump.stat().st_size
-    assert {(event.stage, event.total) for event in told} == {(COMPARING, size), (READING, size)}
-    done = [event.done for event in told if event.stage == READING]
+    assert {(event.phase, event.total) for event in told} == {(COMPARING, size), (READING, size)}
+    done = [event.done for event in told if event.phase == READING]
     assert done == sorted(done)
     assert len(done) > 3
     assert done[-1] == size

@@ -2,13 +2,13 @@
 
 import pytest
 
-from localrag.batch.events import ANSWERING
+from localrag.batch.types import ANSWERING
 from localrag.errors import StorageError
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import INDEXING, READING, FileFailed
 from localrag.ingest.index import IndexReport
 from localrag.language import _
-from localrag.progress import Progress, Stage, Stopwatch
+from localrag.progress import Phase, Progress, Stopwatch
 from localrag_tui.corpora.report import Added, Indexed
 from localrag_tui.jobs.dialogue import JobsDialogue
 from localrag_tui.jobs.outcome import details, told
@@ -38,7 +38,7 @@ def test_a_step_says_how_far_how_fast_and_how_long():
     step = Progress(READING, 120_000_000, 480_000_000, 4.0)
     line = "reading: 120.0 MB of 480.0 MB · 30.0 MB/s · about 12 s left"
     assert (described(step), share(step)) == (line, 0.25)
-    counted = Progress(Stage("indexing", "passages", "main"), 900, 1800, 0.2)
+    counted = Progress(Phase("indexing", "passages", "main"), 900, 1800, 0.2)
     assert described(counted) == "indexing: 900 of 1,800 passages · main"
 
 
@@ -55,7 +55,7 @@ def test_steps_that_follow_too_soon_are_left_out_but_never_the_last():
     for done in range(1, 1001):
         tell(READING, done, 1000)
     tell(INDEXING, 1, 2)
-    names = [(step.stage, step.done) for step in heard if isinstance(step, Progress)]
+    names = [(step.phase, step.done) for step in heard if isinstance(step, Progress)]
     assert names[0] == (READING, 1)
     assert names[-2:] == [(READING, 1000), (INDEXING, 1)]
     assert len(names) < 100

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from localrag.batch.events import ANSWERING
+from localrag.batch.types import ANSWERING
+from localrag.facts import Fact, FactKind
 from localrag.progress import Progress
 from localrag_tui.runs import work
 from localrag_tui.runs.answer import AnswerDialogue
-from localrag_tui.runs.events import Behind, Halted, Resumed, Step, Warned
+from localrag_tui.runs.events import Halted, Step, Warned
 from localrag_tui.runs.form import RunForm
 from localrag_tui.runs.live import Live
 from localrag_tui.runs.new_batch import BatchDialogue
@@ -30,8 +31,8 @@ def still_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A job tells always the same, and does not end."""
 
     async def run(self: Job, on_event: Any) -> None:
-        on_event(Resumed(20))
-        on_event(Behind("main"))
+        on_event(Fact(FactKind.GOES_ON, rows=20))
+        on_event(Fact(FactKind.INDEX_BEHIND, corpus="main"))
         on_event(Progress(ANSWERING, 81, 140, 30.0, earlier=20, failed=1))
         await asyncio.Event().wait()
 

@@ -7,7 +7,7 @@ import pytest
 from textual.widgets import TabbedContent
 
 from localrag import batch
-from localrag.batch.folder import RunFolder
+from localrag.batch.folder import BatchFolder
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import Runs, RunState
 from localrag_tui.runs.rows import RowList
@@ -103,7 +103,7 @@ async def test_a_run_of_another_process_is_seen_and_left_alone(
 ) -> None:
     known = done_batch()
     runs = Runs(workspace, {})
-    with RunFolder(known.out).held():
+    with BatchFolder(known.out).held():
         (line,) = runs.lines()
         assert line.state is RunState.ELSEWHERE
         app = workbench(mode="runs")

@@ -12,7 +12,7 @@ import pytest
 from textual.widgets import Input
 
 from localrag import batch
-from localrag.batch.folder import RunFolder
+from localrag.batch.folder import BatchFolder
 from localrag.batch.origin import read
 from localrag_tui.runs.new_batch import BatchDialogue
 from localrag_tui.runs.new_evaluation import EvaluationDialogue
@@ -63,7 +63,7 @@ async def test_a_batch_goes_on_after_the_application_was_killed(
             wait_for(lambda: len(lines(out)) >= 3)
         finally:
             application.kill()
-    wait_for(lambda: not RunFolder(out).busy)
+    wait_for(lambda: not BatchFolder(out).busy)
     before = lines(out)
     assert 3 <= len(before) < 100
     app = workbench(mode="runs")
@@ -134,7 +134,7 @@ async def test_what_differs_is_told_and_nothing_is_lost(
 ) -> None:
     known = done_batch()
     kept = lines(known.out)
-    origin = RunFolder(known.out).origin
+    origin = BatchFolder(known.out).origin
     made = dict(read(origin) or {})
     origin.write_text(json.dumps({**made, "corpus.generation": 99}), encoding="utf-8")
     app = workbench(mode="runs")

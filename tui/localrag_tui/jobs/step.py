@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from localrag.language import _
-from localrag.progress import BYTES, Progress, Stage
+from localrag.progress import BYTES, Phase, Progress
 from localrag_tui.wording import duration, size
 
 _EVERY = 0.1
@@ -28,15 +28,15 @@ class Steps:
 
     def __init__(self, tell: Callable[[object], None]) -> None:
         self._tell = tell
-        self._stage: Stage | None = None
+        self._phase: Phase | None = None
         self._told = 0.0
 
     def __call__(self, progress: Progress) -> None:
         """Note how far it is."""
         now = time.monotonic()
         last = progress.done >= progress.total
-        if progress.stage != self._stage or now - self._told >= _EVERY or last:
-            self._stage, self._told = progress.stage, now
+        if progress.phase != self._phase or now - self._told >= _EVERY or last:
+            self._phase, self._told = progress.phase, now
             self._tell(progress)
 
 
@@ -44,7 +44,7 @@ def described(event: object) -> str:
     """An event of a job in one line; "" for one that does not say how far it is."""
     match event:
         case Progress():
-            return " · ".join(filter(None, (_count(event), event.stage.about, _pace(event))))
+            return " · ".join(filter(None, (_count(event), event.phase.about, _pace(event))))
         case Telling():
             return event.told()
         case _:
@@ -59,16 +59,16 @@ def share(event: object) -> float | None:
 
 
 def _count(step: Progress) -> str:
-    if step.stage.unit == BYTES:
+    if step.phase.unit == BYTES:
         done, total = size(step.done), size(step.total)
     else:
-        done, total = f"{step.done:,}", f"{step.total:,} {_(step.stage.unit)}"
-    return _("{step}: {done} of {total}").format(step=_(step.stage.name), done=done, total=total)
+        done, total = f"{step.done:,}", f"{step.total:,} {_(step.phase.unit)}"
+    return _("{step}: {done} of {total}").format(step=_(step.phase.name), done=done, total=total)
 
 
 def _pace(step: Progress) -> str:
     if step.seconds < _SOON or not 0 < step.done < step.total or step.left is None:
         return ""
-    bytes_ = step.stage.unit == BYTES
+    bytes_ = step.phase.unit == BYTES
     speed = f"{size(int(step.rate))}/s" if bytes_ else f"{step.rate:,.0f}/s"
     return _("{speed} · about {left} left").format(speed=speed, left=duration(step.left))

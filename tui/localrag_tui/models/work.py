@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.language import N_, _
-from localrag.progress import BYTES, Stage, Stopwatch
+from localrag.progress import BYTES, Phase, Stopwatch
 from localrag.workspace import Workspace
 from localrag_tui.jobs.step import Steps
 from localrag_tui.models.wording import advice
@@ -163,6 +163,6 @@ def _following(tell: Tell) -> "Progress":
 
     def follow(step: str, done: int, total: int) -> None:
         verb, _, about = step.partition(" ")
-        watch(Stage(_STEPS[verb], BYTES, about), done, total)
+        watch(Phase(_STEPS[verb], BYTES, about), done, total)
 
     return follow

@@ -28,7 +28,7 @@ from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.wording import when
 
 if TYPE_CHECKING:
-    from localrag.batch.written import WrittenRows
+    from localrag.batch.rows import WrittenRows
     from localrag_tui.app import Workbench
 
 Places = tuple[list[Place], list[Place]]

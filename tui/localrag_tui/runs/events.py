@@ -32,33 +32,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """The questions were read.
-
-    Attributes:
-        unreadable: rows that cannot be asked.
-        unused: fields that are not read.
-    """
-
-    unreadable: int
-    unused: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """Answers of an earlier run are there, and so many are not asked for again."""
-
-    done: int
-
-
-@dataclass(frozen=True, slots=True)
-class Behind:
-    """The corpus has changed since it was indexed."""
-
-    corpus: str
-
-
-@dataclass(frozen=True, slots=True)
 class Halted:
     """An entry cannot go on; the others do."""
 

@@ -12,7 +12,7 @@ from localrag_tui.runs.orders import BatchOrder, EvaluationOrder
 
 if TYPE_CHECKING:
     from localrag.batch import KnownBatch
-    from localrag.batch.written import WrittenRows
+    from localrag.batch.rows import WrittenRows
     from localrag.evaluation.record import Run
 
 
@@ -135,7 +135,7 @@ class Runs:
         Raises:
             OSError: it cannot be read.
         """
-        from localrag.batch.written import WrittenRows
+        from localrag.batch.rows import WrittenRows
 
         book = self._books.setdefault(path, WrittenRows(path))
         book.refresh()
@@ -148,10 +148,10 @@ class Runs:
         yield from map(_damaged, registry.damaged(self.workspace))
 
     def _batch(self, batch: "KnownBatch") -> Line:
-        from localrag.batch.folder import RunFolder
+        from localrag.batch.folder import BatchFolder
         from localrag.batch.origin import read
 
-        folder = RunFolder(batch.out)
+        folder = BatchFolder(batch.out)
         missing = batch.missing()
         origin = read(folder.origin) or {}
         part = self._part("", 0, batch.out, batch.rows)
@@ -202,7 +202,7 @@ class Runs:
         yield from map(_damaged, record.damaged(self.workspace))
 
     def _evaluation(self, folder: Path, run: "Run") -> Line:
-        from localrag.batch.folder import RunFolder
+        from localrag.batch.folder import BatchFolder
 
         parts = tuple(
             self._part(entry.name, order, self.workspace.home / path, run.n, entry.stopped)
@@ -212,7 +212,7 @@ class Runs:
         stopped = [f"{entry.name}: {entry.stopped}" for entry in run.entries if entry.stopped]
         state = RunState.FINISHED if run.finished else RunState.STOPPED
         if not run.finished:
-            if any(RunFolder(part.path).busy for part in parts):
+            if any(BatchFolder(part.path).busy for part in parts):
                 state = RunState.ELSEWHERE
             elif stopped:
                 state = RunState.FAILED

@@ -2,24 +2,18 @@
 
 from dataclasses import dataclass, field
 
+from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import Progress
-from localrag_tui.runs.events import (
-    Behind,
-    Checked,
-    Halted,
-    Resumed,
-    Step,
-    Warned,
-)
+from localrag_tui.runs.events import Halted, Step, Warned
 from localrag_tui.runs.wording import pace
 
 _NOTES = 3
 """Notes shown at most, the newest of them."""
 _QUESTIONS = N_("Reading and checking the questions …")
 _AFTER = {
-    Checked: N_("Reading earlier answers, opening models and indexes …"),
-    Resumed: N_("Opening models and indexes …"),
+    FactKind.TABLE_CHECKED: N_("Reading earlier answers, opening models and indexes …"),
+    FactKind.GOES_ON: N_("Opening models and indexes …"),
 }
 """What is done next, by what was told last."""
 
@@ -52,7 +46,8 @@ class Live:
             case Step():
                 self.step, self.progress, self.phase = event, None, _QUESTIONS
             case _:
-                self.phase = _AFTER.get(type(event), self.phase)
+                if isinstance(event, Fact):
+                    self.phase = _AFTER.get(event.kind, self.phase)
                 if (note := _note(event)) and note not in self.notes:
                     self.notes = [*self.notes, note][-_NOTES:]
 
@@ -82,17 +77,10 @@ def _step(step: Step) -> str:
 
 def _note(event: object) -> str:
     match event:
-        case Checked(unreadable, unused) if unreadable or unused:
-            words = [_("{n} rows cannot be asked").format(n=f"{unreadable:,}")] * bool(unreadable)
-            if unused:
-                words.append(_("fields that are not read: {names}").format(names=", ".join(unused)))
-            return "; ".join(words)
-        case Resumed(done) if done:
-            return _("{n} were answered before and are not asked again.").format(n=f"{done:,}")
-        case Behind(corpus):
-            return _(
-                "Corpus {corpus} has changed since it was indexed: searches miss what is new."
-            ).format(corpus=corpus)
+        case Fact(kind=FactKind.TABLE_CHECKED | FactKind.GOES_ON):
+            return str(event) if event.fields.get("unreadable", event.fields.get("rows")) else ""
+        case Fact():
+            return str(event)
         case Halted(name, cause, cure):
             return f"{name}: {cause} {cure}".rstrip()
         case Warned(message):

@@ -22,7 +22,7 @@ from localrag_tui.wording import duration
 from localrag_tui.work.job import Job
 
 if TYPE_CHECKING:
-    from localrag.batch import Estimate
+    from localrag.batch import BatchEstimate
 
 _NONE = {"method": N_("(the default reader)"), "model": N_("(no model)")}
 """What a choice of nothing means, by field."""
@@ -77,7 +77,7 @@ class BatchDialogue(RunForm):
 
     def expected(self, value: object) -> str:
         """Rows, time and tokens."""
-        found = cast("Estimate", value)
+        found = cast("BatchEstimate", value)
         words = [ngettext("{n} row", "{n} rows", found.rows).format(n=f"{found.rows:,}")]
         words.append(_("{n} to ask").format(n=f"{found.left:,}"))
         if found.unreadable:
@@ -155,8 +155,7 @@ def check(order: BatchOrder) -> BatchOrder | tuple[str, LocalragError]:
     """
     from dataclasses import replace
 
-    from localrag.batch.checking import check as check_table
-    from localrag.batch.folder import RunFolder
+    from localrag.batch.folder import BatchFolder
     from localrag.batch.origin import origin_of
     from localrag.batch.table import open_table
     from localrag.config import load
@@ -166,9 +165,9 @@ def check(order: BatchOrder) -> BatchOrder | tuple[str, LocalragError]:
     try:
         questions = order.questions.resolve()
         with open_table(questions) as table:
-            check_table(table)
+            table.check()
         field = "answers"
-        folder = RunFolder.of(order.out, questions)
+        folder = BatchFolder.of(order.out, questions)
         field = "method"
         workspace = Workspace.locate(order.home)
         config = load(workspace, order.overrides, workspace.corpus(order.corpus))

@@ -6,23 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from localrag.config import Config, load
+from localrag.facts import Fact, FactKind
 from localrag.language import _
 from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_tui.jobs.step import Steps
 from localrag_tui.runs.events import (
     Begun,
-    Behind,
-    Checked,
     Halted,
-    Resumed,
     Step,
     Warned,
 )
 from localrag_tui.runs.orders import BatchOrder, EvaluationOrder
 
 if TYPE_CHECKING:
-    from localrag.batch import BatchReport, Estimate
+    from localrag.batch import BatchEstimate, BatchReport
     from localrag.evaluation.planning import Plan
     from localrag.evaluation.runner import Forecast
 
@@ -87,7 +85,7 @@ def batch(tell: Tell, order: BatchOrder) -> BatchEnded:
     return BatchEnded(report.answered, sum(report.failed.values()))
 
 
-def estimate(tell: Tell, order: BatchOrder) -> "Estimate":
+def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
     """What a batch would take; errors are those of `localrag.batch.estimate`."""
     from localrag.batch import estimate
 
@@ -182,18 +180,13 @@ class _Told(logging.Handler):
 
     def __call__(self, event: object) -> None:
         """Tell an event of a batch or an evaluation."""
-        from localrag.batch import events as of_batch
         from localrag.evaluation import events as of_evaluation
 
         match event:
             case Progress():
                 self._follow(event)
-            case of_batch.TableChecked(_rows, unreadable, unused):
-                self._tell(Checked(unreadable, unused))
-            case of_batch.IndexBehind(corpus):
-                self._tell(Behind(corpus))
-            case of_batch.Resumed(done):
-                self._tell(Resumed(done))
+            case Fact() if event.kind is not FactKind.STOPPED:
+                self._tell(event)
             case of_evaluation.Asking(name, order, _orders, place, batches):
                 self._tell(Step(name, order, "", place, batches))
             case of_evaluation.Judging(name, judge, place, entries):

@@ -1,21 +1,26 @@
-"""The values of a batch: rows of questions, what became of them, and what answers them."""
+"""The values of a batch: rows of questions, what became of them, and what is told of them."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from localrag.batch.failures import error_type
 from localrag.config import Config
-from localrag.errors import LocalragError
+from localrag.errors import LocalragError, ModelUnusable
+from localrag.facts import Fact
+from localrag.language import N_, _
+from localrag.progress import Phase, Progress
 from localrag.reading.types import Answer, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
 
+ANSWERING = Phase(N_("answering"), N_("questions"))
+"""The stage whose `Progress` is told after every row."""
+
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionRow:
     """A row that can be asked.
 
     Attributes:
@@ -31,8 +36,8 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A row that cannot be asked; `row`, `line` and `id` as for `Question`."""
+class UnreadableRow:
+    """A row that cannot be asked; `row`, `line` and `id` as for `QuestionRow`."""
 
     row: int
     line: int
@@ -40,11 +45,11 @@ class Unreadable:
     id: str = ""
 
 
-Row = Question | Unreadable
+Row = QuestionRow | UnreadableRow
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RowOutcome:
     """What became of a row: an answer, or the error in its place.
 
     Attributes:
@@ -72,7 +77,7 @@ class Outcome:
         return self.error.trace if isinstance(self.error, Unanswered) else None
 
 
-class Answers(Protocol):
+class AnswerSource(Protocol):
     """What answers the questions of a batch; `localrag.methods.answering.Answerer` is the one.
 
     With a concurrency of 1 every call comes from the thread that opened it.
@@ -93,5 +98,61 @@ class Answers(Protocol):
         ...
 
 
-Opener = Callable[[Workspace, str, Config], AbstractContextManager[Answers]]
+Opener = Callable[[Workspace, str, Config], AbstractContextManager[AnswerSource]]
 """Opens what answers the questions about a corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowAnswered:
+    """The answer of a row is stored."""
+
+    row: int
+    line: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowFailed:
+    """A row has no answer; the error is stored in its place.
+
+    Attributes:
+        row: its number, blank lines not counted.
+        line: of the table, where it begins.
+        type: the name of the error.
+    """
+
+    row: int
+    line: int
+    type: str
+    cause: str
+    cure: str
+
+
+Event = Fact | RowAnswered | RowFailed | Progress
+"""What a batch tells while it runs, once it is stored.
+
+Facts are `TABLE_CHECKED`, `FIELDS_UNREAD`, `INDEX_BEHIND`, `GOES_ON`, `LINE_DROPPED` and `STOPPED`.
+"""
+Listener = Callable[[Event], None]
+
+
+def error_type(error: Exception) -> str:
+    """The name an error is counted under; that of a model's own error where one is behind it."""
+    return error.kind if isinstance(error, ModelUnusable) else type(error).__name__
+
+
+def cause_and_cure(error: Exception) -> tuple[str, str]:
+    """What went wrong, and what to do about it."""
+    if isinstance(error, LocalragError):
+        return error.cause, error.cure
+    return (
+        _("An error nobody foresaw: {name}: {error}").format(
+            name=type(error).__name__, error=error
+        ),
+        _("See where it comes from: LOCALRAG_DEBUG=1 localrag ask QUESTION"),
+    )
+
+
+def is_transient(error: Exception) -> bool:
+    """Whether the same question can succeed a little later."""
+    return isinstance(error, ModelUnusable) and error.transient
