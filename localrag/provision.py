@@ -11,11 +11,11 @@ from localrag.corpus.links import StoredDefinition, StoredReference
 from localrag.corpus.model import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passage, Section
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.errors import NotFoundError, UsageError
-from localrag.statutes.format import cite
 from localrag.statutes.names import LawNames
+from localrag.statutes.notation import cite
+from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.references import DELEGATED_BY, DELEGATES
 from localrag.statutes.resolver import Resolution, Target, parse_target
-from localrag.statutes.stored import StoredProvisions
 
 # Candidates of an ambiguous citation that are named.
 _LISTED = 10

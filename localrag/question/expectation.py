@@ -1,13 +1,47 @@
 """What kind of thing a question asks for, and whether a text offers one."""
 
 import re
-import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from localrag.question.names import names_in
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.japanese import morphemes
+from localrag_indexes.analysis.normalize import letters_of, normalize
+from localrag_indexes.analysis.stopwords import ENGLISH
+
+_QUOTED = re.compile(r"[「『]([^「」『』]{1,80})[」』]|[\"“]([^\"“”]{2,80})[\"”]")
+_KATAKANA = re.compile(r"[ァ-ヺー]{2,}(?:・[ァ-ヺー]{2,})*")
+_LATIN = re.compile(r"[^\W\d_ぁ-ヿ一-鿿][\w'’&.-]*[^\W_ぁ-ヿ一-鿿]")
+_JAPANESE = re.compile("[ぁ-ゖァ-ヺ一-鿿]")
+_PROPER = "名詞-固有名詞"
+
+
+def names_in(question: str) -> tuple[str, ...]:
+    """The names in a question, normalised, each once, in the order of the text.
+
+    Words in quotation marks, words in katakana, Latin words (in English only those with a capital
+    letter, the first word of the question apart), and what the dictionary knows as a proper noun.
+    """
+    found = sorted(_spans(question))
+    return tuple(dict.fromkeys(normalize(words) for _, words in found))
+
+
+def _spans(question: str) -> Iterator[tuple[int, str]]:
+    for quoted in _QUOTED.finditer(question):
+        yield quoted.start(), quoted[1] or quoted[2]
+    if not _JAPANESE.search(question):
+        for word in _LATIN.finditer(question):
+            is_common = word[0].lower() in ENGLISH
+            if word.start() and word[0][0].isupper() and not is_common:
+                yield word.start(), word[0].removesuffix("'s")
+        return
+    for pattern in (_KATAKANA, _LATIN):
+        for word in pattern.finditer(question):
+            yield word.start(), word[0]
+    for morpheme in morphemes(question):
+        if morpheme.kind.startswith(_PROPER) and not _KATAKANA.fullmatch(morpheme.surface):
+            yield morpheme.start, morpheme.surface
 
 
 class AnswerKind(StrEnum):
@@ -126,7 +160,7 @@ class Expectation:
     @classmethod
     def of(cls, question: str) -> "Expectation":
         """Read the clue of a question: 何人, いつ, how many, 何という, なぜ."""
-        asked, names = _fold(question), names_in(question)
+        asked, names = normalize(question), names_in(question)
         if counted := _COUNTED.search(asked):
             sign = re.compile(rf"{_NUMBER}\s*{re.escape(counted[1])}")
             return cls(_counted(asked, counted[1]), names, sign, _without(asked, counted))
@@ -138,7 +172,7 @@ class Expectation:
 
     def met_by(self, text: str) -> bool:
         """Whether the text offers such a thing; False, too, where no sign tells."""
-        return self.sign is not None and self.sign.search(_fold(text)) is not None
+        return self.sign is not None and self.sign.search(normalize(text)) is not None
 
 
 # What an answer holds that tells a time, or a number.
@@ -157,7 +191,7 @@ _TELLS = {
 def is_of_kind(answer: str, kind: AnswerKind) -> bool:
     """Whether an answer can be one of this kind; what no word tells, a person or a place, can."""
     sign = _TELLS.get(kind)
-    return sign is None or sign.search(_fold(answer)) is not None
+    return sign is None or sign.search(normalize(answer)) is not None
 
 
 def repeats(answer: str, question: str) -> bool:
@@ -166,7 +200,7 @@ def repeats(answer: str, question: str) -> bool:
     「北朝」 tells nothing where 「北朝にあたる王朝は」 is asked. Whether something is so, an answer
     may say in the words of the question.
     """
-    asked = _fold(question)
+    asked = normalize(question)
     asks = _ASKS_WHAT.search(asked) or _LEFT_OPEN.search(asked)
     if not asks or _OFFERS.search(asked):
         return False
@@ -186,18 +220,14 @@ def repeats(answer: str, question: str) -> bool:
 def _stands_in(answer: str, question: str) -> bool:
     """Whether an answer is a run of whole words of a question: 京都 is none of 東京都."""
     ends, letters = {0}, ""
-    for word in morphemes(_fold(question)):
-        letters += _letters(word.surface)
+    for word in morphemes(normalize(question)):
+        letters += letters_of(word.surface)
         ends.add(len(letters))
-    wanted = _letters(answer)
+    wanted = letters_of(answer)
     if len(wanted) < _SHORTEST_REPEATED:
         return False
     starts = (found.start() for found in re.finditer(re.escape(wanted), letters))
     return any({start, start + len(wanted)} <= ends for start in starts)
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, _fold(text)))
 
 
 def _counted(asked: str, counter: str) -> AnswerKind:
@@ -215,10 +245,6 @@ def _kind_without_sign(asked: str) -> AnswerKind:
         if clue.search(asked) and not (kind is AnswerKind.YES_OR_NO and _ASKS_WHAT.search(asked)):
             return kind
     return AnswerKind.OTHER
-
-
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).lower()
 
 
 def _without(text: str, match: re.Match[str]) -> str:

@@ -2,16 +2,192 @@
 
 A law is known by its name, its abbreviations, its number, its usual English name, or as the order
 or the ordinance of a law named before (その施行令). What the corpus does not have is known as a law
-by ``known.py``.
+by ``laws.toml`` and by its spelling. Provisions cited in English are read in the form of statutes:
+"Article 27-2, paragraph (1) of the Financial Instruments and Exchange Act" is 第27条の2第1項.
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
-from localrag.question import known
-from localrag.statutes.names import LawNames
+from localrag.statutes.names import LawNames, LawRow, customary
+
+_ORDERS = ("施行令", "施行規則")
+_WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
+# A word that ends like a law, and does not go on as another word (法人, 方法論).
+_CANDIDATE = re.compile(
+    rf"[{_WORD}]{{1,40}}?(?:法典?|条例|条約)"
+    rf"(?=[^{_WORD}]|第|上[のはもで、]|[等中下]|違反|所定|関係|施行|改正|以外|及|又|並|[〇一二三四五六七八九十百]+条|$)"
+)
+_NOT_OF_THE_NAME = re.compile(
+    "(?:[旧新各諸・]|現行|当該|我が国|日本(?!国|銀|年|放|郵|学|司|農|下))(?=..)"
+)
+# After a word that only looks like a law nobody goes on like this.
+_CITED = re.compile(
+    r"[（(「」』]*(?:第?[0-9０-９〇一二三四五六七八九十百千]+条|違反|施行(?:令|規則))"
+)
+_SAID_OF_A_LAW = re.compile(
+    "(?:に(?:違反|規定|基づ|定め|おけ|おい|よれ|より|よる|よって|照らし)|が(?:規定|定め|禁止|適用|改正)"
+    "|で(?![あきす])|だと|なら|って|の(?:規定|条文|罰則|適用|施行|改正|下で|もとで)|上[のはもで、]|所定|施行|附則)"
+)
+_ENTITLED = re.compile(
+    "(?:^|[。「」『』（）()?？!！ 　]|[はがを]、)(?P<name>[^。「」『』（）()?？!！ 　]{4,80}?"
+    "(?:に関する|のための|に関スル)(?:法律|特別措置法|特例法|政令|[^。、]{0,6}省令|内閣府令|規則|命令))"
+    "(?=[」』]?(?:[（(](?:明治|大正|昭和|平成|令和)|第[0-9０-９〇一二三四五六七八九十]|施行|違反|に違反"
+    "|に基づ|におけ|におい|によれ|によると|上[のはもで、]))"
+)
+# 条例 of this or that place, 条約 of some states, and not one that has a name.
+_SOME = (
+    "都道府県", "市町村", "自治体", "地方公共団体", "地方", "当該", "委任", "課税", "税", "関係",
+    "施行", "改正", "独自", "国際", "二国間", "多国間", "租税", "平和", "通商", "投資",
+)  # fmt: skip
+_SHORTEST_BYLAW = 4
+_SHORTEST_STEM = 2
+# So long a word is called 法 as a title only.
+_LONG_STEM = 5
+# 平成二十六年改正法, 医療保険各法: more than one law, or none that has a name.
+_SOME_LAWS = re.compile("(?:改正|[各両諸新旧二三四五六]|年|成文)$")
+_KANJI = re.compile("[一-鿿]")
+# Companies Act, Act on the Protection of Personal Information
+_WORDS_BETWEEN = "of|on|and|for|to|the|in|against|by|from|with|or|&"
+_ENGLISH_TITLE = re.compile(
+    rf"\b(?:[A-Z][\w'’\-]*,? (?:(?:{_WORDS_BETWEEN}|[A-Z][\w'’\-]*),? ){{0,12}}?"
+    r"Acts?\b(?! (?:on|for|against) )"
+    r"|Act (?:on|for|against|concerning|regarding|relating to) (?:the )?[A-Z][\w'’\-]*"
+    rf"(?:,? (?:(?:{_WORDS_BETWEEN}) )*[A-Z][\w'’\-]*)*)"
+)
+_NOT_A_TITLE = re.compile(
+    r"(?:(?:Does|Do|Did|Is|Are|Was|Were|What|Which|When|Where|Why|How|Who|Whether|Under|In|Can|May|"
+    r"Must|Shall|Should|Will|By|If|Has|Have|For|On|At|To|From|And|Or|Of|As|Please|Explain|Describe|"
+    r"According|Per|The|This|That|These|An?|Article|Section|Japan['’]s|Japanese|Cabinet|Order|of|on|"
+    r"and|for|to|the|in|against|by|from|with|or),? )+"
+)
+
+
+class _EnglishName(NamedTuple):
+    """An English name of a law in a text, and its Japanese title; "" where that is not known."""
+
+    start: int
+    end: int
+    title: str
+
+
+class _Known(NamedTuple):
+    names: LawNames
+    foreign: re.Pattern[str]
+    heads: tuple[str, ...]
+    generic: frozenset[str]
+    ways: tuple[str, ...]
+    without_rules: frozenset[str]
+    titles: dict[str, str]
+    english: tuple[re.Pattern[str], re.Pattern[str]]
+
+
+def _japanese_names(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of words that name a law; they can overlap."""
+    data = _known()
+    for name in data.names.find_names(text):
+        if not _is_another_word(text, name.start, name.end):
+            yield name.start, name.end
+    for match in data.foreign.finditer(text):
+        yield match.span()
+    for match in _CANDIDATE.finditer(text):
+        start, end = match.span()
+        while prefix := _NOT_OF_THE_NAME.match(text, start, end):
+            start = prefix.end()
+        if not _is_another_word(text, start, end) and _names_a_law(text, start, end, data):
+            yield start, end
+
+
+def _entitled(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of what reads like a long title; where it begins is a guess."""
+    for match in _ENTITLED.finditer(text):
+        yield match.span("name")
+
+
+def _has_rules_of_other_names(title: str) -> bool:
+    """Whether the ordinances under an act have titles of their own, and none is its 施行規則."""
+    return title in _known().without_rules
+
+
+def _is_title(word: str) -> bool:
+    """Whether this is exactly a name of a well-known law."""
+    return bool(_known().names.lookup(word))
+
+
+def _is_another_word(text: str, start: int, end: int) -> bool:
+    """Whether a name here is only the tail of a word that names none: 商法 in 送りつけ商法."""
+    return any(len(word) > end - start and text.endswith(word, 0, end) for word in _known().generic)
+
+
+def _english_names(text: str) -> Iterator[_EnglishName]:
+    """English names of laws, in no order; none overlaps another."""
+    data = _known()
+    found = [
+        _EnglishName(*match.span(), data.titles[match[0].casefold()])
+        for pattern in data.english
+        for match in pattern.finditer(text)
+    ]
+    for match in _ENGLISH_TITLE.finditer(text):
+        begin = _NOT_A_TITLE.match(text, match.start(), match.end())
+        start = begin.end() if begin else match.start()
+        alone = " " not in text[start : match.end()]
+        if not alone and all(match.end() <= one.start or one.end <= start for one in found):
+            found.append(_EnglishName(start, match.end(), ""))
+    yield from found
+
+
+def _names_a_law(text: str, start: int, end: int, data: _Known) -> bool:
+    word = text[start:end].removesuffix("典")
+    if word.endswith(("条例", "条約")):
+        return len(word) >= _SHORTEST_BYLAW and not word[:-2].endswith(_SOME)
+    stem = word.removesuffix("法")
+    if word in data.generic or _SOME_LAWS.search(stem):
+        return False
+    if data.names.lookup(word):
+        return True
+    if len(stem) < _SHORTEST_STEM:
+        return False
+    if _CITED.match(text, end):
+        return True
+    if stem.endswith(data.ways):
+        return False
+    said_of_a_law = _SAID_OF_A_LAW.match(text, end) is not None
+    if not _KANJI.search(stem):
+        return said_of_a_law and len(stem) >= _LONG_STEM
+    return said_of_a_law or len(stem) >= _LONG_STEM or stem.endswith(data.heads)
+
+
+@cache
+def _known() -> _Known:
+    text = files("localrag.question").joinpath("laws.toml").read_text(encoding="utf-8")
+    read = tomllib.loads(text)
+    titles = dict.fromkeys((*read["titles"], *customary()))
+    named = [name for title in titles for name in (title, *(title + order for order in _ORDERS))]
+    english = {name: title for title, names in read["english"].items() for name in names}
+    short = [name for name in english if name.isupper()]
+    return _Known(
+        LawNames(LawRow(name, name) for name in named),
+        _any_of(read["foreign"]),
+        tuple(read["heads"]),
+        frozenset(read["generic"]),
+        tuple(read["ways"]),
+        frozenset(read["without_rules"]),
+        {name.casefold(): title for name, title in english.items()},
+        (_any_of(short), _any_of(set(english).difference(short), re.IGNORECASE)),
+    )
+
+
+def _any_of(names: Iterable[str], flags: int = 0) -> re.Pattern[str]:
+    """Any of some names, the longest that fits; Latin letters go on in none of them."""
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    each = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{each})(?![A-Za-z0-9])", flags)
+
 
 Orders = Callable[[str], Collection[str]]
 """The ids of the orders and ordinances under a law."""
@@ -103,7 +279,7 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
     )
     bases += [
         _Name(start, end, ())
-        for start, end in known.entitled(plain)
+        for start, end in _entitled(plain)
         if all(end <= name.start or name.end <= start for name in bases)
     ]
     found = [_with_order(text, base, names, under) for base in bases]
@@ -166,17 +342,17 @@ def _present(text: str, names: LawNames) -> Iterator[_Name]:
         if match is not None and match.end - match.start >= _SHORTEST_OPEN:
             found.append(match)
     for match in found:
-        if not known.is_another_word(text, match.start, match.end):
+        if not _is_another_word(text, match.start, match.end):
             yield _Name(match.start, match.end, match.law_ids)
 
 
 def _lacking(text: str, names: LawNames) -> Iterator[_Name]:
-    for start, end in known.in_japanese(text):
+    for start, end in _japanese_names(text):
         word = text[start:end].removesuffix("典")
         # 化粧品薬機法 is two words written as one; 米国特許法 is another law than 特許法.
         tails = (word[at:] for at in range(1, len(word) - _SHORTEST_OPEN + 1))
         two_words = any(names.lookup(tail) and not names.is_title(tail) for tail in tails)
-        if names.lookup(word) or known.is_title(word) or not two_words:
+        if names.lookup(word) or _is_title(word) or not two_words:
             yield _Name(start, end, names.lookup(word))
     for number in names.find_numbers(text):
         if not number.law_ids:
@@ -188,7 +364,7 @@ def _lacking(text: str, names: LawNames) -> Iterator[_Name]:
 
 
 def _in_english(text: str, names: LawNames) -> Iterator[_Name]:
-    for name in known.in_english(text):
+    for name in _english_names(text):
         ids = names.lookup(name.title)
         order = _ENGLISH_ORDER.search(text, max(0, name.start - _LONGEST_ORDER), name.start)
         if order is None:
@@ -206,7 +382,7 @@ def _with_order(text: str, name: _Name, names: LawNames, under: Orders) -> _Name
         return name
     ids = _order_of(name.law_ids, match["kind"], names, under)
     if match["kind"] == "施行規則" and not ids:
-        others = [i for i in name.law_ids if known.has_rules_of_other_names(names.title(i))]
+        others = [i for i in name.law_ids if _has_rules_of_other_names(names.title(i))]
         ids = _order_of(others, "規則", names, under)
     return _Name(name.start, match.end("kind"), ids)
 
@@ -253,3 +429,53 @@ def _outermost(found: Iterable[_Name]) -> Iterator[_Name]:
         if all(name.end <= other.start or other.end <= name.start for other in taken):
             taken.append(name)
     return iter(sorted(taken))
+
+
+_CITATION = re.compile(
+    r"\b(?:Articles?|Art\.) ?(?P<article>\d{1,4}(?:-\d{1,3}){0,3})"
+    r"(?:,? ?(?:paragraph|para\.?) ?\(?(?P<paragraph>\d{1,3})\)?|\((?P<bracketed>\d{1,3})\))?"
+    r"(?:,? ?(?:sub)?items? ?\(?(?P<item>\d{1,3}|[ivx]{1,6})\)?)?",
+    re.IGNORECASE,
+)
+_ROMAN = {"i": 1, "v": 5, "x": 10}
+
+
+class EnglishCitation(NamedTuple):
+    """A provision cited in English.
+
+    Attributes:
+        words: as written.
+        law: of which it is, as the question names it.
+        place: the same in the form of statutes ("第27条の2第1項第3号").
+    """
+
+    words: str
+    law: LawNamed
+    place: str
+
+
+def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCitation]:
+    """Find the provisions cited by their English names, each of the law that is named nearest.
+
+    Args:
+        text: the question.
+        laws: all that it names; a citation belongs to the one that follows (of the FIEA), else to
+            the last one before. Without laws there are none.
+    """
+    for match in _CITATION.finditer(text) if laws else ():
+        after = [law for law in laws if law.start >= match.end()]
+        law = after[0] if after else laws[-1]
+        main, *branches = match["article"].split("-")
+        place = f"第{main}条" + "".join(f"の{branch}" for branch in branches)
+        if paragraph := match["paragraph"] or match["bracketed"]:
+            place += f"第{paragraph}項"
+        if item := match["item"]:
+            place += f"第{item if item.isdecimal() else _from_roman(item.lower())}号"
+        yield EnglishCitation(match[0], law, place)
+
+
+def _from_roman(letters: str) -> int:
+    """Read i to xxxix: a smaller numeral before a greater one is taken from it."""
+    values = [_ROMAN[letter] for letter in letters]
+    following = [*values[1:], 0]
+    return sum(-one if one < next_ else one for one, next_ in zip(values, following, strict=True))

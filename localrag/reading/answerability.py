@@ -27,7 +27,7 @@ from localrag.reading.support import SupportScorer, refers_back
 from localrag.retrieval import dense
 from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.query import analyzer, asked_of, full_text
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import letters_of
 
 COVERAGE, AHEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
     "coverage", "ahead", "run", "words", "names", "kind",
@@ -118,10 +118,10 @@ class Answerability:
         self._matters = [
             phrase for wording, phrases in wordings if not wording.is_plain for phrase in phrases
         ]
-        self._letters = _letters(asked)
+        self._letters = letters_of(asked)
         # What is an everyday word for something names nothing: ドローン, キャンセル.
-        everyday = [_letters(wording.said) for wording, _ in wordings]
-        names = map(_letters, self._expectation.names)
+        everyday = [letters_of(wording.said) for wording, _ in wordings]
+        names = map(letters_of, self._expectation.names)
         self._names = [name for name in names if not any(name in said for said in everyday)]
         self._laws = {law_id for law in retrieval.laws for law_id in law.law_ids}
         hits = [hit for hit in retrieval.hits if not hit.beside]
@@ -139,7 +139,7 @@ class Answerability:
         """
         passage_terms = set(analyzer().terms(f"{passage.header}\n{passage.text}"))
         total = sum(self._weights.values()) or 1.0
-        letters, around = _letters(piece.text), _letters(f"{passage.header}{passage.text}")
+        letters, around = letters_of(piece.text), letters_of(f"{passage.header}{passage.text}")
         signs = {
             COVERAGE: coverage,
             AHEAD: self._ahead(passage),
@@ -254,10 +254,6 @@ def _cosines(retrieval: Retrieval) -> dict[str, float]:
 
 def _longest_run(one: str, other: str) -> int:
     return SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, normalize(text)))
 
 
 @cache

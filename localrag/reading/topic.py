@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from localrag.corpus.model import PASSAGES
-from localrag.question.asked import penalty_asked
+from localrag.question.asked import figure_asked, penalty_asked
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
-from localrag.question.figure import figure_asked
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
 

@@ -1,12 +1,11 @@
 """Checks quotes against the store, by code."""
 
-import unicodedata
 from dataclasses import replace
 
 from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
 from localrag.reading.types import Citation
-from localrag_indexes.analysis.normalize import normalize_with_offsets, original_span
+from localrag_indexes.analysis.normalize import compact, normalize_with_offsets, original_span
 
 
 def verify(store: CorpusStore, citation: Citation) -> Citation:
@@ -71,12 +70,12 @@ def _find_folded(text: str, quote: str) -> tuple[int, int]:
     """Span in `text` of the quote when blanks and character widths are disregarded, or -1, -1."""
     haystack, places = _folded(text)
     needle, _ = _folded(quote)
-    letters = _letters(quote)
+    letters = compact(quote)
     at = haystack.find(needle) if needle else -1
     while at >= 0:
         start, end = places[at][0], places[at + len(needle) - 1][1]
         # Folding also evens out case, which a verbatim quote may not change.
-        if _letters(text[start:end]) == letters:
+        if compact(text[start:end]) == letters:
             return start, end
         at = haystack.find(needle, at + 1)
     return -1, -1
@@ -89,7 +88,3 @@ def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
         "".join(normal[i] for i in kept),
         [original_span(offsets, i, i + 1) for i in kept],
     )
-
-
-def _letters(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).split())

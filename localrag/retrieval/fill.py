@@ -12,9 +12,8 @@ from typing import NamedTuple, Self
 from localrag.corpus.links import StoredReference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Locator, Passage
-from localrag.question.asked import OrderAsked, order_asked
+from localrag.question.asked import OrderAsked, figure_asked, order_asked
 from localrag.question.everyday import EverydayWord
-from localrag.question.figure import figure_asked
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.expand import Seed
 from localrag.retrieval.model import Link, LinkKind

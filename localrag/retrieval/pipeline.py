@@ -40,8 +40,8 @@ from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
 from localrag.retrieval.units import Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
+from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
-from localrag.statutes.stored import StoredProvisions
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.model import Locator
-from localrag.question.english import english_citations
-from localrag.question.laws import without_states
+from localrag.question.laws import english_citations, without_states
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import asked_of

@@ -7,11 +7,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from localrag.corpus.model import ARTICLES, Document, Locator
-from localrag.statutes._lawpart import LawKind, LawPart, law_part_before
-from localrag.statutes._nesting import Nesting, Recent, without_asides
 from localrag.statutes._places import Law
-from localrag.statutes._tables import Tables
-from localrag.statutes.citations import ProvisionCitation
+from localrag.statutes._structure import Nesting, Recent, Tables, without_asides
+from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, law_part_before
 from localrag.statutes.names import LawNames
 
 # 金融商品取引法（昭和二十三年法律第二十五号。以下この条において「法」という。）

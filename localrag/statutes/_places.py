@@ -6,9 +6,9 @@ from itertools import pairwise, starmap
 from typing import NamedTuple
 
 from localrag.corpus.model import Locator
-from localrag.statutes._grammar import SUPPLEMENT, count
-from localrag.statutes._nesting import NestedSpot, Nesting, Recent
+from localrag.statutes._structure import NestedSpot, Nesting, Recent
 from localrag.statutes.citations import LawKind, ProvisionCitation
+from localrag.statutes.notation import SUPPLEMENT, count
 from localrag.statutes.provisions import ProvisionLookup
 
 # 以下この号及び第十七条の三において同じ。

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from localrag.corpus.model import ITEMS, PARAGRAPHS, Document, Locator
-from localrag.statutes._nesting import Nesting
-from localrag.statutes._tables import Tables
+from localrag.statutes._structure import Nesting, Tables
 from localrag.statutes.provisions import Innermost, outside_in
 
 _QUOTED = r"「[^「」\n]{1,60}」"

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from localrag.corpus.model import Document, Locator
-from localrag.statutes._grammar import SUPPLEMENT
 from localrag.statutes._laws import LawWords
-from localrag.statutes._nesting import Nesting
 from localrag.statutes._places import CitedPlace, Law, Placer
-from localrag.statutes._tables import Tables
+from localrag.statutes._structure import Nesting, Tables
 from localrag.statutes.citations import LawKind, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
+from localrag.statutes.notation import SUPPLEMENT
 from localrag.statutes.provisions import Innermost, Provisions, outside_in
 
 REFERS = "refers"

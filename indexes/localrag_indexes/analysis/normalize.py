@@ -26,6 +26,16 @@ def without_blanks(text: str) -> str:
     return "".join(normalize(text).split())
 
 
+def letters_of(text: str) -> str:
+    """Return the letters and digits of `text` as `normalize` writes them."""
+    return "".join(filter(str.isalnum, normalize(text)))
+
+
+def compact(text: str) -> str:
+    """Return `text` in NFKC with nothing between its words; its case stays."""
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
 def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
     """Normalise, and say which original character each normalised one stems from.
 

@@ -12,7 +12,7 @@ from localrag.corpus.model import Locator
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, entries, required, text
 from localrag.evaluation.recall import JOINT, LAW_ID
-from localrag.statutes.format import cite
+from localrag.statutes.notation import cite
 
 
 def as_documents(name: str, content: bytes) -> str:

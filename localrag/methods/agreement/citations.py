@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from math import sqrt
 
 from localrag.corpus.model import Locator
-from localrag.methods.agreement.evidence import LawText, compact, content_terms
+from localrag.methods.agreement.evidence import LawText, content_terms
 from localrag.methods.agreement.types import Observation, ObservationKind, Signs
 from localrag.methods.agreement.wording import (
     asks_for_exemption,
@@ -18,6 +18,7 @@ from localrag.methods.agreement.wording import (
 )
 from localrag.statutes.citations import find_citations
 from localrag.statutes.names import customary
+from localrag_indexes.analysis.normalize import compact
 
 SIGNS = ("likeness", "quantity", "exempts", "at_hand", "new")
 """Names of the signs, in the order of the weights."""

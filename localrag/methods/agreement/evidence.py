@@ -1,7 +1,6 @@
 """What of the provisions at hand a question and its options are compared with."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,9 +10,9 @@ from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
 from localrag.methods.agreement.wording import ngrams
 from localrag.retrieval.model import Hit
 from localrag.retrieval.query import analyzer
-from localrag.statutes._grammar import IROHA
 from localrag.statutes.citations import find_citations
-from localrag.statutes.format import cite
+from localrag.statutes.notation import IROHA, cite
+from localrag_indexes.analysis.normalize import compact
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
 
 _HEADING = re.compile(r"(?P<level>#{1,6})[ 　]*(?P<title>.*)")
@@ -105,11 +104,6 @@ def provisions_in(context: str) -> list[LawText]:
             found.append(LawText("", law, locator, words, start, above))
         at += len(line)
     return found
-
-
-def compact(text: str) -> str:
-    """The text without blanks and in the usual width: 第６条 の２ is 第6条の2."""
-    return re.sub(r"\s", "", unicodedata.normalize("NFKC", text))
 
 
 def _locator(place: str) -> Locator:

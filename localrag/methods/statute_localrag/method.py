@@ -29,7 +29,7 @@ from pydantic import BaseModel, Field, create_model
 
 from localrag.corpus.model import Passage
 from localrag.corpus.store import CorpusStore
-from localrag.methods.agreement.evidence import LawText, compact, provisions_found
+from localrag.methods.agreement.evidence import LawText, provisions_found
 from localrag.methods.agreement.judging import HELD_OUT, is_held_out, judge
 from localrag.methods.choices import labelled
 from localrag.methods.polarity import Polarity, polarity_of
@@ -52,6 +52,7 @@ from localrag.reading.types import Answer, Status
 from localrag.retrieval import resolve
 from localrag.retrieval.model import Hit, Query, Retrieval
 from localrag.statutes.citations import find_citations
+from localrag_indexes.analysis.normalize import compact
 from localrag_indexes.fusion import reciprocal_rank_fusion
 from localrag_models.chat import Message
 

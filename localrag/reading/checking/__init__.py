@@ -34,7 +34,7 @@ from localrag.reading.checking.roles import Roles, exchanged, roles_of
 from localrag.reading.dates import Day
 from localrag.reading.folding import Folded, fold, is_japanese
 from localrag.reading.interval import Interval
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import letters_of, normalize
 
 ENOUGH = 0.5
 """The share of a claim's words, as `covers` tells it, from which sentences carry the claim."""
@@ -120,8 +120,8 @@ def mismatches(
         Each once, in the order of the kinds; empty where everything stands there. Whether the
         sentences speak of the same thing at all is for `covers` to tell.
     """
-    letters = _letters(claim)
-    if any(letters == _letters(sentence) for sentence in sentences):
+    letters = letters_of(claim)
+    if any(letters == letters_of(sentence) for sentence in sentences):
         return ()
     return tuple(dict.fromkeys(_Comparison(claim, sentences, headings, question).mismatches()))
 
@@ -232,7 +232,6 @@ def _read(text: str) -> _Reading:
 
 _LATIN_TOKEN = re.compile(r"[a-z0-9\u00df-\u024f]+")
 _KATAKANA_RUN = re.compile(r"[ァ-ヺー]+")
-_NOT_LETTERS = re.compile(r"[\W_]+")
 
 _ASKS_FOR_SOMETHING = re.compile(
     r"何|なに|なん[でのかと]|いつ|どこ|どの|どれ|どちら|どう|どん|だれ|誰|いくつ|いくら|なぜ|いかなる|いかに|幾"
@@ -253,10 +252,6 @@ _DIMENSIONS = {
 # Adjectives and nouns of one country: japan, japanese; america, american.
 _NATIONAL = re.compile(r"(?:ese|ians?|ans?|ish|ia|a|y|i|s)$")
 _SHORTEST_STEM = 4
-
-
-def _letters(text: str) -> str:
-    return _NOT_LETTERS.sub("", normalize(text))
 
 
 def confirms(question: str) -> bool:
@@ -397,7 +392,7 @@ class _Comparison:
     def _name(self, name: Name, text: _Reading) -> bool:
         words = "".join(name.text.split())
         if name.is_quoted:
-            return _NOT_LETTERS.sub("", words) in _NOT_LETTERS.sub("", text.compact)
+            return letters_of(words) in letters_of(text.compact)
         if name.text.isascii() or _LATIN_TOKEN.match(name.text):
             parts = _LATIN_TOKEN.findall(name.text.removesuffix("'s"))
             return all(

@@ -12,6 +12,7 @@ from localrag.reading.dates import Date, Period
 from localrag.reading.folding import LONGEST, Folded
 from localrag.reading.units import COUNT, UNITS, Unit
 from localrag.statutes.citations import find_citations
+from localrag.statutes.notation import ROMAN
 from localrag_indexes.analysis.normalize import normalize
 from localrag_indexes.analysis.numerals import parse_numeral
 from localrag_indexes.analysis.stopwords import ENGLISH
@@ -126,7 +127,6 @@ _ENGLISH_PLACE = re.compile(
     r"|\b(?P<paragraph>para(?:graph|\.)) ?\(?(?P<of>[0-9]+)\)?"
     r"|\b(?P<item>item) ?\(?(?P<letter>[0-9]+|[ivx]+)\)?"
 )
-_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 
 # From the number to its bound: the unit, and no other number.
 _BEHIND = r"[^0-9、。,.;:()「」]{0,9}?"
@@ -216,7 +216,7 @@ def _provisions(folded: Folded) -> Iterator[CitedProvision]:
             locator = Locator(paragraph=match["of"])
         else:
             letter = match["letter"]
-            locator = Locator(item=str(_ROMAN.index(letter) + 1) if letter in _ROMAN else letter)
+            locator = Locator(item=str(ROMAN.index(letter) + 1) if letter in ROMAN else letter)
         yield CitedProvision(match.start(), match.end(), locator, None, ())
 
 

@@ -1,7 +1,6 @@
 import pytest
 
-from localrag.question.english import english_citations
-from localrag.question.laws import LawNamed
+from localrag.question.laws import LawNamed, english_citations
 
 
 def cited(text: str, *names: str) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag.question.figure import figure_asked
+from localrag.question.asked import figure_asked
 
 
 @pytest.mark.parametrize(

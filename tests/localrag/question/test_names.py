@@ -1,6 +1,6 @@
 import pytest
 
-from localrag.question.names import names_in
+from localrag.question.expectation import names_in
 
 
 @pytest.mark.parametrize(

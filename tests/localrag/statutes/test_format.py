@@ -4,7 +4,7 @@ import pytest
 
 from localrag.corpus.model import Locator
 from localrag.statutes.citations import find_citations
-from localrag.statutes.format import cite
+from localrag.statutes.notation import cite
 
 
 @pytest.mark.parametrize(

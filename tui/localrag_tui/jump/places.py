@@ -87,8 +87,8 @@ def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "
 
 
 def _resolutions(store: "CorpusStore", names: "LawNames", written: str) -> "tuple[Resolution, ...]":
+    from localrag.statutes.provisions import StoredProvisions
     from localrag.statutes.resolver import parse_target
-    from localrag.statutes.stored import StoredProvisions
 
     return parse_target(written, names, StoredProvisions(store, names))
 

@@ -20,7 +20,7 @@ _LEAST_CUT = 4
 
 def short_place(passage: Passage, names: "LawNames") -> str:
     """The place of a passage in short: 金商法 27条の2; of other documents the headings."""
-    from localrag.statutes.format import cite
+    from localrag.statutes.notation import cite
 
     locator = passage.locator
     if not locator.path:

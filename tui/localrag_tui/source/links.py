@@ -69,7 +69,7 @@ def spot_at(store: "CorpusStore", law_id: str, name: str, locator: Locator) -> S
     Raises:
         NotFoundError: the corpus has no such law, or no such provision in it.
     """
-    from localrag.statutes.format import cite
+    from localrag.statutes.notation import cite
 
     if not law_id:
         raise NotFoundError(

@@ -1,15 +1,19 @@
-"""The grammar of one citation without its law: 附則第二十七条の三十六第一項第二号イ(1)."""
+"""How a provision is written, to be read and to be cited: 第二十七条の三十六第一項第二号イ(1)."""
 
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from localrag.corpus.model import Locator
 from localrag_indexes.analysis.numerals import in_digits, parse_numeral, to_kanji
 
 IROHA = (
     "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"
 )
 """The order in which subitems are lettered."""
+
+ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+"""The numerals below them."""
 
 SUPPLEMENT = "suppl"
 """Division of a 附則 as cited, before it is known which of the law's it is."""
@@ -70,12 +74,9 @@ CHAIN = re.compile(
 _EACH_NUMBER = re.compile(NUMBER)
 _EACH_STEP = re.compile(rf"[{IROHA}]|{NUMBER}|[ivxｉｖｘⅰ-ⅻ]+")
 _WIDE_ROMAN = str.maketrans("ｉｖｘ", "ivx")
-_ROMAN = {
-    numeral: value
-    for value, numeral in enumerate(
-        ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"), start=1
-    )
-} | {chr(0x2170 + value): value + 1 for value in range(12)}
+_ROMAN_VALUES = {numeral: value for value, numeral in enumerate(ROMAN, start=1)} | {
+    chr(0x2170 + value): value + 1 for value in range(12)
+}
 
 
 class Chain(NamedTuple):
@@ -182,9 +183,56 @@ def _step(sign: str) -> str:
     if sign in IROHA:
         return str(IROHA.index(sign) + 1)
     roman = sign.translate(_WIDE_ROMAN)
-    return str(_ROMAN[roman]) if roman in _ROMAN else in_digits(sign)
+    return str(_ROMAN_VALUES[roman]) if roman in _ROMAN_VALUES else in_digits(sign)
 
 
 def _appendix(written: str) -> str:
     numbers = [to_kanji(parse_numeral(number)) for number in _EACH_NUMBER.findall(written)]
     return "別表" + ("第" + "の".join(numbers) if numbers else "")
+
+
+def cite(title: str, locator: Locator, *, arabic: bool = False, division: str = "") -> str:
+    """Write 金融商品取引法第二十七条の三十六第一項第二号イ.
+
+    Args:
+        title: the law's title, written first; may be empty.
+        locator: the provision.
+        arabic: write 第27条の36第1項第2号イ.
+        division: the printed label of a supplementary provision or appendix (別表第一);
+            without it a supplementary provision is 附則 and an appendix 別表.
+    """
+    if not division and locator.division:
+        division = "附則" if locator.division.startswith("suppl") else "別表"
+    parts = [title, division]
+    for number, counter in (
+        (locator.article, "条"),
+        (locator.paragraph, "項"),
+        (locator.item, "号"),
+    ):
+        if number:
+            ends = [_numbered(end, counter, arabic) for end in number.split(":")]
+            parts.append("から".join(ends) + ("まで" if len(ends) > 1 else ""))
+    parts += [
+        _subitem(number, level)
+        for level, number in enumerate(filter(None, locator.subitem.split(".")))
+    ]
+    return "".join(parts)
+
+
+def _numbered(number: str, counter: str, arabic: bool) -> str:
+    main, *branches = number.split("_")
+    words = f"第{_written(main, arabic)}{counter}"
+    return words + "".join(f"の{_written(branch, arabic)}" for branch in branches)
+
+
+def _written(number: str, arabic: bool) -> str:
+    return number if arabic or not number.isdecimal() else to_kanji(int(number))
+
+
+def _subitem(number: str, level: int) -> str:
+    value = int(number) if number.isdecimal() else 0
+    if level == 0 and 0 < value <= len(IROHA):
+        return IROHA[value - 1]
+    if level == 2 and 0 < value <= len(ROMAN):
+        return f"({ROMAN[value - 1]})"
+    return f"({number})"
