@@ -11,6 +11,7 @@ from typing import Self
 from localrag.config import Config, MethodConfig
 from localrag.errors import ModelUnusable, UsageError
 from localrag.inference.opening import open_chat, overlook
+from localrag.language import N_
 from localrag.methods.catalogue import method
 from localrag.methods.choices import FEWEST, LABELS, labelled, mark
 from localrag.methods.following import read
@@ -98,8 +99,8 @@ class MethodResources:
         opened = open_chat(self._workspace, self._config, self._on_load)
         if opened is None:
             raise UsageError(
-                "The method needs a model that writes, and the settings name none.",
-                "Set chat.model; see what there is: localrag models list",
+                N_("The method needs a model that writes, and the settings name none."),
+                N_("Set chat.model; see what there is: localrag models list"),
             )
         return self._opened.enter_context(opened)
 
@@ -196,16 +197,24 @@ class Answerer:
 
     def _case(self, query: Query) -> Case:
         check(query)
-        name = self._method.name
         if not self._method.takes(query):
             raise UsageError(
-                f"{name} chooses between {FEWEST} to {len(LABELS)} options; the question has "
-                f"{len(query.options)}.",
-                "Give each with --option, or in the field options of a batch.",
+                N_(
+                    "{method} chooses between {fewest} to {most} options; the question has {count}."
+                ),
+                N_("Give each with --option, or in the field options of a batch."),
+                method=self._method.name,
+                fewest=FEWEST,
+                most=len(LABELS),
+                count=len(query.options),
             )
         for label, option in labelled(query.options) if self._method.chooses else ():
             if not any(character.isalnum() for character in option):
-                raise UsageError(f"Option {label} holds no word.", "Give the text of every option.")
+                raise UsageError(
+                    N_("Option {label} holds no word."),
+                    N_("Give the text of every option."),
+                    label=label,
+                )
         context = self._contexts.get(query, "") if self._method.reads_context else ""
         return Case(query, context, self._stages)
 
@@ -259,7 +268,8 @@ def answering_method(config: Config) -> Method:
     chosen = named_method(config)
     if chosen.reads_context:
         raise UsageError(
-            f"{chosen.name} is given the texts that answer a question, which only a dataset has.",
-            "Use it in an evaluation: localrag eval",
+            N_("{method} is given the texts that answer a question, which only a dataset has."),
+            N_("Use it in an evaluation: localrag eval"),
+            method=chosen.name,
         )
     return chosen

@@ -4,6 +4,7 @@ import difflib
 from pkgutil import resolve_name
 
 from localrag.errors import UsageError
+from localrag.language import N_
 from localrag.methods.types import Method
 
 _PLACES = {
@@ -34,8 +35,11 @@ def method(name: str) -> Method:
     if name not in _PLACES:
         near = difflib.get_close_matches(name, NAMES, 1)
         raise UsageError(
-            f"There is no method {name!r}.",
-            f"Did you mean {near[0]}?" if near else f"There is: {', '.join(NAMES)}.",
+            N_("There is no method {name!r}."),
+            N_("Did you mean {near}?") if near else N_("There is: {known}."),
+            name=name,
+            near="".join(near),
+            known=", ".join(NAMES),
         )
     found = resolve_name(f"localrag.methods.{_PLACES[name]}")
     assert isinstance(found, Method)

@@ -10,6 +10,7 @@ from typing import Self
 
 from localrag.durable import replace_text
 from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
+from localrag.language import N_
 
 _NAME = re.compile(r"\w[\w-]{0,63}")
 _SUFFIX = ".toml"
@@ -74,13 +75,16 @@ class OptimisedPrompt:
         except FileNotFoundError as error:
             known = ", ".join(names(folder))
             raise NotFoundError(
-                f"There is no optimised prompt {name!r}.",
-                f"There is: {known}." if known else "Make one: localrag optimize",
+                N_("There is no optimised prompt {name!r}."),
+                N_("There is: {known}.") if known else N_("Make one: localrag optimize"),
+                name=name,
+                known=known,
             ) from error
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise WorkspaceError(
-                f"The optimised prompt {path} cannot be read.",
-                "Restore it from a copy, or delete it and optimise again.",
+                N_("The optimised prompt {path} cannot be read."),
+                N_("Restore it from a copy, or delete it and optimise again."),
+                path=path,
             ) from error
         return cls(name, text, provenance)
 
@@ -102,8 +106,10 @@ class OptimisedPrompt:
             replace_text(path, tomli_w.dumps(written, multiline_strings=legible))
         except OSError as error:
             raise StorageError(
-                f"{path} cannot be written ({error.strerror}).",
-                "Free space on the disk, or mend the permissions of the folder.",
+                N_("{path} cannot be written ({reason})."),
+                N_("Free space on the disk, or mend the permissions of the folder."),
+                path=path,
+                reason=error.strerror,
             ) from error
         return path
 
@@ -116,8 +122,9 @@ def path_of(folder: Path, name: str) -> Path:
     """
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} cannot be the name of a prompt.",
-            "Use up to 64 letters, digits, '_' and '-', beginning with a letter or digit.",
+            N_("{name!r} cannot be the name of a prompt."),
+            N_("Use up to 64 letters, digits, '_' and '-', beginning with a letter or digit."),
+            name=name,
         )
     return folder / f"{name}{_SUFFIX}"
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 
 from localrag.errors import UsageError
+from localrag.language import N_
 from localrag.methods.choices import LABELS, LONGEST_REASON, choice_among, labelled
 from localrag.methods.lawqa_study.querying import write_query
 from localrag.methods.toolkit import EVIDENCE, Toolkit
@@ -94,8 +95,8 @@ def _gold(case: Case, toolkit: Toolkit) -> Answer:
     """
     if not case.context.strip():
         raise UsageError(
-            "The dataset gives no text that answers the question, which statute-gold is to read.",
-            "Leave the question out, or use a method that searches.",
+            N_("statute-gold reads the text that answers a question; the dataset gives none."),
+            N_("Leave the question out, or use a method that searches."),
         )
     return choose(toolkit, case.query, case.context)
 

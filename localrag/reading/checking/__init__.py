@@ -17,7 +17,6 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from localrag.corpus.model import Locator
 from localrag.reading.checking.counterparts import Counterpart, counterparts_of
 from localrag.reading.checking.facts import (
     CitedProvision,
@@ -26,14 +25,17 @@ from localrag.reading.checking.facts import (
     Figure,
     Name,
     facts_of,
+    is_at,
     names_of,
+    neighbour,
+    same_date,
+    same_figure,
+    within,
 )
 from localrag.reading.checking.forces import Force, Limit, Predicate, ReadSentence, carries
 from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
 from localrag.reading.checking.roles import Roles, exchanged, roles_of
-from localrag.reading.dates import Day
 from localrag.reading.folding import Folded, fold, is_japanese
-from localrag.reading.interval import Interval
 from localrag_indexes.analysis.normalize import letters_of, normalize
 
 ENOUGH = 0.5
@@ -335,7 +337,7 @@ class _Comparison:
         number = next(iter(figure.values))
         bare = next(iter(figure.numbers))
         known = {id(one): one for key in (number, bare) for one in self.figures.get(key, ())}
-        return [other for other in known.values() if _same_figure(figure, other)]
+        return [other for other in known.values() if same_figure(figure, other)]
 
     @cached_property
     def _years(self) -> set[int]:
@@ -348,7 +350,7 @@ class _Comparison:
             if self._said(month):
                 return self._figure(month)
         given = [other for text in self.given for other in text.facts.dates]
-        said = [other for other in given if _same_date(dated, other)]
+        said = [other for other in given if same_date(dated, other)]
         if said:
             opposed = all(other.direction not in (None, dated.direction) for other in said)
             return MismatchKind.BOUND if dated.direction and opposed else None
@@ -380,10 +382,10 @@ class _Comparison:
                     continue
                 if citation.last and citation.last != other.last:
                     continue
-                places = [other.locator, *(_within(other.locator, each) for each in headings)]
-                places += [_neighbour(word, each) for word in other.words for each in headings]
+                places = [other.locator, *(within(other.locator, each) for each in headings)]
+                places += [neighbour(word, each) for word in other.words for each in headings]
                 places += [other.last] if other.last else []
-                if any(_is_at(citation.locator, place) for place in places):
+                if any(is_at(citation.locator, place) for place in places):
                     return True
         return False
 
@@ -512,21 +514,21 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
         case Figure():
             return any(
                 spoken.numbers <= text.years
-                or any(_same_figure(spoken, other) for other in text.facts.figures)
-                or any(_same_figure(spoken, other) for other in text.facts.months)
+                or any(same_figure(spoken, other) for other in text.facts.figures)
+                or any(same_figure(spoken, other) for other in text.facts.months)
                 for text in texts
             )
         case Dated():
             year = spoken.date.year
             return any(
                 year in text.years
-                or any(_same_date(spoken, other) for other in text.facts.dates)
+                or any(same_date(spoken, other) for other in text.facts.dates)
                 or any({year} == other.numbers for other in text.facts.figures)
                 for text in texts
             )
         case CitedProvision():
             return any(
-                _is_at(spoken.locator, _within(other.locator, spoken.locator))
+                is_at(spoken.locator, within(other.locator, spoken.locator))
                 for text in texts
                 for other in text.facts.provisions
             )
@@ -541,71 +543,6 @@ def _members(texts: Iterable[_Reading]) -> defaultdict[tuple[str, ...], set[str]
         for one in text.counterparts:
             members[one.group].add(one.member)
     return members
-
-
-def _same_figure(one: Figure, other: Figure) -> bool:
-    if one.dimension == other.dimension:
-        return one.values <= other.values
-    return not (one.dimension and other.dimension) and one.numbers <= other.numbers
-
-
-def _same_date(one: Dated, other: Dated) -> bool:
-    """Whether a date stands there as it is or more exactly."""
-    if one.date.has_year != other.date.has_year:
-        return (
-            not one.date.has_year
-            and one.date.month is not None
-            and (
-                (one.date.month, one.date.day)
-                in ((other.date.month, other.date.day), (other.date.month, None))
-            )
-        )
-    if one.direction or other.direction:
-        return _ends(one.date.span) & _ends(other.date.span) != set()
-    return other.date.span.within(one.date.span)
-
-
-def _ends(span: Interval[Day]) -> set[tuple[int, ...]]:
-    """The ends of a span, as exactly as they are given: the year alone of its first or last day."""
-    ends: set[tuple[int, ...]] = set()
-    for end, first, last in ((span.low, 1, 1), (span.high, 12, 31)):
-        if end is not None:
-            year, month, day = end
-            whole_month = day == last
-            whole_year = whole_month and month == first
-            ends.add((year,) if whole_year else (year, month) if whole_month else end)
-    return ends
-
-
-def _within(inner: Locator, outer: Locator) -> Locator:
-    """第二項 under the heading of article 27 is its second paragraph."""
-    if inner.article or inner.division:
-        return inner
-    if inner.paragraph:
-        return Locator(outer.division, outer.article, inner.paragraph, inner.item, inner.subitem)
-    return Locator(outer.division, outer.article, outer.paragraph, inner.item, inner.subitem)
-
-
-def _neighbour(word: str, here: Locator) -> Locator:
-    """前項 and 次項 as numbers; articles have branches, so that 前条 is not known without a law."""
-    step = {"前項": -1, "次項": 1}.get(word, 0)
-    if step and here.paragraph.isdecimal():
-        return Locator(here.division, here.article, str(int(here.paragraph) + step))
-    return Locator()
-
-
-def _is_at(claimed: Locator, place: Locator) -> bool:
-    """Whether a place is the claimed one or lies in it."""
-    pairs = (
-        (claimed.division, place.division),
-        (claimed.article, place.article),
-        # An article of one paragraph writes no number before it.
-        (claimed.paragraph, place.paragraph or ("1" if place.article else "")),
-        (claimed.item, place.item),
-    )
-    if not all(not wanted or wanted == there for wanted, there in pairs):
-        return False
-    return not claimed.subitem or f"{place.subitem}.".startswith(f"{claimed.subitem}.")
 
 
 def _one_country(one: str, other: str) -> bool:

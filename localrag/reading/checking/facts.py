@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from localrag.corpus.model import Locator
 from localrag.reading import dates, quantities
-from localrag.reading.dates import Date, Period
+from localrag.reading.dates import Date, Day, Period
 from localrag.reading.folding import LONGEST, Folded
+from localrag.reading.interval import Interval
 from localrag.reading.units import COUNT, UNITS, Unit
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import ROMAN
@@ -296,6 +297,72 @@ def _bound(plain: str, start: int, end: int) -> Bound | None:
             assert match.lastindex is not None
             return bounds[match.lastindex - 1][0]
     return None
+
+
+def same_figure(one: Figure, other: Figure) -> bool:
+    """Whether one text has a figure of the other; a bare number may be of any unit."""
+    if one.dimension == other.dimension:
+        return one.values <= other.values
+    return not (one.dimension and other.dimension) and one.numbers <= other.numbers
+
+
+def same_date(one: Dated, other: Dated) -> bool:
+    """Whether a date stands there as it is or more exactly."""
+    if one.date.has_year != other.date.has_year:
+        return (
+            not one.date.has_year
+            and one.date.month is not None
+            and (
+                (one.date.month, one.date.day)
+                in ((other.date.month, other.date.day), (other.date.month, None))
+            )
+        )
+    if one.direction or other.direction:
+        return _ends(one.date.span) & _ends(other.date.span) != set()
+    return other.date.span.within(one.date.span)
+
+
+def _ends(span: Interval[Day]) -> set[tuple[int, ...]]:
+    """The ends of a span, as exactly as they are given: the year alone of its first or last day."""
+    ends: set[tuple[int, ...]] = set()
+    for end, first, last in ((span.low, 1, 1), (span.high, 12, 31)):
+        if end is not None:
+            year, month, day = end
+            whole_month = day == last
+            whole_year = whole_month and month == first
+            ends.add((year,) if whole_year else (year, month) if whole_month else end)
+    return ends
+
+
+def within(inner: Locator, outer: Locator) -> Locator:
+    """第二項 under the heading of article 27 is its second paragraph."""
+    if inner.article or inner.division:
+        return inner
+    if inner.paragraph:
+        return Locator(outer.division, outer.article, inner.paragraph, inner.item, inner.subitem)
+    return Locator(outer.division, outer.article, outer.paragraph, inner.item, inner.subitem)
+
+
+def neighbour(word: str, here: Locator) -> Locator:
+    """前項 and 次項 as numbers; articles have branches, so that 前条 is not known without a law."""
+    step = {"前項": -1, "次項": 1}.get(word, 0)
+    if step and here.paragraph.isdecimal():
+        return Locator(here.division, here.article, str(int(here.paragraph) + step))
+    return Locator()
+
+
+def is_at(claimed: Locator, place: Locator) -> bool:
+    """Whether a place is the claimed one or lies in it."""
+    pairs = (
+        (claimed.division, place.division),
+        (claimed.article, place.article),
+        # An article of one paragraph writes no number before it.
+        (claimed.paragraph, place.paragraph or ("1" if place.article else "")),
+        (claimed.item, place.item),
+    )
+    if not all(not wanted or wanted == there for wanted, there in pairs):
+        return False
+    return not claimed.subitem or f"{place.subitem}.".startswith(f"{claimed.subitem}.")
 
 
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,}")
