@@ -1,7 +1,8 @@
 """Optimised prompts are kept with how they came about, and read back as they were."""
 
-from pathlib import Path
+from pathlib import errno
 
+import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,9 +85,14 @@ def test_a_damaged_prompt_is_refused(tmp_path: Path, content: bytes) -> None:
         OptimisedPrompt.load(tmp_path, "law1")
 
 
-def test_what_cannot_be_written_leaves_the_earlier_one(tmp_path: Path) -> None:
+def test_what_cannot_be_written_leaves_the_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     OptimisedPrompt("law1", "一").save(tmp_path)
-    (tmp_path / "law1.new").mkdir()
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(StorageError, match="cannot be written"):
         OptimisedPrompt("law1", "二").save(tmp_path)
     assert OptimisedPrompt.load(tmp_path, "law1").text == "一"
