@@ -2,7 +2,7 @@
 
 Three limits, each for what the one before cannot end. The figure is in pyproject.toml.
 
-1. A coroutine is cancelled in its event loop after four fifths of `faulthandler_timeout`. An error
+1. A coroutine is cancelled in its event loop after half of `faulthandler_timeout`. An error
    raised by a signal would leave it waiting there, and the fixtures torn down after it would wait
    for it in turn.
 2. faulthandler writes down where every thread is after `faulthandler_timeout`, and ends the
@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Give a coroutine the limit that its event loop keeps."""
     if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
-        item.obj = _limited(item.obj, 0.8 * float(item.config.getini("faulthandler_timeout")))
+        item.obj = _limited(item.obj, 0.5 * float(item.config.getini("faulthandler_timeout")))
 
 
 def _limited(test: Any, seconds: float) -> Any:
@@ -73,10 +73,12 @@ def pytest_terminal_summary(
 
 
 def _others() -> Iterator[psutil.Process]:
-    """The other processes of this run."""
+    """The other processes of this run, but for the one that Python ends when it ends itself."""
     for process in psutil.process_iter():
         try:
-            if process.environ().get(_MARK) == os.environ[_MARK] and process.pid != os.getpid():
+            if process.environ().get(_MARK) != os.environ[_MARK] or process.pid == os.getpid():
+                continue
+            if not any("multiprocessing.resource_tracker" in part for part in process.cmdline()):
                 yield process
         except psutil.Error:
             continue  # It has ended, or belongs to somebody else.

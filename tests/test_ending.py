@@ -69,7 +69,7 @@ def test_what_waits_for_ever_is_ended_and_named(tmp_path):
         [
             *(sys.executable, "-m", "pytest", f"--config-file={REPOSITORY / 'pyproject.toml'}"),
             *(f"--rootdir={tmp_path}", "--numprocesses=2", "-p", "no:cacheprovider"),
-            *("--override-ini=faulthandler_timeout=5", str(tmp_path)),
+            *("--override-ini=faulthandler_timeout=8", str(tmp_path)),
         ],
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         stdin=subprocess.DEVNULL,
@@ -86,5 +86,5 @@ def test_what_waits_for_ever_is_ended_and_named(tmp_path):
     for name in ("a_coroutine_waits", "a_teardown_waits", "a_library_lets_nobody"):
         assert sum(name in line for line in named) == 1, told
     assert "TimeoutError" in run.stdout
-    assert "Timeout (0:00:05)!" in run.stderr
+    assert "Timeout (0:00:08)!" in run.stderr
     assert sum("# left behind" in line for line in named) == 1, told
