@@ -4,7 +4,7 @@ import asyncio
 import json
 import shutil
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.app import App, ScreenStackError
 from textual.css.query import NoMatches
 from textual.pilot import Pilot
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, TextArea
 
 from localrag import language
@@ -31,13 +31,14 @@ from localrag_tui.work.engine import Reply
 from localrag_tui.work.job import Job, State
 
 from ..patience import PATIENCE
-from .screen_dump import Dump, dump
+from .screen_dump import Dump, dump, look
 
 Step = AnswerEvent | asyncio.Event | Answer | Exception
 Prepare = Callable[[Pilot[None]], Awaitable[None]]
 
-SIZES = ((80, 24), (140, 40))
-THEMES = ("dark", "light")
+SMALL, LARGE = (80, 24), (140, 40)
+# The sizes and themes in which a look is compared or examined, by language.
+LOOKS = {"en": ((SMALL, "dark"),), "ja": ((SMALL, "dark"), (LARGE, "light"))}
 # Seconds to the next timer that count as rest: those of a screen that paints itself come sooner.
 _REST = 0.03
 # Seconds after which an application that never rests is no longer waited for.
@@ -332,17 +333,19 @@ class _Screens(SingleFileSnapshotExtension):
 def snapshots(
     snapshot: SnapshotAssertion, home: Path, tmp_path: Path
 ) -> Callable[..., Awaitable[None]]:
-    """Compares a screen in both languages, both sizes and both themes with what it was.
+    """Compares a screen with what it was: small in both languages, large in Japanese.
 
-    Four looks have every two of these together: English small and dark, large and light, Japanese
-    the other way round.
+    A dialogue is as large as what it shows, so that it is compared small. Of a screen all is
+    compared but the bar of all screens, of a dialogue nothing but itself: what another screen
+    changes is no change of this one. Colours are called what the theme calls them; the light theme
+    is examined where the screen is large. In every look every row is as wide as the screen,
+    nothing in it acts on a terminal, every text has contrast enough.
 
     ``await snapshots(lambda language: workbench(language), prepare)``: the first makes the
     application, the second, a coroutine function, brings it into the state to be compared (given
     the pilot, at 80x24); several of them by name are done one after another, and what one opened
-    is closed before the next. ``ready`` is waited for before every look; ``themes`` is needed
-    where one cannot be changed while the screen is shown. Every row is as wide as the screen,
-    nothing in it acts on a terminal, every text has contrast enough.
+    is closed before the next. ``ready`` is waited for before every look; ``of`` is the selector of
+    widgets that are compared by themselves.
     """
     expected = snapshot.use_extension(_Screens)
 
@@ -351,36 +354,39 @@ def snapshots(
         prepare: Prepare | Mapping[str, Prepare] = lambda pilot: pilot.pause(),
         *,
         ready: Callable[[], object] = lambda: True,
-        themes: Sequence[str] = THEMES,
+        of: str = "",
     ) -> None:
         kept = tmp_path / "kept"
         states = prepare if isinstance(prepare, Mapping) else {"": prepare}
-        looks: dict[str, Dump] = {}
-        for first, code in enumerate(language.LANGUAGES):
+        seen: dict[str, str] = {}
+        faults: list[str] = []
+        for spoken, looks in LOOKS.items():
             if kept.exists():
                 shutil.rmtree(home)
                 shutil.copytree(kept, home)
-            app = make(code)
+            app = make(spoken)
             if home.exists() and not kept.exists():
                 shutil.copytree(home, kept)
-            async with app.run_test(size=SIZES[0], notifications=True) as pilot:
+            async with app.run_test(size=SMALL, notifications=True) as pilot:
                 for name, bring in states.items():
-                    if looks:
-                        await pilot.resize_terminal(*SIZES[0])
                     depth = len(app.screen_stack)
                     await bring(pilot)
-                    for number, size in enumerate(SIZES, first):
-                        theme = themes[number % len(themes)]
+                    for size, theme in looks:
                         await pilot.resize_terminal(*size)
                         app.theme = f"localrag-{theme}"
                         await _until(pilot, ready)
-                        title = f"{name}-{size[0]}x{size[1]}-{code}-{theme}".lstrip("-")
-                        looks[title] = await _settled(pilot)
+                        title = f"{name}-{size[0]}x{size[1]}-{spoken}".lstrip("-")
+                        shown = await _settled(pilot)
+                        faults += [f"{title} {fault}" for fault in shown.faults]
+                        if size == SMALL or not isinstance(app.screen, ModalScreen):
+                            seen[title] = look(app, of)
                     for _ in app.screen_stack[depth:] if len(states) > 1 else ():
                         await app.pop_screen()
-        changed = [title for title, look in looks.items() if look.as_text != expected(name=title)]
-        assert not changed, f"{changed} differ; shown is\n{looks[changed[0]].as_text}"
-        faults = [f"{title} {fault}" for title, look in looks.items() for fault in look.faults]
+                    if len(states) > 1:
+                        await pilot.resize_terminal(*SMALL)
+                        app.theme = "localrag-dark"
+        changed = [title for title, now in seen.items() if now != expected(name=title)]
+        assert not changed, f"{changed} differ; shown is\n{seen[changed[0]]}"
         assert not faults, "\n".join(faults)
 
     return compare

@@ -19,4 +19,4 @@ async def test_it_says_what_runs_and_opens_it(plain, shown, until):
 
 
 async def test_look(plain, snapshots):
-    await snapshots(lambda language: plain(language))
+    await snapshots(lambda language: plain(language), of="TopBar")
