@@ -8,8 +8,8 @@ from itertools import takewhile
 
 from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.links import StoredDefinition, StoredReference
-from localrag.corpus.model import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passage, Section
 from localrag.corpus.store import CorpusStore, DocumentInfo
+from localrag.corpus.types import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passage, Section
 from localrag.errors import NotFoundError, UsageError
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite

@@ -13,10 +13,10 @@ from statistics import fmean
 from time import perf_counter
 
 from localrag.config import Config, RetrievalConfig
-from localrag.corpus.model import PASSAGES
 from localrag.corpus.readers.jsonl import json_object, numbered_lines
-from localrag.corpus.readers.model import Limits
+from localrag.corpus.readers.types import Limits
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES
 from localrag.durable import replace_text
 from localrag.errors import InputError, LocalragError, NotFoundError, StorageError, UsageError
 from localrag.provision import find

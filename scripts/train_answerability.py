@@ -33,7 +33,7 @@ from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
 from scipy.optimize import minimize
 from train_statute_lexical import folds
 
-from localrag.corpus.model import Passage
+from localrag.corpus.types import Passage
 from localrag.reading.answerability import (
     PASSAGES_BY_VECTORS,
     PASSAGES_BY_WORDS,

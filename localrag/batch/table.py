@@ -16,7 +16,7 @@ from typing import IO, Any, cast
 
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.corpus.readers.jsonl import json_object, numbered_lines
-from localrag.corpus.readers.model import Limits
+from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError, LocalragError, NotFoundError, StorageError
 from localrag.language import N_, _
 from localrag.retrieval.model import Query

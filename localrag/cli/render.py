@@ -5,7 +5,7 @@ from typing import Any
 
 from localrag.cli.terminal import say, tell
 from localrag.conversations.wording import WORDINGS
-from localrag.corpus.model import Passage
+from localrag.corpus.types import Passage
 from localrag.question.laws import LawNamed
 from localrag.reading.as_json import (
     call_as_json,

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from localrag.corpus.model import Locator
 from localrag.corpus.rows import passage_id
+from localrag.corpus.types import Locator
 from localrag.database import Database
 from localrag.errors import NotFoundError
 from localrag_indexes.analysis.normalize import without_blanks

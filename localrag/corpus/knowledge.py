@@ -5,9 +5,9 @@ from itertools import islice
 from os.path import commonprefix
 from typing import NamedTuple
 
-from localrag.corpus.model import Passage, Triple
 from localrag.corpus.naming import FoldedText, bare, fold
 from localrag.corpus.triples import Rank
+from localrag.corpus.types import Passage, Triple
 from localrag.database import Database
 
 # Of a name in a text, in folded characters: bounds the cost of looking for one.

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.database import Database, Row
 
 

@@ -9,8 +9,8 @@ from localrag.corpus import links
 from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Connection, StoredDefinition, StoredReference
-from localrag.corpus.model import ARTICLES, Document, Locator, Passage, Section
 from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
+from localrag.corpus.types import ARTICLES, Document, Locator, Passage, Section
 from localrag.database import Database, Row
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from localrag.corpus.browsing import Stand
 from localrag.corpus.lookups import DocumentInfo, Lookups
-from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES
+from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES
 
 # Passages of a part, where neither headings nor pages divide a document; more where the parts
 # would be too many for a list.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from localrag.corpus.model import Document, Locator, Passage, Section
 from localrag.corpus.triples import NameRow, TripleRow, name_rows, triple_of, triple_rows
+from localrag.corpus.types import Document, Locator, Passage, Section
 from localrag.errors import InputError
 
 BLOCK = 1024

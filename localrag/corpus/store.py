@@ -10,9 +10,9 @@ from localrag.corpus.check import check
 from localrag.corpus.files import FileRecord, Files
 from localrag.corpus.links import StoredDefinition, StoredReference
 from localrag.corpus.lookups import DocumentInfo, LawRow, Lookups
-from localrag.corpus.model import Document
 from localrag.corpus.rows import DocumentRows, block_range, prepare, text_blocks
 from localrag.corpus.schema import CORPUS
+from localrag.corpus.types import Document
 from localrag.database import Database
 from localrag.errors import UsageError
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import groupby
 
-from localrag.corpus.model import ALIAS, TRIPLES, Passage, Triple
 from localrag.corpus.naming import bare, fold
+from localrag.corpus.types import ALIAS, TRIPLES, Passage, Triple
 from localrag.errors import InputError
 
 TripleRow = tuple[int, int, str | None, str, str]

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from localrag.config import ChatConfig
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.errors import ModelUnusable
 from localrag.evaluation import places, verdicts
 from localrag.evaluation.answers import Answered, read_rows

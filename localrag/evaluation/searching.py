@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from localrag.corpus.model import TRIPLES, Passage, Triple
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import TRIPLES, Passage, Triple
 from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, StageHits, read_rows
 from localrag.evaluation.measures.answers import folded

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.methods.choices import LABELS
 from localrag.reading.types import Stage
 from localrag.retrieval.model import Query

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from localrag.config import Provisions
-from localrag.corpus.model import ARTICLES, Passage
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, Passage
 from localrag.ingest.attributes import ATTRIBUTES, attributes
 from localrag.ingest.events import EMBEDDING, JOINING, SPLITTING, EmbeddingPlanned, Listener
 from localrag.ingest.journal import Journal

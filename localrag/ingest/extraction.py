@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.corpus.model import Document
 from localrag.corpus.store import CorpusStore, StoredDefinition, StoredReference
+from localrag.corpus.types import Document
 from localrag.ingest.events import FINDING_REFERENCES, FileFailed, Listener
 from localrag.progress import Stopwatch
 from localrag_indexes.parallel import map_stream

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from localrag.config import Provisions
-from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError, IndexVersionError

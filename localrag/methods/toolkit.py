@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import NoReturn, Protocol
 
 from localrag.config import ChatConfig
-from localrag.corpus.model import Passage
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Passage
 from localrag.inference.failures import named
 from localrag.methods.choices import labelled
 from localrag.prompts import language_of, prompt

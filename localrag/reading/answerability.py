@@ -19,8 +19,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol
 
-from localrag.corpus.model import PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES, Passage
 from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.support import SupportScorer, refers_back

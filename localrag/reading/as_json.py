@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.reading.types import Citation, Claim, Derivation, Step
 from localrag.retrieval.model import ModelCall
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from localrag.corpus.model import Passage
+from localrag.corpus.types import Passage
 from localrag.reading.pieces import Piece, pieces_of
 from localrag.reading.support import SupportScorer
 from localrag.retrieval.model import Hit, Query

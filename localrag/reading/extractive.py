@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from localrag.corpus.model import PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES, Passage
 from localrag.question.asked import figure_asked, penalty_asked
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
 from localrag_indexes.analysis.sentences import split_sentences
 
 # A provision of at most so many characters is quoted with its items, as one reads it.

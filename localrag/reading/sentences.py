@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import NamedTuple
 
-from localrag.corpus.model import Passage
+from localrag.corpus.types import Passage
 from localrag.reading.evidence import LONGEST, shortened
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.support import SupportScorer

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece

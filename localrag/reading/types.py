@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.errors import ModelUnusable
 from localrag.reading.checking import Mismatch
 from localrag.retrieval.model import Trace

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES, Passage
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ITEMS, PARAGRAPHS, PASSAGES, Passage
 from localrag.reading.types import Citation
 from localrag_indexes.analysis.normalize import compact, normalize_with_offsets, original_span
 

@@ -16,7 +16,7 @@ from math import sqrt
 
 from localrag.corpus.links import Connection
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import PASSAGES, Locator
+from localrag.corpus.types import PASSAGES, Locator
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.units import Scores, article_unit

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 from localrag.corpus.links import StoredReference
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import Locator, Passage
+from localrag.corpus.types import Locator, Passage
 from localrag.question.asked import OrderAsked, figure_asked, order_asked
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.admission import Admission

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from localrag.corpus.model import Passage
+from localrag.corpus.types import Passage
 from localrag.question.everyday import EverydayWord
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import Locator, Passage
+from localrag.corpus.types import Locator, Passage
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.model import Link, LinkKind
 from localrag.retrieval.query import analyzer

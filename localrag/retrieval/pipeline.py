@@ -8,8 +8,8 @@ from math import log
 from typing import NamedTuple, Self
 
 from localrag.config import Config, RetrievalConfig
-from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES, Locator
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Locator
 from localrag.errors import UsageError
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import EverydayWord, wordings

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.lexical import Found, in_law
 from localrag.retrieval.model import Query

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import ARTICLES
+from localrag.corpus.types import ARTICLES
 from localrag.question.asked import asks_whether
 from localrag.question.laws import LawNamed, law_asked
 from localrag.retrieval.admission import Admission

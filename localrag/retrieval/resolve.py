@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.question.laws import english_citations, without_states
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.model import Query

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import Passage
+from localrag.corpus.types import Passage
 from localrag.question.asked import order_asked
 from localrag.question.laws import LawNamed, laws_named
 from localrag.retrieval.model import Query

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import Passage
+from localrag.corpus.types import Passage
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.expand import FILLS_IN
 from localrag.retrieval.model import Hit, StageRecord, Trace

@@ -7,7 +7,7 @@ passage, and every stage gives scores to units.
 
 from collections.abc import Mapping
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 
 Scores = Mapping[str, float]
 """Scores by unit; higher is better."""

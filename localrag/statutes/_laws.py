@@ -6,7 +6,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import NamedTuple
 
-from localrag.corpus.model import ARTICLES, Document, Locator
+from localrag.corpus.types import ARTICLES, Document, Locator
 from localrag.statutes._places import Law
 from localrag.statutes._structure import Nesting, Recent, Tables, without_asides
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, law_part_before

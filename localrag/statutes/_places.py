@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.statutes._structure import NestedSpot, Nesting, Recent
 from localrag.statutes.citations import LawKind, ProvisionCitation
 from localrag.statutes.notation import SUPPLEMENT, count

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import Generic, NamedTuple, TypeVar
 
-from localrag.corpus.model import ARTICLES, Document
+from localrag.corpus.types import ARTICLES, Document
 
 _MARK = re.compile(r"[（）()「」\n]")
 # 第三条第一項（第五条において準用する場合を含む。）

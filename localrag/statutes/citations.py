@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.statutes.notation import (
     BEFORE_BARE_NUMBER,
     CHAIN,

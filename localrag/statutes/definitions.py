@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from localrag.corpus.model import ITEMS, PARAGRAPHS, Document, Locator
+from localrag.corpus.types import ITEMS, PARAGRAPHS, Document, Locator
 from localrag.statutes._structure import Nesting, Tables
 from localrag.statutes.provisions import Innermost, outside_in
 

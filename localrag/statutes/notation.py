@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag_indexes.analysis.numerals import in_digits, parse_numeral, to_kanji
 
 IROHA = (

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.statutes.names import LawNames
 
 _DEPTHS = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from localrag.corpus.model import Document, Locator
+from localrag.corpus.types import Document, Locator
 from localrag.statutes._laws import LawWords
 from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting, Tables

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, find_citations

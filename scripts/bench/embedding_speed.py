@@ -19,7 +19,7 @@ from corpora import write_main_provisions
 from options import REPOSITORY, parser
 
 from localrag.corpus import readers
-from localrag.corpus.model import ARTICLES
+from localrag.corpus.types import ARTICLES
 from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
 from localrag_models.backends.sentence_transformers.embedder import SentenceTransformersEmbedder
 from localrag_models.embedding import Embedder

@@ -19,7 +19,7 @@ from typing import Any
 
 from options import parser
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.types import Question
 from localrag.retrieval.model import Query

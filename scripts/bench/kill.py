@@ -23,7 +23,7 @@ from pathlib import Path
 from options import parser
 
 from localrag.corpus.readers import read
-from localrag.corpus.readers.model import ReadFailure
+from localrag.corpus.readers.types import ReadFailure
 from localrag.corpus.rows import prepare
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add

@@ -21,9 +21,9 @@ from peak_memory import PeakMemory
 from rates import latency, rate
 
 from localrag.corpus.knowledge import Knowledge
-from localrag.corpus.model import Triple
 from localrag.corpus.readers.triples import triple
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Triple
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.retrieval.admission import Admission

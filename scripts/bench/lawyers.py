@@ -26,7 +26,7 @@ from corpora import open_corpus
 from options import REPOSITORY, parser
 from rates import latency, rate
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.question import follow_up
 from localrag.question.follow_up import Rewritten
 from localrag.reading.extractive import Quotations, quotations

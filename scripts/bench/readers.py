@@ -17,8 +17,8 @@ from lxml import etree
 from options import parser
 from rates import rate
 
-from localrag.corpus.model import ARTICLES, Document
 from localrag.corpus.readers import read
+from localrag.corpus.types import ARTICLES, Document
 
 _FIGURE = re.compile("［図：[^］]*］")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from options import parser
 from rates import rate
 
-from localrag.corpus.model import Document, Locator
 from localrag.corpus.readers import ReadFailure, read, supported
+from localrag.corpus.types import Document, Locator
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
 from localrag.statutes.references import DELEGATES, Reference, extract_references

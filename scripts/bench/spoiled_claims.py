@@ -21,8 +21,8 @@ from pathlib import Path
 from options import parser
 from rates import latency, rate
 
-from localrag.corpus.model import PARAGRAPHS
 from localrag.corpus.readers import ReadFailure, read
+from localrag.corpus.types import PARAGRAPHS
 from localrag.reading.checking import ENOUGH, covers, mismatches
 from localrag_indexes.analysis.normalize import normalize
 from localrag_indexes.analysis.numerals import parse_numeral, to_kanji

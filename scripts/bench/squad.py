@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from localrag.corpus.model import Passage
+from localrag.corpus.types import Passage
 from localrag.retrieval.model import Hit, Retrieval, Trace
 
 JUDGES = 200

@@ -18,8 +18,8 @@ from multihop import normal, supporting_paragraphs
 from options import parser
 from squad import JUDGES, questions
 
-from localrag.corpus.model import PASSAGES
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES
 from localrag.tuning import Tuning, tune
 
 ASKED = 200

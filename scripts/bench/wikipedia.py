@@ -23,8 +23,8 @@ from pathlib import Path
 
 from peak_memory import PeakMemory
 
-from localrag.corpus.model import PASSAGES, TRIPLES
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES, TRIPLES
 from localrag.ingest.add import AddReport, add
 from localrag.ingest.events import DocumentsStored, Event, FileResumed
 from localrag.workspace import Workspace

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from localrag.corpus.model import Locator
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError, UsageError
 from localrag.provision import Provision, citation_of, filled_in, show
 from localrag.workspace import Workspace

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from localrag.corpus.model import Passage
+    from localrag.corpus.types import Passage
     from localrag.reading.types import Citation
 
 

@@ -11,12 +11,12 @@ from contextlib import suppress
 from datetime import date
 from typing import Any, TypeVar
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.infobox import Infoboxes
 from localrag.corpus.readers.jsonl import NumberedLine, complete, json_object
-from localrag.corpus.readers.model import Limits, Mark, Omission, Piece, ReadFailure
 from localrag.corpus.readers.records import one_line, string
+from localrag.corpus.readers.types import Limits, Mark, Omission, Piece, ReadFailure
 from localrag.corpus.readers.wikipedia import Page, page_document
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 Item = TypeVar("Item")

@@ -5,11 +5,11 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
-from localrag.corpus.readers.model import Limits
 from localrag.corpus.readers.naming import stem
 from localrag.corpus.readers.prose import Heading, prose
+from localrag.corpus.readers.types import Limits
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from itertools import groupby
 
 from lxml import etree
 
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS
 from localrag.corpus.readers.egov_text import NUMBERS, SENTENCES, inline, join, lines, sentence
 from localrag.corpus.readers.statute import Place, StatuteBuilder
 from localrag.corpus.readers.statute_words import (
@@ -29,6 +28,7 @@ from localrag.corpus.readers.statute_words import (
     item_words,
     paragraph_words,
 )
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 
 _HEADINGS = frozenset(
     ["PartTitle", "ChapterTitle", "SectionTitle", "SubsectionTitle", "DivisionTitle"]

@@ -7,13 +7,13 @@ from typing import Any
 
 from lxml import etree
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.egov_structure import LawWriter
 from localrag.corpus.readers.egov_text import inline
-from localrag.corpus.readers.model import Limits
 from localrag.corpus.readers.naming import stem
 from localrag.corpus.readers.statute import StatuteBuilder
+from localrag.corpus.readers.types import Limits
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 _LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"

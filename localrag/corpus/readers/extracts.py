@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.jsonl import Lines, complete
-from localrag.corpus.readers.model import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.readers.prose import Heading
 from localrag.corpus.readers.records import string
+from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.readers.wikipedia import Page, extract_document, page_document
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 # Titles are written as they are, quotation marks and all.

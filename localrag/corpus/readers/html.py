@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from lxml import etree
 from lxml import html as lxml_html
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.decoding import decode
-from localrag.corpus.readers.model import Limits
 from localrag.corpus.readers.naming import brief, stem
 from localrag.corpus.readers.prose import Heading, prose
+from localrag.corpus.readers.types import Limits
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 _DECLARED = re.compile(rb"<meta[^>]*charset\s*=\s*[\"']?([\w-]+)|<\?xml[^>]*encoding=[\"']([\w-]+)")

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, Any
 
-from localrag.corpus.model import Document
-from localrag.corpus.readers.model import Limits, Mark, ReadFailure
 from localrag.corpus.readers.records import new_contexts, paragraph_document, record_document
 from localrag.corpus.readers.statutes_jsonl import statute_document
+from localrag.corpus.readers.types import Limits, Mark, ReadFailure
 from localrag.corpus.readers.wikipedia import extract_document, is_extract
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 NumberedLine = tuple[int, bytes | None]

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.decoding import decode
-from localrag.corpus.readers.model import Limits
 from localrag.corpus.readers.naming import brief, stem
 from localrag.corpus.readers.prose import Heading, prose
+from localrag.corpus.readers.types import Limits
+from localrag.corpus.types import Document
 
 _FRONT_MATTER = re.compile(r"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 

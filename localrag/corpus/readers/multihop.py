@@ -4,9 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from localrag.corpus.model import Document, Triple
 from localrag.corpus.readers.extracts import read_api
-from localrag.corpus.readers.model import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.readers.records import (
     new_contexts,
     paragraph_document,
@@ -14,6 +12,8 @@ from localrag.corpus.readers.records import (
     squad_document,
 )
 from localrag.corpus.readers.triples import Placed, triple, triple_documents
+from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
+from localrag.corpus.types import Document, Triple
 from localrag.errors import InputError
 
 _SHAPES = InputError(

@@ -4,11 +4,11 @@ import logging
 from collections.abc import Iterator
 from io import BytesIO
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
-from localrag.corpus.readers.model import Limits
 from localrag.corpus.readers.naming import stem
 from localrag.corpus.readers.prose import prose
+from localrag.corpus.readers.types import Limits
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 # Without a handler Python prints what pypdf warns of; what stops the reading is raised as well.

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.decoding import decode
-from localrag.corpus.readers.model import Limits
 from localrag.corpus.readers.naming import stem
 from localrag.corpus.readers.prose import prose
+from localrag.corpus.readers.types import Limits
+from localrag.corpus.types import Document
 
 
 def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document]:  # noqa: ARG001

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.prose import prose
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 _SEPARATOR = " [SEP] "

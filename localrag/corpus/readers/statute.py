@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage, Section
 from localrag.corpus.readers.naming import bounded, brief
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage, Section
 from localrag.errors import InputError
 
 _LAYER_ORDER = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.corpus.readers.egov_text import join
 from localrag.corpus.readers.item_lines import ItemLine, item_lines
 from localrag.corpus.readers.records import one_line, string
@@ -16,6 +15,7 @@ from localrag.corpus.readers.statute_words import (
     item_words,
     paragraph_words,
 )
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.errors import InputError
 
 _KINDS = (

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from localrag.corpus.model import TRIPLES, Document, Locator, Passage, Triple
 from localrag.corpus.readers.characters import drop_controls
-from localrag.corpus.readers.model import Mark, ReadFailure
 from localrag.corpus.readers.naming import bounded
 from localrag.corpus.readers.records import one_line
+from localrag.corpus.readers.types import Mark, ReadFailure
+from localrag.corpus.types import TRIPLES, Document, Locator, Passage, Triple
 from localrag.errors import InputError
 
 KIND = "triples"

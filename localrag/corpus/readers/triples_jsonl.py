@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from html import unescape
 from typing import Any
 
-from localrag.corpus.model import Document, Triple
 from localrag.corpus.readers.jsonl import Lines, complete, json_object
-from localrag.corpus.readers.model import Limits, Mark, ReadFailure
 from localrag.corpus.readers.records import string
 from localrag.corpus.readers.triples import Placed, sets, triple, triple_documents
+from localrag.corpus.readers.types import Limits, Mark, ReadFailure
+from localrag.corpus.types import Document, Triple
 from localrag.errors import InputError
 
 _Read = Callable[[dict[str, Any]], Triple]

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers.jsonl import Lines, complete
-from localrag.corpus.readers.model import Limits, Mark, ReadFailure
 from localrag.corpus.readers.triples import Placed, sets, triple, triple_documents
+from localrag.corpus.readers.types import Limits, Mark, ReadFailure
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 _NEEDED = ("subject", "predicate", "object")

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from typing import Any
 
-from localrag.corpus.model import ALIAS, Document, Triple
 from localrag.corpus.readers.jsonl import Lines, complete, element, json_object
-from localrag.corpus.readers.model import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.readers.triples import triple, triples_document
+from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.readers.wikidata_labels import Labels
 from localrag.corpus.readers.wikidata_values import written
+from localrag.corpus.types import ALIAS, Document, Triple
 from localrag.errors import InputError
 
 KIND = "wikidata"

@@ -6,8 +6,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-from localrag.corpus.model import Document
-from localrag.corpus.readers.model import Limits, Omission, ReadFailure
+from localrag.corpus.readers.types import Limits, Omission, ReadFailure
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localrag.config import Config
-from localrag.corpus.readers.model import Limits
+from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
 from localrag.evaluation.datasets.excerpts import as_documents
 from localrag.evaluation.datasets.keeping import (

@@ -8,7 +8,7 @@ reason for them, guidelines another.
 import json
 from collections.abc import Iterator
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, entries, required, text
 from localrag.evaluation.recall import JOINT, LAW_ID

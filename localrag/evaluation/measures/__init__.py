@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.evaluation.measures import answers, jemhopqa
 from localrag.evaluation.types import Measure, Question, Verdict
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.evaluation.measures.answers import char_f1, exact, folded
 from localrag.evaluation.measures.similarity import (
     EXTRA,

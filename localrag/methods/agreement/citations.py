@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from math import sqrt
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.methods.agreement.evidence import LawText, content_terms
 from localrag.methods.agreement.types import Observation, ObservationKind, Signs
 from localrag.methods.agreement.wording import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.model import ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
+from localrag.corpus.types import ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
 from localrag.methods.agreement.wording import ngrams
 from localrag.retrieval.model import Hit
 from localrag.retrieval.query import analyzer

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.narrowing import narrowed
 from localrag.methods.comparison.types import ComparisonOutcome, Side

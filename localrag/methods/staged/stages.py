@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
-from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES, Passage, Triple
+from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Passage, Triple
 from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, FoundTriple, SubQuery
 from localrag.methods.staged.wording import WrittenTriple, holds, is_not_found, is_same, names
 from localrag.methods.toolkit import EVIDENCE, Toolkit

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.reading.types import Citation, Stage
 
 LONGEST_OBJECT = 100

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from localrag.corpus.boundaries import stands_alone, words_of
-from localrag.corpus.model import Triple
 from localrag.corpus.naming import FoldedText, bare, fold
+from localrag.corpus.types import Triple
 from localrag.methods.staged.types import LONGEST_OBJECT, SubQuery
 from localrag_indexes.analysis.normalize import normalize, without_blanks
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from localrag.corpus.boundaries import stands_alone, words_of
 from localrag.corpus.knowledge import Mention
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.methods.staged_symbolic.lookups import TripleLookups
 from localrag.reading.units import UNITS

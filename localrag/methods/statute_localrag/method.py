@@ -27,8 +27,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from localrag.corpus.model import Passage
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Passage
 from localrag.methods.agreement.evidence import LawText, provisions_found
 from localrag.methods.agreement.judging import HELD_OUT, is_held_out, judge
 from localrag.methods.choices import labelled

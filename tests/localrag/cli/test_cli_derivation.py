@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from localrag.cli.render import print_answer
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Trace
 

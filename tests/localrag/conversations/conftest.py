@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from localrag.conversations.store import Conversations
-from localrag.corpus.model import Locator, Passage, Triple
+from localrag.corpus.types import Locator, Passage, Triple
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Hit, ModelCall, StageRecord, Trace

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import (
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import (
     ARTICLES,
     PARAGRAPHS,
     PASSAGES,
@@ -14,7 +15,6 @@ from localrag.corpus.model import (
     Passage,
     Section,
 )
-from localrag.corpus.store import CorpusStore
 
 
 def _law(law_id: str, title: str, places: list[str], *, filler: str = "舟を出す。") -> Document:

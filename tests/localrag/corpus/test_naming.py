@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.corpus.model import Triple
 from localrag.corpus.naming import FoldedText, bare, fold
 from localrag.corpus.readers.triples import triples_document
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Triple
 
 SAME = [
     ("ＡＢＣホール", "abcホール"),

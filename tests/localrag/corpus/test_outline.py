@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from localrag.corpus.model import ARTICLES, PASSAGES, Document, Locator, Passage, Section
 from localrag.corpus.outline import Entry, outline
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, PASSAGES, Document, Locator, Passage, Section
 from localrag.errors import NotFoundError
 
 Shape = list[object]

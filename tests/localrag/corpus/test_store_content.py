@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from localrag.corpus.model import ARTICLES, PARAGRAPHS, Document, Locator, Passage
 from localrag.corpus.rows import BLOCK, prepare
 from localrag.corpus.store import CorpusStore, LawRow
+from localrag.corpus.types import ARTICLES, PARAGRAPHS, Document, Locator, Passage
 from localrag.errors import InputError, NotFoundError, UsageError
 
 MakeLaw = Callable[..., Document]

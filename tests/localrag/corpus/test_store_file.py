@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from localrag import database
-from localrag.corpus.model import Document, Locator
 from localrag.corpus.schema import CORPUS
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Document, Locator
 from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 
 MakeLaw = Callable[..., Document]

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from localrag.corpus.links import StoredDefinition, StoredReference
-from localrag.corpus.model import Document, Locator
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Document, Locator
 
 MakeLaw = Callable[..., Document]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.errors import InputError
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.readers import Laws, read

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from localrag.corpus.model import Locator, Passage
+from localrag.corpus.types import Locator, Passage
 from localrag.evaluation.report.measured import common, counts
 from localrag.evaluation.types import Evaluation
 from localrag.reading.evidence import NumberedPassage, fitting

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import Locator
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Locator
 from localrag.errors import BusyError, NotFoundError, StorageError, UsageError
 from localrag.ingest.add import AddReport, add
 from localrag.ingest.events import (

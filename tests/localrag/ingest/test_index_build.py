@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import Document, Locator
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Document, Locator
 from localrag.errors import BusyError, NotFoundError, StorageError
 from localrag.ingest.add import add
 from localrag.ingest.events import FINDING_REFERENCES, INDEXING, Event

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, Locator
 from localrag.corpus.readers import read
-from localrag.corpus.readers.model import ReadFailure
+from localrag.corpus.readers.types import ReadFailure
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.workspace import Workspace

@@ -2,8 +2,8 @@ import json
 from pathlib import Path
 
 from localrag.config import load
-from localrag.corpus.model import PASSAGES, Locator
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES, Locator
 from localrag.ingest.add import add
 from localrag.methods.agreement.evidence import (
     provisions_found,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from localrag.corpus.model import ARTICLES, Locator, Passage
+from localrag.corpus.types import ARTICLES, Locator, Passage
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.lawqa_study.options import Route, merged, route

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import PASSAGES, Document, Locator, Passage
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES, Document, Locator, Passage
 from localrag.reading.types import Citation
 from localrag.reading.verifier import verify
 

@@ -10,8 +10,8 @@ import pytest
 from tiny_models.hashing import HashingEmbedder
 
 from localrag.config import RetrievalConfig
-from localrag.corpus.model import ALIAS, TRIPLES
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ALIAS, TRIPLES
 from localrag.errors import UsageError
 from localrag.ingest.add import add
 from localrag.ingest.index import index

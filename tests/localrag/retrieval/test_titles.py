@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from localrag.config import load
-from localrag.corpus.model import TRIPLES
+from localrag.corpus.types import TRIPLES
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.retrieval.model import Filters, Query, Retrieval

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import Provisions, container
 

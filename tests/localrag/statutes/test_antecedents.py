@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from localrag.corpus.model import Document
+from localrag.corpus.types import Document
 from localrag.statutes.names import LawNames
 from localrag.statutes.references import extract_references
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from localrag.corpus.model import Document
+from localrag.corpus.types import Document
 from localrag.statutes.definitions import extract_definitions
 
 

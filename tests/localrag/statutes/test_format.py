@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import cite
 

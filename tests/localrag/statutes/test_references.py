@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from localrag.corpus.model import Document
+from localrag.corpus.types import Document
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
 from localrag.statutes.references import Reference, extract_references

@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import Provisions
 from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers import read
+from localrag.corpus.types import Document
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import Provisions

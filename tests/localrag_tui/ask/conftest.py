@@ -11,8 +11,8 @@ from textual.events import Paste
 from textual.pilot import Pilot
 
 from localrag.conversations.store import Conversations
-from localrag.corpus.model import PARAGRAPHS, Locator, Triple
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PARAGRAPHS, Locator, Triple
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
 from localrag.reading.verifier import verify

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from localrag.corpus.model import Locator, Passage
+from localrag.corpus.types import Locator, Passage
 from localrag.statutes.names import LawNames, LawRow
 from localrag_tui.search.places import fitted, short_place
 from localrag_tui.shown import cut

@@ -8,8 +8,8 @@ import pytest
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 
-from localrag.corpus.model import PASSAGES, Document, Locator, Passage
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES, Document, Locator, Passage
 from localrag.workspace import Workspace
 from localrag_tui.app import Workbench
 from localrag_tui.screen import WorkbenchScreen

@@ -407,7 +407,7 @@ def _without(store, document_id):
     """References of a document, as if nothing but it were in the corpus."""
     from dataclasses import replace
 
-    from localrag.corpus.model import Locator
+    from localrag.corpus.types import Locator
 
     return [
         of if of.law_id == document_id else replace(of, law_id="")

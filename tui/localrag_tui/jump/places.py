@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from localrag.corpus.model import Locator, Passage
+from localrag.corpus.types import Locator, Passage
 from localrag.language import _
 from localrag_tui.remarks import remark
 from localrag_tui.spot import Spot

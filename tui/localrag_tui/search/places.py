@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from localrag.corpus.model import Passage
+from localrag.corpus.types import Passage
 from localrag_tui.shown import cut, one_line
 
 if TYPE_CHECKING:

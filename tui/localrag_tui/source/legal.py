@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from localrag.corpus.model import Passage
     from localrag.corpus.store import CorpusStore
+    from localrag.corpus.types import Passage
     from localrag_tui.source.sheet import Sheet
 
 
@@ -27,7 +27,7 @@ def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> s
 
 def paragraph_at(store: "CorpusStore", sheet: "Sheet", position: int) -> tuple[int, int]:
     """The span of the paragraph (項) around a position; of what has none, of its line."""
-    from localrag.corpus.model import PARAGRAPHS
+    from localrag.corpus.types import PARAGRAPHS
 
     unit = sheet.unit_at(position)
     if unit is not None and sheet.is_law:
@@ -40,7 +40,7 @@ def paragraph_at(store: "CorpusStore", sheet: "Sheet", position: int) -> tuple[i
 
 
 def _around(store: "CorpusStore", document_id: str, start: int, end: int) -> "Passage | None":
-    from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, TRIPLES
+    from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, TRIPLES
 
     stands = (
         s for layer in (ARTICLES, PASSAGES, TRIPLES) for s in store.standing(document_id, layer)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from localrag.corpus.model import Locator
+from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError
 from localrag.language import _
 from localrag_tui.spot import Spot

@@ -8,8 +8,8 @@ from localrag_tui.source.sheet import Sheet, load
 from localrag_tui.spot import Spot
 
 if TYPE_CHECKING:
-    from localrag.corpus.model import Passage
     from localrag.corpus.store import CorpusStore
+    from localrag.corpus.types import Passage
     from localrag.provision import Provision
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from localrag.corpus.model import ARTICLES, PASSAGES, TRIPLES, Section
+from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Section
 from localrag_tui.shown import harmless
 
 if TYPE_CHECKING:

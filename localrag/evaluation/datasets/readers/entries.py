@@ -8,7 +8,7 @@ from typing import Any
 
 from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.jsonl import numbered_lines
-from localrag.corpus.readers.model import Limits
+from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.statutes.names import LawNames
 

@@ -8,7 +8,7 @@ are those of Wikipedia pages, which are no part of the dataset, and are not read
 
 from typing import Any
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required
 from localrag.evaluation.types import Question

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers import ReadFailure, read
+from localrag.corpus.types import Document
 
 LAW_ID = "405AC0000009999"
 LAW = """\

@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS, Locator
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator
 
 NAME = "405AC0000009999_20240401.xml"
 

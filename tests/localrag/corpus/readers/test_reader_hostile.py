@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from localrag.corpus.model import Document
 from localrag.corpus.readers import Limits, ReadFailure, read, supported
+from localrag.corpus.types import Document
 
 NAME = "405AC0000009999.xml"
 

@@ -4,8 +4,8 @@ import json
 from itertools import islice
 from pathlib import Path
 
-from localrag.corpus.model import ITEMS, PARAGRAPHS, Document
 from localrag.corpus.readers import Mark, read, stream
+from localrag.corpus.types import ITEMS, PARAGRAPHS, Document
 
 
 def law(shared_data: Path, name: str) -> Document:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.corpus.model import ARTICLES, ITEMS, PARAGRAPHS
 from localrag.corpus.readers.item_lines import ItemLine, item_lines
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 
 LAW = {
     "law_id": "323M40000009999",

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import TRIPLES, Document, Triple
 from localrag.corpus.readers import Limits, Mark, ReadFailure, stream
-from localrag.corpus.readers.model import Omission
+from localrag.corpus.readers.types import Omission
+from localrag.corpus.types import TRIPLES, Document, Triple
 
 Outcomes = list[Document | ReadFailure | Omission | Mark]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from localrag.corpus.model import ALIAS, Document, Triple
 from localrag.corpus.readers import Mark, ReadFailure, stream
-from localrag.corpus.readers.model import Omission
+from localrag.corpus.readers.types import Omission
+from localrag.corpus.types import ALIAS, Document, Triple
 
 ENTITY = "http://www.wikidata.org/entity/"
 GREGORIAN, JULIAN = f"{ENTITY}Q1985727", f"{ENTITY}Q1985786"

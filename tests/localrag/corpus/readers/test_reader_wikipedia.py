@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.model import ALIAS, PASSAGES, TRIPLES, Document, Triple
 from localrag.corpus.readers import (
     Limits,
     Mark,
@@ -20,6 +19,7 @@ from localrag.corpus.readers import (
     stream,
     supported,
 )
+from localrag.corpus.types import ALIAS, PASSAGES, TRIPLES, Document, Triple
 
 SENTENCE = "海辺の灯台は夜の海を照らし、船はその光を頼りに港へ向かう。"
 BOX = (

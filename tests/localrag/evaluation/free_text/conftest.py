@@ -22,7 +22,7 @@ import pytest
 from tiny_models.scripted import ScriptedChat
 
 from localrag.config import load
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.evaluation.events import Event
 from localrag.evaluation.planning import Plan, plan
 from localrag.evaluation.runner import Finished, evaluate

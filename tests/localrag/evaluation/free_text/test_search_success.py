@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag.corpus.model import PASSAGES, TRIPLES, Locator, Passage, Triple
+from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage, Triple
 from localrag.evaluation.answers import Answered
 from localrag.evaluation.answers import StageHits as Record
 from localrag.evaluation.searching import searches

@@ -6,7 +6,7 @@ import pytest
 from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ChatConfig
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.errors import ModelUnusable
 from localrag.evaluation.judging import Judged, judge
 from localrag.evaluation.measures import Verdict

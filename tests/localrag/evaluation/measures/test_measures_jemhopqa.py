@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from localrag.corpus.model import Triple
+from localrag.corpus.types import Triple
 from localrag.evaluation.measures import MEASURES, Measure, Verdict
 from localrag.evaluation.types import Question
 from localrag.retrieval.model import Query
