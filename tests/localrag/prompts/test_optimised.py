@@ -1,8 +1,8 @@
 """Optimised prompts are kept with how they came about, and read back as they were."""
 
-from pathlib import errno
+import errno
+from pathlib import Path
 
-import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
