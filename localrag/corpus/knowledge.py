@@ -6,7 +6,7 @@ from os.path import commonprefix
 from typing import NamedTuple
 
 from localrag.corpus.naming import FoldedText, bare, fold
-from localrag.corpus.triples import Rank
+from localrag.corpus.rows import Rank
 from localrag.corpus.types import Passage, Triple
 from localrag.database import Database
 

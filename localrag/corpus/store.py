@@ -2,19 +2,195 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from localrag.corpus import links
-from localrag.corpus.check import check
-from localrag.corpus.files import FileRecord, Files
 from localrag.corpus.links import StoredDefinition, StoredReference
 from localrag.corpus.lookups import DocumentInfo, LawRow, Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare, text_blocks
-from localrag.corpus.schema import CORPUS
 from localrag.corpus.types import Document
-from localrag.database import Database
-from localrag.errors import UsageError
+from localrag.database import Database, Schema
+from localrag.errors import StoreError, UsageError
+
+CORPUS = Schema(
+    name="corpus store",
+    upgrades=tuple(sorted(Path(__file__).with_name("schema").glob("[0-9]*.sql"))),
+    first="Add documents first: localrag add PATH",
+    again="add the documents again: localrag add PATH",
+    lift="Upgrade it by indexing again: localrag index",
+)
+"""The tables of a corpus store, an upgrade for each version in the folder ``schema``."""
+
+_ORPHANS = {
+    "blocks of no document": (
+        "SELECT count(*) FROM blocks"
+        " WHERE NOT EXISTS (SELECT 1 FROM documents WHERE key = blocks.key >> 20)"
+    ),
+    "documents whose text is not complete": (
+        "SELECT count(*) FROM documents WHERE characters !="
+        " (SELECT coalesce(sum(length(text)), 0) FROM blocks"
+        "  WHERE blocks.key >= documents.key << 20 AND blocks.key < (documents.key + 1) << 20)"
+    ),
+    "passages outside the text of their document": (
+        "SELECT count(*) FROM passages JOIN documents ON documents.key = document"
+        ' WHERE start < 0 OR start > "end" OR "end" > characters'
+    ),
+    "passages of triples without a triple": (
+        "SELECT count(*) FROM passages JOIN layers ON layers.key = layer"
+        " WHERE name = 'triples'"
+        " AND NOT EXISTS (SELECT 1 FROM triples WHERE passage = passages.key)"
+    ),
+    "triples without a name for their subject": (
+        "SELECT (SELECT count(*) FROM triples) -"
+        " (SELECT coalesce(sum(last - first + 1), 0) FROM names WHERE rank = 0)"
+    ),
+    "names of no triple": (
+        "SELECT count(*) FROM names"
+        " WHERE NOT EXISTS (SELECT 1 FROM triples WHERE passage = first)"
+        " OR NOT EXISTS (SELECT 1 FROM triples WHERE passage = last)"
+    ),
+}
+
+
+def _faults(database: Database) -> list[str]:
+    """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
+    try:
+        problems = [
+            f"SQLite reports: {line}"
+            for (line,) in database.rows("PRAGMA integrity_check(10)")
+            if line != "ok"
+        ]
+        dangling = {row[0] for row in database.rows("PRAGMA foreign_key_check")}
+        problems += [f"Table {table} has rows of no document." for table in sorted(dangling)]
+        for what, query in _ORPHANS.items():
+            count = database.rows(query)[0][0]
+            if count:
+                problems.append(f"The store has {count} {what}.")
+    except StoreError as error:
+        return [error.cause]
+    return problems
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file that documents were read from.
+
+    Attributes:
+        path: absolute, with forward slashes.
+        bytes: its size when it was read.
+        modified: its modification time then, in nanoseconds.
+        digest: of its content.
+        complete: False where the next `add` must read it again (interrupted, partly bad, or a
+            document of it was removed).
+        line: where reading goes on if it was interrupted: all the file holds up to this line is
+            stored as its own; 0 where it must be read from its beginning.
+    """
+
+    path: str
+    bytes: int
+    modified: int
+    digest: str
+    complete: bool = True
+    line: int = 0
+
+
+class Origin(NamedTuple):
+    """Where a stored document comes from.
+
+    Attributes:
+        fingerprint: of its content.
+        path: of its file; empty where it has none.
+        met: whether the reading of the file that was begun last has met it.
+    """
+
+    fingerprint: str
+    path: str
+    met: bool
+
+
+_COLUMNS = tuple(field.name for field in fields(FileRecord))
+_PUT = (
+    f"INSERT INTO files ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
+    f" ON CONFLICT (path) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in _COLUMNS[1:])}"
+)
+
+
+class Files:
+    """The table of files of a store; writes join the store's transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def all(self) -> dict[str, FileRecord]:
+        """Every file, by its path."""
+        return {
+            row[0]: FileRecord(**dict(zip(_COLUMNS, row, strict=True)))
+            for row in self._db.rows(f"SELECT {', '.join(_COLUMNS)} FROM files ORDER BY path")  # noqa: S608
+        }
+
+    def begin(self, record: FileRecord) -> None:
+        """Note that a file is being read from its beginning: none of its documents is met yet."""
+        self.put(replace(record, complete=False))
+        self._db.write("UPDATE files SET reading = reading + 1 WHERE path = ?", (record.path,))
+
+    def put(self, record: FileRecord) -> None:
+        """Note a file, or its new state."""
+        self._db.write(_PUT, astuple(record))
+
+    def give_up(self, path: str) -> None:
+        """Have a file read from its beginning next time: a document of it became another's."""
+        self._db.write("UPDATE files SET complete = 0, line = 0 WHERE path = ?", (path,))
+
+    def drop(self, path: str) -> None:
+        """Forget a file; documents read from it stay, but belong to no file."""
+        self._db.write("DELETE FROM files WHERE path = ?", (path,))
+
+    def documents(self, path: str, limit: int) -> list[str]:
+        """Ids of the documents read from a file, so many at most."""
+        return self._ids("TRUE", path, limit)
+
+    def vanished(self, path: str, limit: int) -> list[str]:
+        """Ids of the documents that the last reading of a file has not met, so many at most."""
+        # Two ranges of the index; NULL: read before readings were counted.
+        earlier = self._ids("documents.reading < files.reading", path, limit)
+        return earlier or self._ids("documents.reading IS NULL", path, limit)
+
+    def count(self, path: str) -> int:
+        """How many documents were read from a file."""
+        return self._count("TRUE", path)
+
+    def count_vanished(self, path: str) -> int:
+        """How many of them the last reading of the file has not met."""
+        return self._count("documents.reading IS NOT files.reading", path)
+
+    def _count(self, condition: str, path: str) -> int:
+        row = self._db.row(
+            "SELECT count(*) FROM files JOIN documents ON documents.file = files.key"  # noqa: S608
+            f" WHERE files.path = ? AND {condition}",
+            (path,),
+        )
+        return int(row[0]) if row else 0
+
+    def _ids(self, condition: str, path: str, limit: int) -> list[str]:
+        rows = self._db.rows(
+            "SELECT documents.id FROM files JOIN documents ON documents.file = files.key"  # noqa: S608
+            f" WHERE files.path = ? AND {condition} LIMIT ?",
+            (path, limit),
+        )
+        return [document_id for (document_id,) in rows]
+
+    def origin(self, document_id: str) -> Origin | None:
+        """Where a stored document comes from; None when there is none."""
+        row = self._db.row(
+            "SELECT fingerprint, coalesce(files.path, ''),"
+            " coalesce(documents.reading = files.reading, 0) FROM documents"
+            " LEFT JOIN files ON files.key = documents.file WHERE documents.id = ?",
+            (document_id,),
+        )
+        return None if row is None else Origin(row[0], row[1], bool(row[2]))
+
 
 __all__ = [
     "CorpusStore",
@@ -140,7 +316,7 @@ class CorpusStore(Lookups):
 
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
-        return check(self._db)
+        return _faults(self._db)
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from localrag.corpus.files import FileRecord
 from localrag.corpus.readers import Limits, supported
-from localrag.corpus.store import CorpusStore
+from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
 from localrag.ingest.events import (
     COMPARING,

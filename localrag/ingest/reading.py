@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from localrag.corpus import readers
-from localrag.corpus.files import FileRecord
 from localrag.corpus.readers import Limits, Mark, Omission, Piece, ReadFailure
 from localrag.corpus.rows import DocumentRows, prepare
+from localrag.corpus.store import FileRecord
 from localrag.corpus.types import Document
 from localrag.errors import InputError, StorageError
 from localrag.ingest.walk import FoundFile

@@ -16,21 +16,22 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from localrag.corpus.readers.characters import drop_controls
-from localrag.corpus.readers.cirrus import cut_cirrus, is_action, is_page, read_cirrus
-from localrag.corpus.readers.docx import read_docx
 from localrag.corpus.readers.egov_xml import read_egov_xml
-from localrag.corpus.readers.extracts import read_extracts
-from localrag.corpus.readers.html import read_html
 from localrag.corpus.readers.jsonl import Lines, read_jsonl
-from localrag.corpus.readers.markdown import read_markdown
+from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
-from localrag.corpus.readers.pdf import read_pdf
-from localrag.corpus.readers.plain_text import read_plain_text
-from localrag.corpus.readers.triples_jsonl import holds_triples, read_triples_jsonl
-from localrag.corpus.readers.triples_tsv import read_triples_tsv
+from localrag.corpus.readers.office import read_docx, read_pdf
+from localrag.corpus.readers.text import drop_controls
+from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl, read_triples_tsv
 from localrag.corpus.readers.types import Limits, Mark, Omission, Piece, ReadFailure
 from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
+from localrag.corpus.readers.wikipedia_dumps import (
+    cut_cirrus,
+    is_action,
+    is_page,
+    read_cirrus,
+    read_extracts,
+)
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.corpus.types import Document
 from localrag.errors import InputError

@@ -1,20 +1,377 @@
-"""e-Gov 法令標準XML: a bare ``Law``, or one inside the answers of the e-Gov API, version 1 or 2."""
+"""e-Gov 法令標準XML: a bare ``Law``, or one inside the answers of the e-Gov API, version 1 or 2.
+
+Real files use constructions that the schema does not foresee (a list straight after a sentence,
+an item in a table cell), so lines are made without asking where an element stands: what carries
+text becomes a line, what carries elements is entered.
+
+How the hierarchy, from parts down to subitems, is written:
+
+- A provision is one block of lines, numbers separated from sentences by a full-width space:
+  第一条　この法律は… / ２　前項の… / 一　… / イ　…. The cells of a table are separated by tabs.
+- An article begins with its caption, its first paragraph with the article's number, so that a
+  quoted paragraph tells by itself where it stands.
+- Headers name law and place in the words of citations: 第五条 第六項 第二号 イ. The paragraph is
+  left out where the article has only one; the caption follows on article level:
+  第二十七条の三十六（重要情報の公表）. Items without a printed sign have the header of their
+  paragraph: nobody can cite a number that is not printed.
+- A supplementary provision is told from others by the amending law: 附則（平成二七年五月二七日
+  法律第三二号） 第二条. Paragraphs outside any article make up one passage of the article layer.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
+from itertools import groupby
 from typing import Any
 
 from lxml import etree
 
-from localrag.corpus.readers.characters import drop_controls
-from localrag.corpus.readers.egov_structure import LawWriter
-from localrag.corpus.readers.egov_text import inline
-from localrag.corpus.readers.naming import stem
-from localrag.corpus.readers.statute import StatuteBuilder
+from localrag.corpus.readers.statute import (
+    Place,
+    StatuteBuilder,
+    article_number,
+    article_words,
+    is_number,
+    item_words,
+    paragraph_words,
+)
+from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits
-from localrag.corpus.types import Document
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.errors import InputError
+
+SUBITEM_LEVELS = range(1, 11)
+NUMBERS = frozenset(
+    ["ArticleTitle", "ParagraphNum", "ItemTitle", *(f"Subitem{n}Title" for n in SUBITEM_LEVELS)]
+)
+"""Elements printed at the head of a line, before the sentence they number."""
+SENTENCES = frozenset(
+    [
+        "ParagraphSentence",
+        "ItemSentence",
+        *(f"Subitem{n}Sentence" for n in SUBITEM_LEVELS),
+        "ListSentence",
+        *(f"Sublist{n}Sentence" for n in range(1, 4)),
+        "AmendProvisionSentence",
+    ]
+)
+"""Elements whose sentences and columns share one line."""
+_INLINE = frozenset(["Ruby", "Sub", "Sup", "Line", "ArithFormula"])
+_LINE_BREAK = re.compile(r"[ \t]*\n[ \t]*")
+
+
+def inline(element: etree._Element | None) -> str:
+    """Return the text of an element that is printed within a line.
+
+    Ruby keeps its base text; a table or figure inside a sentence stands on lines of its own.
+    """
+    if element is None:
+        return ""
+    text = _verbatim(element.text)
+    if not len(element):
+        return text
+    pieces = [text]
+    for child in element:
+        if child.tag == "Fig":
+            pieces.append(_figure(child))
+        elif child.tag in _INLINE or (child.tag != "Rt" and _is_printed(child)):
+            pieces.append(inline(child))
+        elif child.tag != "Rt":
+            pieces.append("\n" + "\n".join(lines(child)) + "\n")
+        pieces.append(_verbatim(child.tail))
+    return "".join(pieces)
+
+
+def sentence(element: etree._Element) -> str:
+    """Return one line of sentences, its columns separated by a full-width space as in print."""
+    line = ""
+    for child in element:
+        if child.tag == "Column":
+            separator = "\n" if child.get("LineBreak") == "true" else "　"
+            line += (separator if line else "") + sentence(child)
+        elif child.tag == "Sentence":
+            line += inline(child)
+        else:
+            line += "".join(f"\n{below}" for below in lines(child))
+    return line or inline(element)
+
+
+def lines(element: etree._Element) -> Iterator[str]:
+    """Yield the printed lines of any element and all that stands in it."""
+    if element.tag == "Table":
+        yield from _rows(element)
+    elif element.tag == "Fig":
+        yield _figure(element)
+    elif element.tag in SENTENCES:
+        yield sentence(element)
+    elif element.tag == "Sentence" or _is_printed(element):
+        yield inline(element)
+    else:
+        head = ""
+        for child in element:
+            if child.tag in NUMBERS:
+                head = join(head, inline(child))
+                continue
+            for line in lines(child):
+                yield join(head, line)
+                head = ""
+        if head:
+            yield head
+
+
+def join(head: str, line: str) -> str:
+    """Join a printed number and the line it heads."""
+    return f"{head}　{line}" if head and line else head or line
+
+
+def _is_printed(element: etree._Element) -> bool:
+    """Tell whether an element carries text itself rather than elements that carry it."""
+    if element.text and not element.text.isspace():
+        return True
+    return len(element) > 0 and element[0].tag in _INLINE
+
+
+def _rows(table: etree._Element) -> Iterator[str]:
+    """Yield a line a row, cells separated by tabs; what a merged cell covers is empty."""
+    reaching: dict[int, int] = {}
+    for row in table:
+        cells: list[str] = []
+        for cell in row:
+            _fill(cells, reaching)
+            width, height = _span(cell, "colspan"), _span(cell, "rowspan")
+            for column in range(len(cells), len(cells) + width):
+                reaching[column] = height - 1
+            text = "　".join(line for line in lines(cell) if line)
+            cells += [text.replace("\n", "　"), *[""] * (width - 1)]
+        _fill(cells, reaching)
+        yield "\t".join(cells).rstrip("\t")
+
+
+def _fill(cells: list[str], reaching: dict[int, int]) -> None:
+    while reaching.get(len(cells), 0):
+        reaching[len(cells)] -= 1
+        cells.append("")
+
+
+def _span(cell: etree._Element, name: str) -> int:
+    value = cell.get(name, "1")
+    # The bound keeps a hostile attribute from filling memory; no printed table comes near it.
+    return max(1, min(int(value), 1000)) if value.isdecimal() else 1
+
+
+def _figure(element: etree._Element) -> str:
+    return f"［図：{drop_controls(element.get('src', '')).rpartition('/')[2]}］"
+
+
+def _verbatim(text: str | None) -> str:
+    if not text:
+        return ""
+    if "\n" in text:
+        # Line breaks and indentation come from pretty printers; full-width spaces are the law's.
+        text = _LINE_BREAK.sub("", text)
+    return text if text.isprintable() else drop_controls(text)
+
+
+_HEADINGS = frozenset(
+    ["PartTitle", "ChapterTitle", "SectionTitle", "SubsectionTitle", "DivisionTitle"]
+)
+_DIVISIONS = frozenset(["Part", "Chapter", "Section", "Subsection", "Division"])
+_APPENDICES = ("Appdx", "SupplProvisionAppdx")
+_UNTITLED = "（表題のない別表等）"
+_PRELIMINARIES = {"Preamble": ("preamble", "前文"), "EnactStatement": ("enact", "制定文")}
+
+
+class LawWriter:
+    """Writes one ``Law`` element; every method writes one kind of element where it stands."""
+
+    def __init__(self, builder: StatuteBuilder) -> None:
+        self._builder = builder
+        self._root = Place(words=builder.title)
+        self._supplements = 0
+        self._appendices = 0
+
+    def law(self, law: etree._Element, body: etree._Element) -> None:
+        """Write all of a law but its table of contents, which repeats the headings."""
+        self._builder.line(self._builder.title)
+        number = inline(law.find("LawNum"))
+        if number:
+            self._builder.line(f"（{number}）")
+        for tag, elements in groupby(body, key=lambda element: str(element.tag)):
+            if tag in _PRELIMINARIES:
+                self._preliminary(elements, *_PRELIMINARIES[tag])
+                continue
+            for element in elements:
+                if tag == "MainProvision":
+                    self._division(element, self._root, depth=0)
+                elif tag == "SupplProvision":
+                    self._supplement(element)
+                elif tag.startswith(_APPENDICES):
+                    self._appendix(element, self._root)
+                elif tag not in ("LawTitle", "TOC"):
+                    self._lines(element)
+
+    def _preliminary(self, elements: Iterable[etree._Element], division: str, words: str) -> None:
+        place = self._root._replace(division=division, words=self._root.step(words))
+        start = self._builder.position
+        for element in elements:
+            paragraphs = element.findall("Paragraph")
+            if paragraphs:
+                self._paragraphs(paragraphs, place)
+            else:
+                self._lines(element)
+        self._builder.provision(ARTICLES, place, start)
+
+    def _supplement(self, element: etree._Element) -> None:
+        self._supplements += 1
+        start = self._builder.position
+        amendment = element.get("AmendLawNum", "")
+        printed = inline(element.find("SupplProvisionLabel"))
+        label = "".join(printed.split()) or "附則"
+        heading = printed or label
+        if amendment:
+            label += f"（{amendment}）"
+            heading += f"　（{amendment}）"
+        if element.get("Extract") == "true":
+            heading += "　抄"
+        self._builder.line(heading)
+        place = Place(self._root.step(label), division=f"suppl{self._supplements}")
+        self._division(element, place, depth=1)
+        self._builder.section(1, heading, start)
+
+    def _division(self, element: etree._Element, place: Place, depth: int) -> None:
+        """Write main or supplementary provisions, or a part, chapter, section … of them."""
+        start = self._builder.position
+        heading = ""
+        for tag, children in groupby(element, key=lambda child: str(child.tag)):
+            if tag == "Paragraph":
+                self._unnumbered(list(children), place)
+                continue
+            for child in children:
+                if tag == "Article":
+                    self._article(child, place)
+                elif tag in _DIVISIONS:
+                    self._division(child, place, depth + 1)
+                elif tag in _HEADINGS:
+                    heading = inline(child)
+                    self._builder.line(heading)
+                elif tag.startswith(_APPENDICES):
+                    self._appendix(child, place)
+                elif tag != "SupplProvisionLabel":
+                    self._lines(child)
+        if heading:
+            self._builder.section(depth, heading, start)
+
+    def _unnumbered(self, paragraphs: list[etree._Element], place: Place) -> None:
+        """Write paragraphs outside any article: together they are what an article is elsewhere."""
+        start = self._builder.position
+        self._paragraphs(paragraphs, place)
+        self._builder.provision(ARTICLES, place, start)
+
+    def _article(self, element: etree._Element, outer: Place) -> None:
+        start = self._builder.position
+        title = inline(element.find("ArticleTitle")).strip()
+        caption = inline(element.find("ArticleCaption")).strip()
+        number = article_number(element.get("Num", ""), title)
+        place = outer._replace(article=number, words=outer.step(article_words(number, title)))
+        head = title
+        if caption and element[0].tag == "ArticleTitle":
+            # Some laws print it behind the number: 第一条（この法律の趣旨）.
+            head += caption
+        else:
+            self._builder.line(caption)
+        self._paragraphs(element.findall("Paragraph"), place, head)
+        for child in element:
+            if child.tag not in ("ArticleTitle", "ArticleCaption", "Paragraph"):
+                self._lines(child)
+        if caption and not caption.startswith("（"):
+            caption = f"（{caption}）"
+        self._builder.provision(ARTICLES, place._replace(words=place.words + caption), start)
+
+    def _paragraphs(self, paragraphs: list[etree._Element], outer: Place, head: str = "") -> None:
+        """Write paragraphs in a row; `head`, the article's title, is printed before the first."""
+        if not paragraphs:
+            self._builder.line(head)
+        for ordinal, element in enumerate(paragraphs, start=1):
+            number = _number(element, ordinal)
+            # An article of one paragraph is cited without it: 第五条第二号.
+            words = paragraph_words(number) if len(paragraphs) > 1 else ""
+            place = outer._replace(paragraph=number, words=outer.step(words))
+            self._builder.line(inline(element.find("ParagraphCaption")))
+            start = self._builder.position
+            self._numbered(element, self._items(place), head)
+            self._builder.provision(PARAGRAPHS, place, start)
+            head = ""
+
+    def _items(self, outer: Place) -> Callable[[etree._Element, int], None]:
+        """Tell how to write what stands below the sentence of `outer`."""
+
+        def below(element: etree._Element, ordinal: int) -> None:
+            tag = str(element.tag)
+            if tag == "Item":
+                number, path = _number(element, ordinal), ""
+            elif tag.startswith("Subitem"):
+                number = outer.item
+                path = f"{outer.subitem}.{_number(element, ordinal)}".lstrip(".")
+            else:
+                if tag != "ParagraphCaption":
+                    self._lines(element)
+                return
+            title = inline(element.find(f"{tag}Title")).strip()
+            place = outer._replace(item=number, subitem=path, words=outer.step(item_words(title)))
+            start = self._builder.position
+            self._numbered(element, self._items(place))
+            self._builder.provision(ITEMS, place, start)
+
+        return below
+
+    def _numbered(
+        self,
+        element: etree._Element,
+        below: Callable[[etree._Element, int], None],
+        head: str = "",
+    ) -> None:
+        """Write a printed number and its sentence on one line, then what stands below them.
+
+        Args:
+            element: a paragraph, item, subitem or appendix.
+            below: called with an element and its ordinal among its like.
+            head: printed before the number.
+        """
+        counts: dict[str, int] = {}
+        for child in element:
+            tag = str(child.tag)
+            if tag in NUMBERS:
+                head = join(head, inline(child))
+            elif tag in SENTENCES:
+                self._builder.line(join(head, sentence(child)))
+                head = ""
+            else:
+                self._builder.line(head)
+                head = ""
+                counts[tag] = counts.get(tag, 0) + 1
+                below(child, counts[tag])
+        self._builder.line(head)
+
+    def _appendix(self, element: etree._Element, outer: Place) -> None:
+        self._appendices += 1
+        start = self._builder.position
+        title = next((inline(c) for c in element if str(c.tag).endswith(("Title", "Num"))), "")
+        related = inline(element.find("RelatedArticleNum"))
+        words = (title if title == related else title + related) or _UNTITLED
+        place = Place(outer.step(words), division=f"appendix{self._appendices}")
+        self._numbered(element, self._items(place))
+        self._builder.provision(ARTICLES, place, start)
+        self._builder.section(2 if outer.division else 1, title or words, start)
+
+    def _lines(self, element: etree._Element) -> None:
+        for line in lines(element):
+            self._builder.line(line)
+
+
+def _number(element: etree._Element, ordinal: int) -> str:
+    number = element.get("Num", "")
+    return number if is_number(number) else str(ordinal)
+
 
 _LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
 _FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_\w+)?")

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from localrag.corpus.readers.extracts import read_api
 from localrag.corpus.readers.records import (
     new_contexts,
     paragraph_document,
@@ -13,6 +12,7 @@ from localrag.corpus.readers.records import (
 )
 from localrag.corpus.readers.triples import Placed, triple, triple_documents
 from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
+from localrag.corpus.readers.wikipedia_dumps import read_api
 from localrag.corpus.types import Document, Triple
 from localrag.errors import InputError
 

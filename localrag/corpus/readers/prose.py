@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.corpus.readers.naming import bounded, brief
+from localrag.corpus.readers.text import bounded, brief
 from localrag.corpus.types import PASSAGES, Document, Locator, Passage, Section
 
 # Sizes are in bytes of UTF-8, so that one figure serves both languages: 2,400 bytes are 800

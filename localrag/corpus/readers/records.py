@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from localrag.corpus.readers.characters import drop_controls
 from localrag.corpus.readers.prose import prose
+from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 

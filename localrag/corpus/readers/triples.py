@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from localrag.corpus.readers.characters import drop_controls
-from localrag.corpus.readers.naming import bounded
 from localrag.corpus.readers.records import one_line
+from localrag.corpus.readers.text import bounded, drop_controls
 from localrag.corpus.readers.types import Mark, ReadFailure
 from localrag.corpus.types import TRIPLES, Document, Locator, Passage, Triple
 from localrag.errors import InputError

@@ -4,22 +4,176 @@ What is said of an entity names others by id, and their labels stand anywhere in
 file is read twice: first for the labels, which are kept aside on the disk, then for what is said.
 Ids put into the store, to be resolved when they are read, would have kept it to one reading, but
 then neither words nor vectors of the corpus would know a single name.
+
+Shapes: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html
 """
 
 import lzma
 import re
+import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from typing import Any
+from functools import lru_cache
+from typing import Any, Self
 
 from localrag.corpus.readers.jsonl import Lines, complete, element, json_object
 from localrag.corpus.readers.triples import triple, triples_document
 from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
-from localrag.corpus.readers.wikidata_labels import Labels
-from localrag.corpus.readers.wikidata_values import written
 from localrag.corpus.types import ALIAS, Document, Triple
 from localrag.errors import InputError
+
+_ENTITY = re.compile("([QP])([1-9][0-9]{0,15})")
+# "mul" holds names that all languages have in common.
+_LANGUAGES = ("ja", "mul", "en")
+_REMEMBERED = 20_000
+
+
+class Labels:
+    """The label of every entity by its id, to be closed.
+
+    They lie in a nameless database that SQLite keeps in the folder for temporary files and deletes
+    when it is closed: some 30 bytes each, 3 GB for the whole of Wikidata.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        # Countries, units and properties come again and again.
+        self.get = lru_cache(_REMEMBERED)(self._get)
+
+    @classmethod
+    def of(cls, entities: Iterable[Mapping[str, Any]]) -> Self:
+        """Keep the labels of these entities: the Japanese one, or else the common or English one.
+
+        Raises:
+            InputError: there is no room on the disk.
+        """
+        connection = sqlite3.connect("")
+        try:
+            connection.execute("PRAGMA journal_mode = OFF")
+            connection.execute("CREATE TABLE labels (key INTEGER PRIMARY KEY, label TEXT NOT NULL)")
+            connection.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?)", _labels(entities))
+        except BaseException as error:
+            connection.close()
+            if not isinstance(error, sqlite3.Error):
+                raise
+            raise InputError(
+                f"The labels of the dump could not be kept aside ({error}).",
+                "Free space in the folder for temporary files, or name another one with TMPDIR.",
+            ) from error
+        return cls(connection)
+
+    def close(self) -> None:
+        """Delete them."""
+        self._connection.close()
+
+    def _get(self, id_: str) -> str:
+        key = _key(id_)
+        found = (
+            key
+            and self._connection.execute(
+                "SELECT label FROM labels WHERE key = ?", (key,)
+            ).fetchone()
+        )
+        return str(found[0]) if found else ""
+
+
+def _labels(entities: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
+    for entity in entities:
+        labels, key = entity.get("labels"), _key(str(entity.get("id")))
+        if key and isinstance(labels, dict):
+            for language in _LANGUAGES:
+                label = labels.get(language)
+                if isinstance(label, dict) and isinstance(label.get("value"), str):
+                    yield key, label["value"]
+                    break
+
+
+def _key(id_: str) -> int | None:
+    """The id as one number: items are even, properties odd."""
+    found = _ENTITY.fullmatch(id_)
+    return 2 * int(found[2]) + (found[1] == "P") if found else None
+
+
+Label = Callable[[str], str]
+"""Gives the label of an id; empty where it has none."""
+
+_TIME = re.compile(r"([+-])([0-9]{1,16})-([0-9]{2})-([0-9]{2})T.*")
+_JULIAN = "Q1985786"
+# What was in use in the West before; there the Julian calendar goes without saying.
+_FIRST_GREGORIAN_YEAR = 1583
+_DAY, _MONTH, _YEAR, _DECADE, _CENTURY, _MILLENNIUM = 11, 10, 9, 8, 7, 6
+
+
+def written(snak: Mapping[str, Any], label: Label) -> str | None:
+    """The value of a statement in words.
+
+    Returns:
+        None where it is none, unknown or of a kind that is not read; empty where it cannot be
+        said for want of a label, or where a time is too vague for words.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it has not the shape of Wikidata.
+    """
+    write = _KINDS.get(snak.get("datatype", ""))
+    if write is None or snak["snaktype"] != "value":
+        return None
+    return write(snak["datavalue"]["value"], label)
+
+
+def _item_in_words(value: Mapping[str, Any], label: Label) -> str:
+    return label(value["id"])
+
+
+def _string(value: str, _: Label) -> str:
+    return value.strip()
+
+
+def _text(value: Mapping[str, str], _: Label) -> str | None:
+    return value["text"].strip() if value["language"] == "ja" else None
+
+
+def _quantity(value: Mapping[str, str], label: Label) -> str:
+    amount = value["amount"].removeprefix("+")
+    unit = value["unit"]
+    if unit == "1":
+        return amount
+    name = label(unit.rpartition("/")[2])
+    return f"{amount}{name}" if name else ""
+
+
+def _time(value: Mapping[str, Any], _: Label) -> str:
+    found = _TIME.fullmatch(value["time"])
+    if not found:
+        raise ValueError(f"no time: {value['time']!r}")
+    sign, year, month, day = found[1], int(found[2]), int(found[3]), int(found[4])
+    era = "紀元前" if sign == "-" else ""
+    precision = value["precision"]
+    if precision >= _MONTH and month and (day or precision == _MONTH):
+        exact = precision >= _DAY
+        date = f"{era}{year}年{month}月{f'{day}日' if exact else ''}"
+        julian = value["calendarmodel"].endswith(f"/{_JULIAN}")
+        told = exact and julian and not era and year >= _FIRST_GREGORIAN_YEAR
+        return f"{date}（ユリウス暦）" if told else date
+    if precision >= _YEAR:
+        return f"{era}{year}年"
+    if precision == _DECADE:
+        return f"{era}{year // 10 * 10}年代"
+    if precision == _CENTURY:
+        return f"{era}{-(-year // 100)}世紀"
+    if precision == _MILLENNIUM:
+        return f"{era}{-(-year // 1000)}千年紀"
+    return ""
+
+
+_KINDS: Mapping[str, Callable[[Any, Label], str | None]] = {
+    "wikibase-item": _item_in_words,
+    "string": _string,
+    "monolingualtext": _text,
+    "quantity": _quantity,
+    "time": _time,
+}
+
 
 KIND = "wikidata"
 

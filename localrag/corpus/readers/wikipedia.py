@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from localrag.corpus.readers.naming import bounded
 from localrag.corpus.readers.prose import Heading, prose
 from localrag.corpus.readers.records import one_line, string
+from localrag.corpus.readers.text import bounded
 from localrag.corpus.readers.triples import triple_passages
 from localrag.corpus.types import ALIAS, Document, Passage, Triple
 from localrag.errors import InputError

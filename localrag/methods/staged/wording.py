@@ -5,8 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from localrag.corpus.boundaries import stands_alone, words_of
-from localrag.corpus.naming import FoldedText, bare, fold
+from localrag.corpus.naming import FoldedText, bare, fold, stands_alone, words_of
 from localrag.corpus.types import Triple
 from localrag.methods.staged.types import LONGEST_OBJECT, SubQuery
 from localrag_indexes.analysis.normalize import normalize, without_blanks

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from localrag.corpus.boundaries import stands_alone, words_of
 from localrag.corpus.knowledge import Mention
+from localrag.corpus.naming import stands_alone, words_of
 from localrag.corpus.types import Triple
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.methods.staged_symbolic.lookups import TripleLookups

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from localrag import database
-from localrag.corpus.schema import CORPUS
-from localrag.corpus.store import CorpusStore
+from localrag.corpus.store import CORPUS, CorpusStore
 from localrag.corpus.types import Document, Locator
 from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 

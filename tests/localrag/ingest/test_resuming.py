@@ -236,7 +236,7 @@ def test_what_is_left_out_is_told_once_a_file(workspace: Workspace, dump: Path) 
 def test_workers_change_nothing_but_the_time(
     workspace: Workspace, dump: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("localrag.corpus.readers.cirrus._PIECE", 2_000)
+    monkeypatch.setattr("localrag.corpus.readers.wikipedia_dumps._PIECE", 2_000)
     write(dump, [*titles(60), "", *titles(3)])
     contents = []
     for name, workers in (("one", 1), ("two", 2)):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.corpus.readers.item_lines import ItemLine, item_lines
+from localrag.corpus.readers.statutes_jsonl import ItemLine, item_lines
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 
 LAW = {

@@ -1,10 +1,27 @@
-"""From bytes to text, strictly: a wrong guess would store text that nobody wrote."""
+"""What of a source becomes text: its characters, its encoding, names that are not too long.
+
+Decoding is strict: a wrong guess would store text that nobody wrote. Titles and ids stand in every
+passage of their document, so one of megabytes would fill the memory.
+"""
 
 import codecs
 import re
+from pathlib import PurePosixPath
 
-from localrag.corpus.readers.characters import drop_controls
 from localrag.errors import InputError
+
+# Document text is kept verbatim because quotes are checked against it. Control characters are the
+# one exception: they print as nothing, so no reader can quote them, and an escape sequence kept in
+# the store would reach the terminal of whoever looks at a hit.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def drop_controls(text: str) -> str:
+    """Drop C0 and C1 control characters but tab and newline; CR LF becomes newline."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROL.sub("", text)
+
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -77,3 +94,32 @@ def _strict(data: bytes, encoding: str) -> str:
         raise InputError(
             f"The file is not valid {encoding} at byte {error.start}.", _SAVE_AS_UTF8
         ) from error
+
+
+# Characters. Titles of laws and of pages of a wiki stay below 300, paths of files below 1,000.
+_LONGEST_NAME = 1_000
+_LONGEST_HEADING = 300
+
+
+def stem(name: str) -> str:
+    """Return the last part of a source's name, without folders, archive and suffix."""
+    return PurePosixPath(name.rpartition("!")[2]).stem
+
+
+def bounded(what: str, name: str) -> str:
+    """Return a name that is short enough to stand in every passage.
+
+    Raises:
+        InputError: it is not.
+    """
+    if len(name) > _LONGEST_NAME:
+        raise InputError(
+            f"The {what} has {len(name):,} characters, more than {_LONGEST_NAME:,}.",
+            "Shorten it, or check how the file was made.",
+        )
+    return name
+
+
+def brief(heading: str) -> str:
+    """Return a heading as it stands in headers: one that is a whole text by itself is cut."""
+    return heading if len(heading) <= _LONGEST_HEADING else f"{heading[:_LONGEST_HEADING]}…"
