@@ -1,7 +1,7 @@
 """Whether the sentences that a claim cites say what it says, by code.
 
-Facts are compared, not wording: every figure, date, citation of a provision and name of the claim
-must stand in the sentences it cites, in their headings or in the question, and what the claim
+Particulars are compared, not wording: every figure, date, citation of a provision and name of the
+claim must stand in the sentences it cites, in their headings or in the question, and what the claim
 affirms, denies, allows or demands must be what the clause says that it resembles most; no word may
 stand for its counterpart, nor one who does something for the one it is done to. A question
 gives the subject and never the answer: what it asks to be confirmed (…は五年か) must stand in the
@@ -18,21 +18,21 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from localrag.reading.checking.counterparts import Counterpart, counterparts_of
-from localrag.reading.checking.facts import (
+from localrag.reading.checking.forces import Force, Limit, Predicate, ReadSentence, carries
+from localrag.reading.checking.particulars import (
     CitedProvision,
     Dated,
-    Facts,
     Figure,
     Name,
-    facts_of,
+    Particulars,
     is_at,
     names_of,
     neighbour,
+    particulars_of,
     same_date,
     same_figure,
     within,
 )
-from localrag.reading.checking.forces import Force, Limit, Predicate, ReadSentence, carries
 from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
 from localrag.reading.checking.roles import Roles, exchanged, roles_of
 from localrag.reading.folding import Folded, fold, is_japanese
@@ -115,8 +115,8 @@ def mismatches(
         claim: one statement, Japanese or English.
         sentences: those it cites, an item of a statute with its stem.
         headings: under which they stand; a citation such as 第二項 is completed by them.
-        question: what it answers; "" for none. Facts of one that asks to be told something (who,
-            いつ) may be repeated; facts of one that asks for yes or no may not.
+        question: what it answers; "" for none. Particulars of one that asks to be told something
+            (who, いつ) may be repeated; those of one that asks for yes or no may not.
 
     Returns:
         Each once, in the order of the kinds; empty where everything stands there. Whether the
@@ -191,7 +191,7 @@ class _Reading:
     """
 
     folded: Folded
-    facts: Facts
+    particulars: Particulars
     names: tuple[Name, ...]
     sentences: tuple[ReadSentence, ...]
     keys: frozenset[str]
@@ -209,11 +209,11 @@ def _read(text: str) -> _Reading:
     folded = fold(text)
     sentences = tuple(sentences_of(folded))
     keys = frozenset[str]().union(*(sentence.words for sentence in sentences))
-    facts = facts_of(folded)
+    particulars = particulars_of(folded)
     latin = frozenset(_LATIN_TOKEN.findall(folded.normal))
     return _Reading(
         folded,
-        facts,
+        particulars,
         names_of(folded),
         sentences,
         keys,
@@ -222,7 +222,7 @@ def _read(text: str) -> _Reading:
         frozenset(run.rstrip("ー") for run in _KATAKANA_RUN.findall(folded.normal)),
         frozenset(
             end[0]
-            for dated in facts.dates
+            for dated in particulars.dates
             if dated.date.has_year
             for end in (dated.date.span.low, dated.date.span.high)
             if end
@@ -257,7 +257,7 @@ _SHORTEST_STEM = 4
 
 
 def confirms(question: str) -> bool:
-    """Whether a question asks for yes or no, so that its facts are what is asked about."""
+    """Whether a question asks for yes or no, so that its particulars are what is asked about."""
     normal = normalize(question)
     return bool(_ASKS_FOR_YES.search(normal)) and not _ASKS_FOR_SOMETHING.search(normal)
 
@@ -278,20 +278,20 @@ class _Comparison:
         self.given = [*self.texts, self.question] if self.asks else self.texts
         self.figures: dict[Fraction, list[Figure]] = {}
         for text in self.given:
-            for figure in (*text.facts.figures, *text.facts.months):
+            for figure in (*text.particulars.figures, *text.particulars.months):
                 for number in figure.values | figure.numbers:
                     self.figures.setdefault(number, []).append(figure)
 
     def mismatches(self) -> Iterator[Mismatch]:
         """Everything that does not stand there, kind by kind."""
-        folded, facts = self.claim.folded, self.claim.facts
-        for figure in facts.figures:
+        folded, particulars = self.claim.folded, self.claim.particulars
+        for figure in particulars.figures:
             if kind := self._figure(figure):
                 yield Mismatch(kind, folded.written(figure.start, figure.end))
-        for dated in facts.dates:
+        for dated in particulars.dates:
             if kind := self._date(dated):
                 yield Mismatch(kind, folded.written(dated.start, dated.end))
-        for citation in facts.provisions:
+        for citation in particulars.provisions:
             if not self._provision(citation):
                 written = folded.written(citation.start, citation.end)
                 yield Mismatch(MismatchKind.PROVISION, written)
@@ -306,12 +306,12 @@ class _Comparison:
 
     def coverage(self) -> float:
         """The share of what the claim speaks of that its sentences speak of, too."""
-        facts = self.claim.facts
+        particulars = self.claim.particulars
         spoken: list[_Spoken] = [
             *sorted(self.claim.keys),
-            *facts.figures,
-            *facts.dates,
-            *facts.provisions,
+            *particulars.figures,
+            *particulars.dates,
+            *particulars.provisions,
         ]
         if not spoken or not self.is_whole:
             return 0.0
@@ -346,10 +346,10 @@ class _Comparison:
     def _date(self, dated: Dated) -> MismatchKind | None:
         date = dated.date
         if not date.has_year and date.month and date.day is None:
-            month = next(one for one in self.claim.facts.months if one.start == dated.start)
+            month = next(one for one in self.claim.particulars.months if one.start == dated.start)
             if self._said(month):
                 return self._figure(month)
-        given = [other for text in self.given for other in text.facts.dates]
+        given = [other for text in self.given for other in text.particulars.dates]
         said = [other for other in given if same_date(dated, other)]
         if said:
             opposed = all(other.direction not in (None, dated.direction) for other in said)
@@ -374,10 +374,10 @@ class _Comparison:
 
     def _provision(self, citation: CitedProvision) -> bool:
         headings = [
-            cited.locator for heading in self.headings for cited in heading.facts.provisions
+            cited.locator for heading in self.headings for cited in heading.particulars.provisions
         ]
         for text in self.given:
-            for other in text.facts.provisions:
+            for other in text.particulars.provisions:
                 if citation.words and not set(citation.words) <= set(other.words):
                     continue
                 if citation.last and citation.last != other.last:
@@ -514,23 +514,23 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
         case Figure():
             return any(
                 spoken.numbers <= text.years
-                or any(same_figure(spoken, other) for other in text.facts.figures)
-                or any(same_figure(spoken, other) for other in text.facts.months)
+                or any(same_figure(spoken, other) for other in text.particulars.figures)
+                or any(same_figure(spoken, other) for other in text.particulars.months)
                 for text in texts
             )
         case Dated():
             year = spoken.date.year
             return any(
                 year in text.years
-                or any(same_date(spoken, other) for other in text.facts.dates)
-                or any({year} == other.numbers for other in text.facts.figures)
+                or any(same_date(spoken, other) for other in text.particulars.dates)
+                or any({year} == other.numbers for other in text.particulars.figures)
                 for text in texts
             )
         case CitedProvision():
             return any(
                 is_at(spoken.locator, within(other.locator, spoken.locator))
                 for text in texts
-                for other in text.facts.provisions
+                for other in text.particulars.provisions
             )
     in_compound = len(spoken) > 1 and is_japanese(spoken)
     return any(spoken in text.keys or (in_compound and spoken in text.compact) for text in texts)

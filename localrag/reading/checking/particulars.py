@@ -93,7 +93,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Particulars:
     """What one text says; every span is one of its folded text.
 
     Attributes:
@@ -171,7 +171,7 @@ _DIRECTIONS_BEFORE = re.compile(
 )
 
 
-def facts_of(folded: Folded) -> Facts:
+def particulars_of(folded: Folded) -> Particulars:
     """Read the figures, dates and citations of a text; each number belongs to one of them."""
     provisions = tuple(_provisions(folded))
     taken = [(cited.start, cited.end) for cited in provisions]
@@ -185,7 +185,7 @@ def facts_of(folded: Folded) -> Facts:
         for dated in found
         if dated.date.month and not dated.date.has_year and dated.date.day is None
     ]
-    return Facts(tuple(figures), tuple(months), tuple(found), provisions)
+    return Particulars(tuple(figures), tuple(months), tuple(found), provisions)
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:
