@@ -4,7 +4,8 @@ A fact travels, is compared and is stored as it is; `str(fact)` gives its words 
 use. Nobody reads a fact out of words.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from string import Formatter
@@ -39,7 +40,7 @@ class FactKind(StrEnum):
     SAID = "said", N_("{words}")
 
     # retrieval: why a hit was chosen.
-    NAMED = "named", N_("named: {words}")
+    NAMED = "named", N_("named: {other}")
     FILLS_IN = "fills-in", N_("fills in {other}")
     FILLED_IN_BY = "filled-in-by", N_("filled in by {other}")
     REFERS_TO = "refers-to", N_("refers to {other}")
@@ -95,6 +96,8 @@ class FactKind(StrEnum):
         N_("{name!r} names {n:,} more subjects, which were not looked at"),
     )
     FIRST_TRIPLES = "first-triples", N_("only the first {n:,} triples of {name!r} were looked at")
+
+    LOOKED_UP = "looked-up", N_("looked up as well: {said} → {phrases}")
 
     # statutes: why a citation leads to no provision.
     NO_SUCH_PROVISION = "no-such-provision", N_("{citation}: the law has no such provision")
@@ -465,15 +468,18 @@ class Fact:
         return _(self.kind.words).format_map(words)
 
     def stored(self) -> dict[str, Any]:
-        """The fact as JSON: its kind and its fields."""
-        return {"kind": self.kind.value, "fields": dict(self._values)}
+        """The fact as JSON: its kind and its fields, and its words for those who read no code."""
+        return {"kind": self.kind.value, "fields": dict(self._values), "words": str(self)}
 
     @classmethod
     def of_stored(cls, stored: object) -> Self:
-        """Read a fact again; a string is one that an earlier version stored in words.
+        """Read a fact again.
+
+        A string is one that an earlier version stored in words; of one that only a later version
+        knows, the words are taken.
 
         Raises:
-            ValueError: it is neither a fact that this version knows nor a string.
+            ValueError: it is no fact.
         """
         match stored:
             case cls():
@@ -482,13 +488,13 @@ class Fact:
                 return cls(FactKind.SAID, words=stored)
             case {"kind": str(code), "fields": dict(fields)}:
                 values = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
-                try:
+                with suppress(TypeError, ValueError):
                     fact = cls(FactKind(code), **values)
                     hash((fact, str(fact)))
-                except TypeError:
-                    pass
-                else:
                     return fact
+        match stored:
+            case {"words": str(words)}:
+                return cls(FactKind.SAID, words=words)
         raise ValueError(f"no fact: {stored!r}")
 
     @classmethod
@@ -496,6 +502,23 @@ class Fact:
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(
-            cls.of_stored,
+            # Earlier versions stored no words where there was no fact.
+            lambda stored: cls.of_stored(stored) if stored != "" else None,
             serialization=core_schema.plain_serializer_function_ser_schema(cls.stored),
         )
+
+
+def told(facts: Iterable[Fact]) -> str:
+    """The words of several facts, one after the other."""
+    return _("; ").join(map(str, facts))
+
+
+def facts_of(stored: object) -> tuple[Fact, ...]:
+    """Read facts again; earlier versions stored one in words, or none.
+
+    Raises:
+        ValueError: they are no facts.
+    """
+    if not stored:
+        return ()
+    return tuple(map(Fact.of_stored, stored if isinstance(stored, list | tuple) else [stored]))

@@ -11,6 +11,7 @@ from localrag.corpus.links import StoredDefinition, StoredReference
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passage, Section
 from localrag.errors import NotFoundError, UsageError
+from localrag.language import N_, _
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
 from localrag.statutes.provisions import StoredProvisions
@@ -240,7 +241,7 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
         )
     for resolution in resolutions:
         if resolution.problem:
-            raise NotFoundError(*_not_found(store, written, resolution))
+            raise _not_found(store, resolution)
     targets = [target for resolution in resolutions for target in resolution.candidates]
     if len(targets) > 1:
         verb = "can mean" if len(targets) > len(resolutions) else "names"
@@ -259,15 +260,20 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
     return passage
 
 
-def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> tuple[str, str]:
-    """Say what is not there and what is there around it."""
-    cause = f"{written!r}: {resolution.problem}"
+def _not_found(store: CorpusStore, resolution: Resolution) -> NotFoundError:
+    """The error that says what is not there and what is there around it."""
+    problem = resolution.problem
     if not resolution.nearest:
-        return f"{cause}.", "localrag list shows the laws of the corpus."
+        cure = N_("localrag list shows the laws of the corpus.")
+        return NotFoundError(N_("{problem}."), cure, problem=problem)
     dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
-    if any(dates):
-        cause += f" in its state of {' or '.join(sorted(filter(None, dates)))}"
-    return f"{cause}.", f"There is: {_listed(store, around(store, resolution))}."
+    return NotFoundError(
+        N_("{problem} in its state of {dates}.") if any(dates) else N_("{problem}."),
+        N_("There is: {places}."),
+        problem=problem,
+        dates=_(" or ").join(sorted(filter(None, dates))),
+        places=_listed(store, around(store, resolution)),
+    )
 
 
 def around(store: CorpusStore, resolution: Resolution) -> list[Target]:

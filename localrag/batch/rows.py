@@ -9,10 +9,11 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from localrag.batch.table import digest
 from localrag.batch.types import QuestionRow, RowOutcome, cause_and_cure, error_type, is_transient
+from localrag.facts import Fact, facts_of
 from localrag.reading.types import Citation, Claim, Derivation, Status
 from localrag.retrieval.model import ModelCall, Trace
 
@@ -38,7 +39,7 @@ class TraceSummary:
 
     stages: tuple[StageSummary, ...]
     calls: tuple[ModelCall, ...]
-    events: tuple[str, ...]
+    events: tuple[Fact, ...]
 
     @classmethod
     def of(cls, trace: Trace) -> "TraceSummary":
@@ -83,7 +84,7 @@ class AnsweredRow:
     options: tuple[str, ...]
     status: Status
     answer: str = ""
-    doubt: str | None = None
+    doubt: Annotated[tuple[Fact, ...], BeforeValidator(facts_of)] = ()
     label: str = ""
     derivation: Derivation | None = None
     claims: tuple[Claim, ...] = ()
@@ -148,7 +149,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
             query.options,
             answer.status,
             answer.text,
-            answer.doubt or None,
+            answer.doubts,
             answer.label,
             answer.derivation,
             answer.claims,

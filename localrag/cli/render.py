@@ -6,6 +6,7 @@ from typing import Any
 from localrag.cli.terminal import say, tell
 from localrag.conversations.wording import WORDINGS
 from localrag.corpus.types import Passage
+from localrag.facts import told
 from localrag.question.laws import LawNamed
 from localrag.reading.as_json import (
     call_as_json,
@@ -83,7 +84,7 @@ def print_trace(trace: Trace) -> None:
                 indent=2,
             )
         for event in record.events:
-            say(("note: ", "yellow"), event, indent=2)
+            say(("note: ", "yellow"), str(event), indent=2)
     for call in trace.calls:
         cached = f" ({call.cached:,} reused)" if call.cached else ""
         say(
@@ -152,7 +153,7 @@ def cut(text: str, style: str = "", most: int = _SHOWN) -> list[tuple[str, str]]
 def tell_events(trace: Trace) -> None:
     """Say on standard error what a stage left out or switched off."""
     for event in dict.fromkeys(trace.events):
-        tell(("note: ", "yellow"), event)
+        tell(("note: ", "yellow"), str(event))
 
 
 def tell_wordings(trace: Trace) -> None:
@@ -179,7 +180,7 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
         "read_as": answer.read_as or None,
         "status": answer.status.value,
         "label": answer.label or None,
-        "doubt": answer.doubt or None,
+        "doubt": told(answer.doubts) or None,
         "text": answer.text,
         "derivation": derivation_as_json(answer.derivation) if answer.derivation else None,
         "claims": [claim_as_json(claim) for claim in answer.claims],
@@ -208,15 +209,15 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
 
 
 def _in_words(answer: Answer, quotations: int) -> str:
-    if answer.status is Status.NOT_FOUND and answer.doubt:
-        return answer.doubt
+    if answer.status is Status.NOT_FOUND and answer.doubts:
+        return told(answer.doubts)
     if answer.status is Status.NOT_FOUND and answer.trace.calls:
         shown = len(answer.trace.stages[-1].hits)
         return f"the model finds no answer in the {shown} passages it was shown (see --no-model)"
     if answer.status is Status.NOT_FOUND:
         return "nothing in this corpus supports an answer"
-    if answer.status is Status.UNSUPPORTED and answer.doubt:
-        return answer.doubt
+    if answer.status is Status.UNSUPPORTED and answer.doubts:
+        return told(answer.doubts)
     if answer.status is Status.UNSUPPORTED:
         return "an answer was made, but what it cites does not say all of it"
     if answer.status is Status.QUOTED:
@@ -309,7 +310,7 @@ def _hit(query: Query, hit: Hit) -> dict[str, Any]:
         "rank": hit.rank,
         "score": hit.score,
         "stage": hit.stage,
-        "reason": hit.reason,
+        "reason": str(hit.reason or ""),
         "beside": hit.beside,
         "fills": hit.fills,
         "punishes": hit.punishes,
@@ -330,11 +331,11 @@ def _trace(trace: Trace) -> list[dict[str, Any]]:
                     "rank": hit.rank,
                     "score": hit.score,
                     "passage_id": hit.passage.id,
-                    "reason": hit.reason,
+                    "reason": str(hit.reason or ""),
                 }
                 for hit in record.hits
             ],
-            "events": list(record.events),
+            "events": list(map(str, record.events)),
             "wordings": [
                 {"said": wording.said, "phrases": list(wording.phrases)}
                 for wording in record.wordings

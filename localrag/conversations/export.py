@@ -6,6 +6,7 @@ from datetime import datetime
 from localrag.conversations.markdown import code, items, line, paragraph, quotation
 from localrag.conversations.model import Conversation, Turn
 from localrag.conversations.wording import WORDINGS, Wording
+from localrag.facts import told
 from localrag.methods.choices import labelled
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Step
 
@@ -64,8 +65,8 @@ def _answer(corpus: str, answer: Answer, locate: Locate, words: Wording) -> Iter
     if answer.absent:
         yield f"**{words.absent}** {line('、'.join(answer.absent))}"
     yield f"**{words.statuses[answer.status]}**"
-    if answer.doubt:
-        yield paragraph(answer.doubt)
+    if answer.doubts:
+        yield paragraph(told(answer.doubts))
     if answer.label:
         yield f"**{line(answer.label)}** {line(answer.text)}"
     # What the extractive reader says is its quotations, which follow.
@@ -96,8 +97,7 @@ def _claim(answer: Answer, claim: Claim, words: Wording) -> str:
 def _citation(number: int, citation: Citation, place: str, words: Wording) -> str:
     head = f"{number}. {line(place or citation.label or citation.passage_id)}"
     if not citation.verified:
-        problem = words.problems.get(citation.problem, citation.problem)
-        head += f" **{words.rejected}**: {line(problem)}"
+        head += f" **{words.rejected}**: {line(str(citation.problem or ''))}"
     remarks = [words.state.format(date=line(citation.state))] if citation.state else []
     remarks += [words.beside] if citation.beside else []
     head = " · ".join([head, *remarks])

@@ -11,17 +11,27 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from localrag.errors import StoreError
+from localrag.facts import Fact, FactKind
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.model import Query, Trace
 
-_VERSION = 2
+_VERSION = 3
 _DRAFT = TypeAdapter(tuple[str, ...])
 _QUERY = TypeAdapter(Query)
-_UNCHECKED = "an earlier localrag made these claims and did not check them: ask again"
+
+
+class _Doubt(BaseModel):
+    doubt: str = ""
 
 
 class _Version(BaseModel):
     version: int
+
+
+class _Earlier(BaseModel):
+    """What the second version and the first had otherwise: one doubt, in words."""
+
+    answer: _Doubt
 
 
 class _Kept(_Version):
@@ -47,7 +57,9 @@ def kept_answer(text: str) -> Answer:
         if version > _VERSION:
             raise StoreError("A newer localrag wrote this answer.", "Read it with that one.")
         answer = _Kept.model_validate_json(text).answer
-        return answer if version == _VERSION else _of_first_version(answer)
+        if version < _VERSION and (doubt := _Earlier.model_validate_json(text).answer.doubt):
+            answer = replace(answer, doubts=(Fact(FactKind.SAID, words=doubt),))
+        return _of_first_version(answer) if version == 1 else answer
 
 
 def query_as_kept(query: Query) -> str:
@@ -85,7 +97,8 @@ def _of_first_version(answer: Answer) -> Answer:
     if answer.status is not Status.SUPPORTED or answer.label or answer.derivation:
         return answer
     if answer.claims:
-        return replace(answer, status=Status.UNSUPPORTED, doubt=answer.doubt or _UNCHECKED)
+        doubts = answer.doubts or (Fact(FactKind.UNCHECKED),)
+        return replace(answer, status=Status.UNSUPPORTED, doubts=doubts)
     return replace(answer, status=Status.QUOTED)
 
 

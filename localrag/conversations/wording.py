@@ -20,7 +20,6 @@ class Wording:
         beside: of a quotation, that the question does not name its law.
         ends: of questions without an answer, by state.
         stages: what a step of a derivation was taken from.
-        problems: why a quotation was rejected, by what the verifier says.
     """
 
     untitled: str
@@ -44,7 +43,6 @@ class Wording:
     mismatches: dict[str, str]
     ends: dict[TurnState, str]
     stages: dict[Stage, str]
-    problems: dict[str, str]
 
 
 WORDINGS = {
@@ -102,7 +100,6 @@ WORDINGS = {
             Stage.DOCUMENTS: "documents",
             Stage.MODEL: "the model alone",
         },
-        problems={},
     ),
     "ja": Wording(
         untitled="会話",
@@ -157,10 +154,6 @@ WORDINGS = {
             Stage.KNOWLEDGE: "トリプル",
             Stage.DOCUMENTS: "文書",
             Stage.MODEL: "モデルのみ",
-        },
-        problems={
-            "the quote is empty": "引用文が空です",
-            "the passage does not hold the quote": "出典に引用文がありません",
         },
     ),
 }

@@ -39,6 +39,7 @@ from localrag.evaluation.types import (
     in_dataset_order,
     rotated,
 )
+from localrag.facts import facts_of
 from localrag.methods.toolkit import EVIDENCE
 from localrag.methods.types import Method
 from localrag.reading.types import Derivation
@@ -303,7 +304,7 @@ def _result(
         recall=_recall(question.gold, stages),
         lengths=_lengths(stages),
         spent=_spent(row),
-        notes=tuple(dict.fromkeys(row.get("trace", {}).get("events", ()))),
+        notes=tuple(dict.fromkeys(map(str, facts_of(row.get("trace", {}).get("events"))))),
         transient=bool(failure and row["error"].get("transient")),
         status="" if failure else row["status"],
         measures=figures,

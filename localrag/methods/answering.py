@@ -10,6 +10,7 @@ from typing import Self
 
 from localrag.config import Config, MethodConfig
 from localrag.errors import ModelUnusable, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.inference.opening import open_chat, overlook
 from localrag.language import N_
 from localrag.methods.catalogue import method
@@ -28,11 +29,6 @@ from localrag_models.chat import ChatModel
 
 WITHOUT_MODEL, WITH_MODEL = "extractive", "generative"
 """The methods that answer where none is named: without a chat model, and with one."""
-
-_SEEN = (
-    "the query prompt was made with this very question: the answer says little of how others are "
-    "answered"
-)
 
 
 class MethodResources:
@@ -189,7 +185,7 @@ class Answerer:
         case = self._case(query)
         toolkit = Toolkit(self._resources, watch, trace)
         if mark(query.text, query.options) in self._seen:
-            toolkit.note("query-prompt", [_SEEN])
+            toolkit.note("query-prompt", [Fact(FactKind.PROMPT_SAW_QUESTION)])
         try:
             return replace(self._method.answer(case, toolkit), read_as=read_as)
         except ModelUnusable as error:

@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, Field
 
 from localrag.errors import ModelUnusable
+from localrag.facts import Fact, FactKind
 from localrag.methods.toolkit import Resources, Toolkit
 from localrag.prompts import language_of
 from localrag.question.follow_up import Rewritten, plain_end, rewritten
@@ -28,9 +29,6 @@ LONGEST = 300
 
 # Earlier questions that a model is shown.
 _SHOWN = 3
-
-_REFUSED = "the model's reading of the question named other laws or numbers: read without it"
-_FAILED = "the model wrote no question that could be read: the question was read without it"
 
 
 class _Written(BaseModel):
@@ -75,16 +73,16 @@ def read(
         return FollowedQuestion(alone)
     toolkit = Toolkit(resources, watch)
     text = found.text
-    events: list[str] = []
+    events: list[Fact] = []
     # What asks for more of the same is the question before, word for word.
     if with_model and found.text != found.after:
         try:
             text = _written(toolkit, query, found)
         except ModelUnusable:
-            events = [_FAILED]
+            events = [Fact(FactKind.FOLLOW_UP_FAILED)]
         else:
             if not _keeps(text, query, found, names):
-                text, events = found.text, [_REFUSED]
+                text, events = found.text, [Fact(FactKind.FOLLOW_UP_REFUSED)]
     toolkit.note(FOLLOW_UP, events, query=text)
     return FollowedQuestion(
         replace(alone, text=text), text if text != query.text else "", toolkit.trace

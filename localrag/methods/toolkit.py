@@ -10,6 +10,7 @@ from typing import NoReturn, Protocol
 from localrag.config import ChatConfig
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
+from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.methods.choices import labelled
 from localrag.prompts import language_of, prompt
@@ -32,8 +33,6 @@ EVIDENCE = "evidence"
 
 # Characters of a passage below which it says too little.
 _SHORTEST_SHARE = 200
-
-_NO_QUOTATION = "an option was chosen, but no provision is quoted for it"
 
 
 class Resources(Protocol):
@@ -270,7 +269,7 @@ class Toolkit:
     def note(
         self,
         stage: str,
-        events: Sequence[str],
+        events: Sequence[Fact],
         hits: Sequence[Hit] = (),
         seconds: float = 0.0,
         subject: str = "",
@@ -361,7 +360,7 @@ class Toolkit:
         label: str,
         claims: Sequence[Claim] = (),
         citations: Sequence[Citation] = (),
-        doubt: str = "",
+        doubts: Sequence[Fact] = (),
     ) -> Answer:
         """The answer that chooses an option, with all that was done for it.
 
@@ -369,8 +368,8 @@ class Toolkit:
         doubt is left; else `unsupported`.
         """
         if not citations:
-            doubt = doubt or _NO_QUOTATION
-        carried = not doubt and all(
+            doubts = doubts or [Fact(FactKind.NOT_QUOTED)]
+        carried = not doubts and all(
             any(citations[number - 1].verified for number in claim.citations) for claim in claims
         )
         return Answer(
@@ -380,7 +379,7 @@ class Toolkit:
             trace=self.trace,
             claims=tuple(claims),
             label=label,
-            doubt=doubt,
+            doubts=tuple(doubts),
         )
 
     def _too_small(self, messages: Sequence[Message]) -> NoReturn:

@@ -17,6 +17,7 @@ from localrag.config import ChatConfig, Config
 from localrag.errors import ModelUnusable, UsageError
 from localrag.evaluation.recall import ranks
 from localrag.evaluation.types import Gold, Question
+from localrag.facts import Fact, FactKind
 from localrag.methods.answering import MethodResources
 from localrag.methods.lawqa_study.querying import STAGE, write_query
 from localrag.methods.toolkit import Toolkit
@@ -190,7 +191,7 @@ class Task:
         made = self._tried(toolkit, question)
         return replace(
             made,
-            notes=tuple(dict.fromkeys(toolkit.trace.events)),
+            notes=tuple(map(str, dict.fromkeys(toolkit.trace.events))),
             # One that was refused before it began counts too: else it would never end.
             calls=max(1, len(toolkit.trace.calls)),
             seconds=perf_counter() - since,
@@ -202,7 +203,7 @@ class Task:
         except ModelUnusable as error:
             if error.kind not in _OF_THE_PROMPT:
                 raise
-            toolkit.note(STAGE, [error.cause])
+            toolkit.note(STAGE, [Fact(FactKind.MODEL_FAILED, cause=error.cause)])
             return Rollout("", 0.0, problem=error.cause)
         try:
             asked = replace(question.query, text=query, options=())

@@ -18,7 +18,7 @@ def citation_as_json(citation: Citation) -> dict[str, Any]:
         "state": citation.state,
         "beside": citation.beside,
         "verified": citation.verified,
-        "problem": citation.problem,
+        "problem": str(citation.problem or ""),
     }
 
 
@@ -63,7 +63,7 @@ def call_as_json(call: ModelCall) -> dict[str, Any]:
         "completion": call.completion,
         "seconds": call.seconds,
         "purpose": call.purpose,
-        "problem": call.problem,
+        "problem": str(call.problem or ""),
     }
 
 

@@ -7,10 +7,11 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from localrag.config import ChatConfig
+from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.reading.watching import UNWATCHED, Drafting, Watch
 from localrag.retrieval.model import ModelCall
-from localrag_models.chat import ChatModel, ChatRequest, Message, Reply
+from localrag_models.chat import ChatModel, ChatRequest, Finish, Message, Reply
 from localrag_models.errors import ReplyInvalid
 from localrag_models.structured import generate
 
@@ -47,7 +48,7 @@ def ask(
         ModelUnusable: the model failed, or its reply is malformed for the second time.
     """
 
-    def call(reply: Reply, problem: str = "") -> ModelCall:
+    def call(reply: Reply, problem: Fact | None = None) -> ModelCall:
         usage = reply.usage
         counts = (usage.prompt, usage.cached, usage.completion)
         return ModelCall(model.id, *counts, reply.seconds, purpose, problem)
@@ -68,15 +69,22 @@ def ask(
         try:
             filled, reply = write(request)
         except ReplyInvalid as error:
-            on_call(call(error.reply, error.cause))
+            on_call(call(error.reply, _flaw(error, request)))
             watch.require()
             # The same request with the same seed would get the same malformed reply.
             other = replace(request, temperature=_SECOND_TEMPERATURE, seed=request.seed + 1)
             try:
                 filled, reply = write(other)
             except ReplyInvalid as again:
-                on_call(call(again.reply, again.cause))
+                on_call(call(again.reply, _flaw(again, other)))
                 watch.require()
                 raise
     on_call(call(reply))
     return filled
+
+
+def _flaw(error: ReplyInvalid, request: ChatRequest) -> Fact:
+    """What is wrong with a reply."""
+    if error.reply.finish is Finish.LENGTH:
+        return Fact(FactKind.REPLY_CUT, n=request.max_tokens)
+    return Fact(FactKind.REPLY_MALFORMED, flaw=error.cause)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from localrag.corpus.types import Passage
+from localrag.facts import Fact, FactKind
 from localrag.reading.pieces import Piece, pieces_of
 from localrag.reading.support import SupportScorer
 from localrag.retrieval.model import Hit, Query
@@ -66,7 +67,7 @@ def sources_of(
 
 def fitting(
     sources: Sequence[NumberedPassage], fits: Callable[[Sequence[NumberedPassage]], bool]
-) -> tuple[Sequence[NumberedPassage], list[str]]:
+) -> tuple[Sequence[NumberedPassage], list[Fact]]:
     """As many of the sources as fit, dropped from the last rank.
 
     Args:
@@ -80,26 +81,22 @@ def fitting(
     while kept and not fits(kept):
         kept = kept[:-1]
     events = [
-        shortened(source.place, len(source.passage.text), len(source.text))
+        Fact(
+            FactKind.SHORTENED,
+            place=source.place,
+            characters=len(source.passage.text),
+            shown=len(source.text),
+        )
         for source in kept
         if source.text != source.passage.text
     ]
     dropped = sources[len(kept) :]
     if dropped:
+        places = tuple(source.place for source in dropped)
         events.append(
-            f"{len(dropped)} of {len(sources)} passages did not fit the context in use "
-            "(chat.context) and were left out, the last ranks first: "
-            f"{'; '.join(source.place for source in dropped)}"
+            Fact(FactKind.PASSAGES_LEFT_OUT, n=len(dropped), total=len(sources), places=places)
         )
     return kept, events
-
-
-def shortened(place: str, characters: int, shown: int) -> str:
-    """The event that of a passage a model is shown only so many of its characters."""
-    return (
-        f"{place}: of {characters:,} characters the model was shown the {shown:,} nearest to the "
-        "question"
-    )
 
 
 def element(name: str, texts: Iterable[str]) -> str:

@@ -11,7 +11,8 @@ from itertools import chain, groupby
 from typing import NamedTuple
 
 from localrag.corpus.types import Passage
-from localrag.reading.evidence import LONGEST, shortened
+from localrag.facts import Fact, FactKind
+from localrag.reading.evidence import LONGEST
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.support import SupportScorer
 from localrag.retrieval.model import Hit, Query
@@ -21,11 +22,6 @@ from localrag.retrieval.query import full_text
 MOST, ROOM = 7, 1_600
 """Sentences that are shown at most, an item counting as part of the sentence that it completes, and
 their characters; unless the best one is longer."""
-
-_SQUEEZED = (
-    "the context in use (chat.context) holds {} sentences only: the others that may answer were "
-    "left out"
-)
 
 # A passage that was found, and its sentences.
 _Found = tuple[Passage, Sequence[Piece]]
@@ -71,7 +67,7 @@ class ChosenSentences(NamedTuple):
     """
 
     sentences: list[Sentence]
-    events: list[str]
+    events: list[Fact]
     least: list[Sentence]
 
 
@@ -123,13 +119,19 @@ def sentences_that_may_answer(
         numbered = _numbered(found, wider)
         least = least or numbered
         if not fits(numbered):
-            events.append(_SQUEEZED.format(len(chosen)))
+            events.append(Fact(FactKind.SENTENCES_LEFT_OUT, n=len(chosen)))
             break
         chosen = wider
     shown = [place for place in first if place in chosen]
     if shown != first:
-        header, characters = found[0][0].header, _length(found, first)
-        events.append(shortened(header, characters, _length(found, shown)))
+        events.append(
+            Fact(
+                FactKind.SHORTENED,
+                place=found[0][0].header,
+                characters=_length(found, first),
+                shown=_length(found, shown),
+            )
+        )
     return ChosenSentences(_numbered(found, chosen), events, least)
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from localrag.corpus.types import Triple
 from localrag.errors import ModelUnusable
+from localrag.facts import Fact
 from localrag.reading.checking import Mismatch
 from localrag.retrieval.model import Trace
 
@@ -36,7 +37,7 @@ class Citation:
         state: the day whose wording of the law this is, "2015-12-27"; "" for other documents.
         beside: whether it is of another law than those the question names: it answers nothing.
         verified: whether the quote was found in the passage by code.
-        problem: why it was rejected; empty when verified.
+        problem: why it was rejected; None when verified.
     """
 
     passage_id: str
@@ -47,7 +48,7 @@ class Citation:
     state: str = ""
     beside: bool = False
     verified: bool = False
-    problem: str = ""
+    problem: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ class Answer:
         claims: the statements of a model, or what a method found about each option; none for the
             extractive reader.
         label: the option chosen, "a" for the first; empty where none was asked for.
-        doubt: why it is not supported, where there is more to say than that of the quotations.
+        doubts: why it is not supported, where there is more to say than that of the quotations.
         derivation: the triples it follows from; None where the way to answer gives none.
         absent: laws that the question names and the corpus lacks, as written; with one of them
             nothing is supported.
@@ -148,7 +149,7 @@ class Answer:
     trace: Trace
     claims: tuple[Claim, ...] = ()
     label: str = ""
-    doubt: str = ""
+    doubts: tuple[Fact, ...] = ()
     derivation: Derivation | None = None
     absent: tuple[str, ...] = ()
     read_as: str = ""

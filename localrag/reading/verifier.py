@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ITEMS, PARAGRAPHS, PASSAGES, Passage
+from localrag.facts import Fact, FactKind
 from localrag.reading.types import Citation
 from localrag_indexes.analysis.normalize import compact, normalize_with_offsets, original_span
 
@@ -19,11 +20,10 @@ def verify(store: CorpusStore, citation: Citation) -> Citation:
     """
     passage = store.by_id(citation.passage_id)
     if passage is None:
-        return replace(
-            citation, verified=False, problem=f"the corpus has no passage {citation.passage_id}"
-        )
+        problem = Fact(FactKind.NO_SUCH_PASSAGE, passage=citation.passage_id)
+        return replace(citation, verified=False, problem=problem)
     if not citation.quote.strip():
-        return replace(citation, verified=False, problem="the quote is empty")
+        return replace(citation, verified=False, problem=Fact(FactKind.QUOTE_EMPTY))
     hint = citation.start - passage.start
     if citation.start >= 0 and passage.text.startswith(citation.quote, max(hint, 0)):
         at = max(hint, 0)
@@ -33,7 +33,7 @@ def verify(store: CorpusStore, citation: Citation) -> Citation:
     if at < 0:
         at, end = _find_folded(passage.text, citation.quote)
     if at < 0:
-        return replace(citation, verified=False, problem="the passage does not hold the quote")
+        return replace(citation, verified=False, problem=Fact(FactKind.QUOTE_NOT_HELD))
     return replace(
         citation,
         quote=passage.text[at:end],
@@ -42,7 +42,7 @@ def verify(store: CorpusStore, citation: Citation) -> Citation:
         label=citation.label or passage.header,
         state=_state(store, passage),
         verified=True,
-        problem="",
+        problem=None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from localrag.config import Config
 from localrag.corpus.lookups import Lookups
 from localrag.errors import IndexUnusable, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.inference.opening import OFF, embedder_id, embedder_name, open_embedder
 from localrag.retrieval.admission import between, where
@@ -81,7 +82,7 @@ class Dense:
 
 def open_dense(
     workspace: Workspace, place: CorpusPaths, config: Config
-) -> tuple[Dense | None, str]:
+) -> tuple[Dense | None, Fact | None]:
     """Open the vectors of a corpus.
 
     Returns:
@@ -95,21 +96,16 @@ def open_dense(
     switch, model = config.retrieval.dense, embedder_name(workspace, config)
     folder = current(place.vectors)
     if switch == "off":
-        return None, "search by meaning is switched off (retrieval.dense)" if folder else ""
+        return None, Fact(FactKind.DENSE_OFF, setting="retrieval.dense") if folder else None
     if config.embedding.model == OFF and switch == "auto":
-        return None, "search by meaning is switched off (embedding.model)" if folder else ""
+        return None, Fact(FactKind.DENSE_OFF, setting="embedding.model") if folder else None
     if not model:
         if switch == "on":
             raise UsageError(
                 "Search by meaning is switched on, but there is no model for it.",
                 "Set embedding.model; see what there is: localrag models list",
             )
-        return None, (
-            "the corpus has vectors, but there is no embedder for it, or several and none set "
-            "(embedding.model): searched by words only"
-            if folder
-            else ""
-        )
+        return None, Fact(FactKind.NO_EMBEDDER) if folder else None
     wanted = embedder_id(workspace, config)
     if folder is None:
         if switch == "on":
@@ -117,10 +113,7 @@ def open_dense(
                 f"The corpus {place.name!r} has no vectors to search by meaning.",
                 f"localrag index --corpus {place.name}",
             )
-        return None, (
-            f"the corpus has no vectors yet: searched by words only; make them with "
-            f"localrag index --corpus {place.name}"
-        )
+        return None, Fact(FactKind.NO_VECTORS, corpus=place.name)
     from localrag_indexes.vectors import VectorIndex
 
     try:
@@ -132,10 +125,7 @@ def open_dense(
     except IndexVersionError as error:
         if not config.embedding.model and switch != "on":
             # Nobody has asked for this model by name: a search that worked goes on working.
-            return None, (
-                f"the vectors of the corpus are of another {error.what} than {model} has: searched "
-                f"by words only; make them anew with localrag index --corpus {place.name}"
-            )
+            return None, Fact(FactKind.OTHER_VECTORS, model=model, corpus=place.name)
         raise IndexUnusable(
             f"The vectors of corpus {place.name!r} were made with another {error.what} "
             f"({error.found}; the settings name {error.expected}).",
@@ -152,4 +142,4 @@ def open_dense(
         assert embedder is not None
         return embedder
 
-    return Dense(vectors, load), ""
+    return Dense(vectors, load), None

@@ -17,29 +17,25 @@ from math import sqrt
 from localrag.corpus.links import Connection
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PASSAGES, Locator
+from localrag.facts import FactKind
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.units import Scores, article_unit
 from localrag.statutes.references import APPLIES, DELEGATED_BY, REFERS
 
 STAGE = "expand"
-FILLS_IN = "fills in"
-"""Reason of a hit that fills in another provision, whose header follows."""
-
-NAMED_IN = "named in"
-"""Reason of a hit whose document's title stands in the text of another, whose header follows."""
 
 # How much of its strength a provision hands on along a reference, by kind and direction. An order
 # that fills a provision in (delegated-by, followed backwards) is nearly part of it.
 _FORWARD = {
-    REFERS: (0.4, "referred to by"),
-    APPLIES: (0.4, "applied mutatis mutandis by"),
-    DELEGATED_BY: (0.6, "filled in by"),
+    REFERS: (0.4, FactKind.REFERRED_TO_BY),
+    APPLIES: (0.4, FactKind.APPLIED_BY),
+    DELEGATED_BY: (0.6, FactKind.FILLED_IN_BY),
 }
 _BACKWARD = {
-    REFERS: (0.4, "refers to"),
-    APPLIES: (0.3, "applies mutatis mutandis"),
-    DELEGATED_BY: (1.0, FILLS_IN),
+    REFERS: (0.4, FactKind.REFERS_TO),
+    APPLIES: (0.3, FactKind.APPLIES),
+    DELEGATED_BY: (1.0, FactKind.FILLS_IN),
 }
 # A reference to another paragraph than the one named says less.
 _ELSEWHERE_IN_ARTICLE = 0.5
@@ -75,12 +71,12 @@ class Neighbour:
     """How strongly a unit is connected with the seeds, and how.
 
     Attributes:
-        relation: in words, for what follows in `other`: "fills in".
+        relation: the kind of the fact that gives it as a reason.
         other: the unit it is connected with, or the term it defines.
     """
 
     strength: float
-    relation: str
+    relation: FactKind
     other: str
 
 
@@ -130,7 +126,7 @@ def pages_named(
             known = named.get(unit)
             stronger = known is None or strength > known.strength
             if stronger and document != passage.document_id and admission.admits(document):
-                named[unit] = Neighbour(strength, NAMED_IN, source)
+                named[unit] = Neighbour(strength, FactKind.NAMED_IN, source)
     return named
 
 
@@ -186,14 +182,14 @@ def _definitions(
     for definition in definitions:
         unit = article_unit(law_id, definition.locator)
         weight = _DEFINES / sqrt(len(definitions))
-        yield unit, Neighbour(strength * weight, "defines", definition.term)
+        yield unit, Neighbour(strength * weight, FactKind.DEFINES, definition.term)
 
 
 def _weighted(
     named: Locator,
-    weights: Mapping[str, tuple[float, str]],
+    weights: Mapping[str, tuple[float, FactKind]],
     connections: Sequence[Connection],
-) -> dict[str, tuple[float, str]]:
+) -> dict[str, tuple[float, FactKind]]:
     """Weight and relation of the strongest connection with every unit.
 
     The connections of one kind share their weight, those with the place named and those with
@@ -203,12 +199,14 @@ def _weighted(
     for connection in connections:
         group = connection.kind, _touches(named.path, connection.place)
         groups.setdefault(group, set()).add(f"{connection.document_id}#{connection.article}")
-    found: dict[str, tuple[float, str]] = {}
+    found: dict[str, tuple[float, FactKind]] = {}
     for (kind, exact), units in groups.items():
-        weight, relation = weights.get(kind, (0.0, ""))
+        if kind not in weights:
+            continue
+        weight, relation = weights[kind]
         weight *= (1.0 if exact else _ELSEWHERE_IN_ARTICLE) / sqrt(len(units))
         for unit in units:
-            if weight > found.get(unit, (0.0, ""))[0]:
+            if unit not in found or weight > found[unit][0]:
                 found[unit] = weight, relation
     return found
 

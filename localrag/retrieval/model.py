@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from localrag.corpus.types import Passage
+from localrag.facts import Fact
 from localrag.question.everyday import EverydayWord
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ class Hit:
     """A passage with its score, its rank from 1, and the stage that found it.
 
     Attributes:
-        reason: why the stage chose it, for the user ("第27条の13 in the question",
-            "delegated by 金融商品取引法 第二十七条の十三 第一項"); empty for plain scores.
+        reason: why the stage chose it (it is named, it fills in another provision); None for plain
+            scores.
         beside: whether it answers nothing: it stands in a law other than those that the question
             names, and comes after all others; or the corpus has none of these, and the passage
             does not speak of them.
@@ -73,7 +74,7 @@ class Hit:
     score: float
     rank: int
     stage: str
-    reason: str = ""
+    reason: Fact | None = None
     beside: bool = False
     fills: str = ""
     punishes: str = ""
@@ -96,7 +97,7 @@ class StageRecord:
     stage: str
     hits: tuple[Hit, ...]
     seconds: float
-    events: tuple[str, ...] = ()
+    events: tuple[Fact, ...] = ()
     subject: str = ""
     query: str = ""
     wordings: tuple[EverydayWord, ...] = ()
@@ -112,7 +113,7 @@ class ModelCall:
             None where the back end does not say.
         seconds: wall time.
         purpose: what it was for, where a method makes several ("query a", "verdict b").
-        problem: why the reply could not be used; empty where it could.
+        problem: why the reply could not be used; None where it could.
     """
 
     model: str
@@ -121,7 +122,7 @@ class ModelCall:
     completion: int
     seconds: float
     purpose: str = ""
-    problem: str = ""
+    problem: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Trace:
     calls: tuple[ModelCall, ...] = ()
 
     @property
-    def events(self) -> tuple[str, ...]:
+    def events(self) -> tuple[Fact, ...]:
         """All events of all stages, in order."""
         return tuple(event for stage in self.stages for event in stage.events)
 

@@ -20,9 +20,6 @@ from localrag.retrieval.model import Link, LinkKind
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.units import Scores, article_unit
 
-PUNISHES = "punishes a breach of"
-"""Reason of a hit that punishes the breach of another provision, whose header follows."""
-
 _PENAL = re.compile(
     r"(?:死刑|懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処し|処す|処せ|科し|科す|処断)"
 )

@@ -11,6 +11,7 @@ from localrag.config import Config, RetrievalConfig
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Locator
 from localrag.errors import UsageError
+from localrag.facts import Fact, FactKind
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import without_names
@@ -48,8 +49,6 @@ from localrag_indexes.bm25 import BM25Index
 # Units found by their words alone that are expanded from, and the share of their score they count.
 _EXPANDED = 5
 _EXPANDED_SHARE = 0.4
-_NO_VECTORS = "no vectors or no model for them: BM25 stands in for search by meaning"
-_NO_RERANKER = "no model for reranking: the hits keep the order in which they were found"
 # What a neighbour gains even where its own words do not match.
 _UNMATCHED = 0.4
 # A name of which every word stands in one passage of twenty or more tells none of them apart.
@@ -58,7 +57,7 @@ _TELLING = log(20)
 _TYPED = 200
 # What comes first by its link has a little more than the best, what stands beside a little less.
 _FIRST, _BEHIND = 1.01, 0.999
-_RELATIONS = {LinkKind.FILLS: expand.FILLS_IN, LinkKind.PUNISHES: penal.PUNISHES}
+_RELATIONS = {LinkKind.FILLS: FactKind.FILLS_IN, LinkKind.PUNISHES: FactKind.PUNISHES}
 
 
 class Retriever:
@@ -168,7 +167,7 @@ class Retriever:
             scope = scope.with_cited(target.law_id for target in resolved.targets)
         trail = Trail(self.store, k or settings.k, on_stage, scope)
         named = resolved.units
-        reasons = {unit: Reason("named:", words) for unit, words in resolved.words.items()}
+        reasons = {unit: Reason(FactKind.NAMED, words) for unit, words in resolved.words.items()}
         trail.record(resolve.STAGE, named, reasons, [*scope.events, *resolved.events])
 
         sought = self._sought(asked, scope) if laws_apply else _Sought(asked)
@@ -289,7 +288,7 @@ class Retriever:
         """
         trail = Trail(self.store, k)
         scores = {hit.passage.id: 1 / rank for rank, hit in enumerate(hits, 1)}
-        events = [_NO_RERANKER]
+        events = [Fact(FactKind.NO_RERANKER)]
         if self._models.rerank is not None:
             scores, events = self._models.rerank.rerank(self.store, asked, scores, len(scores))
         return Retrieval(trail.record(rerank.STAGE, scores, events=events), trail.trace)
@@ -305,7 +304,7 @@ class Retriever:
             by_meaning = self._models.dense.search(self.store, asked)
             hits = trail.record(dense.STAGE, by_meaning)
         elif meaning:
-            trail.record(dense.STAGE, {}, events=[_NO_VECTORS])
+            trail.record(dense.STAGE, {}, events=[Fact(FactKind.WORDS_FOR_MEANING)])
         if words or self._models.dense is None:
             matches = lexical.lexical(self.store, self._index, asked)
             by_words = {unit: match.score for unit, match in matches.items()}
@@ -382,7 +381,7 @@ class Retriever:
             words = _searched(scope, related, asked, partial(self._by_words, everyday=everyday))
             trail.record(lexical.STAGE, words, wordings=everyday)
         else:
-            events = ["search by words is switched off (retrieval.lexical)"]
+            events = [Fact(FactKind.LEXICAL_OFF)]
             trail.record(lexical.STAGE, words, events=events)
         meaning: dict[str, float] = {}
         if self._models.dense is not None and settings.dense != "off":
@@ -452,7 +451,7 @@ class SearchModels(NamedTuple):
     """
 
     dense: Dense | None = None
-    without_dense: str = ""
+    without_dense: Fact | None = None
     rerank: Rerank | None = None
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from localrag.config import Config
 from localrag.corpus.lookups import Lookups
 from localrag.errors import UsageError
+from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.inference.opening import open_reranker
 from localrag.retrieval.model import Query
@@ -29,7 +30,7 @@ class Rerank:
 
     def rerank(
         self, store: Lookups, query: Query, scores: Scores, depth: int
-    ) -> tuple[dict[str, float], list[str]]:
+    ) -> tuple[dict[str, float], list[Fact]]:
         """Score the best units anew.
 
         Args:
@@ -56,7 +57,9 @@ class Rerank:
             try:
                 read = self._reranker.scores(full_text(query), list(texts.values()))
             except ContextExceeded as error:
-                return dict(scores), [f"not reranked: {error.cause}"]
+                needed, available = error.needed, error.available
+                fact = Fact(FactKind.NOT_RERANKED, needed=needed, available=available)
+                return dict(scores), [fact]
         reranked = {unit: float(score) for unit, score in zip(texts, read, strict=True)}
         least = min(reranked.values())
         for unit in order:

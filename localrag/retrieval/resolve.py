@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
+from localrag.facts import Fact, FactKind
 from localrag.question.laws import english_citations, without_states
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.model import Query
@@ -40,14 +41,14 @@ class Resolved:
         named: for each of them, the words that name it.
         asked_for: those that the question itself names, or whose term it asks the meaning of.
         missing: what the question names and the corpus does not hold, as written.
-        events: citations that led nowhere or to several provisions, a sentence each.
+        events: citations that led nowhere or to several provisions.
     """
 
     targets: dict[Target, float] = field(default_factory=dict)
     named: dict[Target, str] = field(default_factory=dict)
     asked_for: list[Target] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    events: list[str] = field(default_factory=list)
+    events: list[Fact] = field(default_factory=list)
 
     @property
     def units(self) -> Scores:
@@ -130,10 +131,10 @@ def _defining(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Tar
 
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:
     if resolution.problem:
-        resolved.events.append(f"{resolution.text}: {resolution.problem}")
+        resolved.events.append(resolution.problem)
     elif len(resolution.candidates) > 1:
         count = len(resolution.candidates)
-        resolved.events.append(f"{resolution.text} can mean {count} provisions")
+        resolved.events.append(Fact(FactKind.AMBIGUOUS, citation=resolution.text, n=count))
     # What is cited but does not exist stands in the text of another year, or is a slip: the
     # article around it is as good as suggested.
     targets = resolution.candidates or _articles(resolution)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Passage
+from localrag.facts import Fact, FactKind
 from localrag.question.asked import order_asked
 from localrag.question.laws import LawNamed, laws_named
 from localrag.retrieval.model import Query
@@ -44,10 +45,10 @@ class Scope:
     statutes: Collection[str] = ()
 
     @property
-    def events(self) -> list[str]:
-        """What of it the user should know, a sentence each."""
+    def events(self) -> list[Fact]:
+        """What of it the user should know."""
         absent = dict.fromkeys(law.words for law in self.laws if not law.law_ids)
-        return [f"the corpus has no law called {words}" for words in absent]
+        return [Fact(FactKind.NO_SUCH_LAW, name=words) for words in absent]
 
     def with_cited(self, law_ids: Iterable[str]) -> "Scope":
         """The same, where the question cites provisions of these laws."""

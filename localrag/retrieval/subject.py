@@ -3,6 +3,7 @@
 from localrag.corpus.knowledge import MOST_TRIPLES
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.naming import fold
+from localrag.facts import Fact, FactKind
 from localrag.retrieval.admission import Admission
 from localrag.retrieval.predicates import likeness
 from localrag.retrieval.units import Scores, add
@@ -23,7 +24,7 @@ _MEANING = 0.04
 
 def triples_of(
     store: Lookups, name: str, predicate: str, admission: Admission
-) -> tuple[dict[str, float], list[str]]:
+) -> tuple[dict[str, float], list[Fact]]:
     """The triples of every subject that a name can mean, best first.
 
     Args:
@@ -37,16 +38,16 @@ def triples_of(
         subject before all others; and events.
     """
     subjects = store.knowledge.subjects(name)
-    events = [] if subjects else [f"no subject of the corpus is named {name!r}"]
+    events = [] if subjects else [Fact(FactKind.NO_SUBJECT, name=name)]
     if len(subjects) > _SUBJECTS:
         left = len(subjects) - _SUBJECTS
-        events.append(f"{name!r} names {left:,} more subjects, which were not looked at")
+        events.append(Fact(FactKind.MORE_SUBJECTS, name=name, n=left))
     scores: dict[str, float] = {}
     wanted = fold(predicate)
     for position, subject in enumerate(subjects[:_SUBJECTS]):
         known = store.knowledge.about(subject, MOST_TRIPLES + 1)
         if len(known) > MOST_TRIPLES:
-            events.append(f"only the first {MOST_TRIPLES:,} triples of {subject!r} were looked at")
+            events.append(Fact(FactKind.FIRST_TRIPLES, name=subject, n=MOST_TRIPLES))
         for passage_id, triple in known[:MOST_TRIPLES]:
             if admission.admits(passage_id.rpartition("#")[0]):
                 fit = likeness(predicate, triple.predicate) + _OF_THE_SUBJECT

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Passage
+from localrag.facts import Fact, FactKind
 from localrag.question.everyday import EverydayWord
-from localrag.retrieval.expand import FILLS_IN
 from localrag.retrieval.model import Hit, StageRecord, Trace
-from localrag.retrieval.penal import PUNISHES
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.units import Scores
 
@@ -25,7 +24,7 @@ def ignore(record: StageRecord) -> None:
 class Reason(NamedTuple):
     """Why a unit was chosen: a relation, and the unit or the words it holds with."""
 
-    relation: str
+    relation: FactKind
     other: str
 
 
@@ -60,7 +59,7 @@ class Trail:
         stage: str,
         scores: Scores,
         reasons: Mapping[str, Reason] = MappingProxyType({}),
-        events: Sequence[str] = (),
+        events: Sequence[Fact] = (),
         wordings: tuple[EverydayWord, ...] = (),
     ) -> tuple[Hit, ...]:
         """End a stage: its best units become its hits."""
@@ -91,20 +90,17 @@ class Trail:
         beside = self._scope.is_beside(passage.document_id) or self._scope.is_silent(passage)
         if reason is None:
             return Hit(passage, score, rank, stage, beside=beside)
+        other = self._passage(reason.other)
         return Hit(
             passage,
             score,
             rank,
             stage,
-            self._words(reason),
+            Fact(reason.relation, other=other.header if other else reason.other),
             beside,
-            fills=reason.other if reason.relation == FILLS_IN else "",
-            punishes=reason.other if reason.relation == PUNISHES else "",
+            fills=reason.other if reason.relation is FactKind.FILLS_IN else "",
+            punishes=reason.other if reason.relation is FactKind.PUNISHES else "",
         )
-
-    def _words(self, reason: Reason) -> str:
-        other = self._passage(reason.other)
-        return f"{reason.relation} {other.header if other else reason.other}"
 
     def _passage(self, unit: str) -> Passage | None:
         self._look_up([unit])

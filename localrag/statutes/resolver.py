@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from localrag.corpus.types import Locator
+from localrag.facts import Fact, FactKind
 from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, find_citations
@@ -159,7 +160,7 @@ class Resolution:
         cited: where nothing was found, what was cited of laws that the corpus has.
         nearest: where nothing was found, the existing provisions (or laws, with the empty
             locator) around what was cited.
-        problem: why there are no candidates; empty where there are.
+        problem: why there are no candidates; None where there are.
     """
 
     start: int
@@ -168,7 +169,7 @@ class Resolution:
     candidates: tuple[Target, ...]
     cited: tuple[Target, ...] = ()
     nearest: tuple[Target, ...] = ()
-    problem: str = ""
+    problem: Fact | None = None
 
 
 class CitationResolver:
@@ -215,7 +216,9 @@ class CitationResolver:
                 continue
             place = placer.place(citation, law, locator)
             if place is None:
-                found.append(_unresolved(citation, "nothing before it says what it refers to"))
+                found.append(
+                    _unresolved(citation, Fact(FactKind.NOTHING_BEFORE, citation=citation.text))
+                )
                 continue
             citing[-1] = place.law
             found += self._resolutions(citation, place, locator)
@@ -226,8 +229,10 @@ class CitationResolver:
     ) -> Iterator[Resolution]:
         law_ids = place.law.ids or self._any_law(place)
         if not law_ids:
-            named = f"no law of the corpus is called {place.law.name}" if place.law.name else ""
-            yield _unresolved(citation, named or "no law is named")
+            problem = Fact(FactKind.NO_LAW_NAMED, citation=citation.text)
+            if name := place.law.name:
+                problem = Fact(FactKind.CITED_LAW_LACKING, citation=citation.text, name=name)
+            yield _unresolved(citation, problem)
             return
         members: list[list[Target]] = []
         for law_id in law_ids:
@@ -250,7 +255,7 @@ class CitationResolver:
                 yield Resolution(citation.start, citation.end, citation.text, existing)
             else:
                 nearest = tuple(dict.fromkeys(self._nearest(target) for target in alternatives))
-                problem = "the law has no such provision"
+                problem = Fact(FactKind.NO_SUCH_PROVISION, citation=citation.text)
                 yield _unresolved(citation, problem, tuple(alternatives), nearest)
 
     def _expanded(self, law_id: str, first: Locator, last: Locator | None) -> list[Locator]:
@@ -326,7 +331,7 @@ def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tup
     resolved = tuple(CitationResolver(names, provisions).resolve(text))
     unread = _unread(text, resolved, names)
     if resolved and unread:
-        problem = f"{unread!r} in it belongs to no provision"
+        problem = Fact(FactKind.NUMBER_UNREAD, citation=text, number=unread)
         return (*resolved, Resolution(0, len(text), text, (), problem=problem))
     return resolved
 
@@ -342,7 +347,7 @@ def _in_law(
     resolved = CitationResolver(names, provisions).resolve(path, law_id=law_id)
     if resolved:
         return tuple(resolved)
-    problem = "the law has no such provision"
+    problem = Fact(FactKind.NO_SUCH_PROVISION, citation=text)
     nearest = (Target(law_id, Locator()),)
     return (Resolution(0, len(text), text, (), (Target(law_id, locator),), nearest, problem),)
 
@@ -391,7 +396,7 @@ def _columns(members: Sequence[Sequence[Target]]) -> Iterator[list[Target]]:
 
 def _unresolved(
     citation: ProvisionCitation,
-    problem: str,
+    problem: Fact,
     cited: tuple[Target, ...] = (),
     nearest: tuple[Target, ...] = (),
 ) -> Resolution:

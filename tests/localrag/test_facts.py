@@ -8,7 +8,7 @@ from catalogues import translations
 from pydantic import TypeAdapter, ValidationError
 
 from localrag import language
-from localrag.facts import Fact, FactKind
+from localrag.facts import Fact, FactKind, facts_of, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,18 @@ def test_what_an_earlier_version_stored_in_words_is_read_as_words():
     assert report.problem is not None
     assert report.problem.kind is FactKind.SAID
     assert [str(event) for event in report.events] == ["{n} left out"]
+
+
+def test_what_only_a_later_version_knows_is_read_as_its_words():
+    later = {"kind": "of-a-later-version", "fields": {}, "words": "known later"}
+    changed = LACKING.stored() | {"fields": {"law": "渡し舟法"}}
+    assert told(facts_of([later, changed])) == f"known later; {LACKING}"
+
+
+def test_one_fact_and_none_are_read_as_several():
+    assert facts_of("one alone") == (Fact(FactKind.SAID, words="one alone"),)
+    assert facts_of(None) == facts_of("") == facts_of([]) == ()
+    assert REPORTS.validate_json('{"problem": ""}').problem is None
 
 
 @pytest.mark.parametrize(

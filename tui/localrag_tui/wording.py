@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
+from localrag.question.everyday import EverydayWord
 from localrag.retrieval.model import FOLLOW_UP
 from localrag_tui.shown import one_line
 
@@ -100,6 +102,11 @@ def provenance(state: str, *, beside: bool) -> str:
     parts = [_("as of {date}").format(date=one_line(state))] if state else []
     parts += [_("of a law that the question does not name")] if beside else []
     return " · ".join(parts)
+
+
+def looked_up(wording: EverydayWord) -> str:
+    """What statutes say instead of an everyday word, which was looked up as well."""
+    return one_line(str(Fact(FactKind.LOOKED_UP, said=wording.said, phrases=wording.phrases)))
 
 
 def stage(name: str) -> str:

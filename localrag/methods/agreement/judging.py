@@ -16,8 +16,6 @@ from localrag.methods.choices import mark
 from localrag.methods.polarity import Polarity, polarity_of
 from localrag_indexes.analysis.sentences import split_sentences
 
-HELD_OUT = "cross-validated: weights fitted without this question"
-
 
 @dataclass(frozen=True, slots=True)
 class SignWeights:

@@ -11,10 +11,11 @@
    option is far more probable than the others, for a quotation alone decides nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from localrag.facts import Fact, FactKind
 from localrag.methods.agreement.evidence import content_terms, provisions_found
-from localrag.methods.agreement.judging import HELD_OUT, choose, is_held_out, judge
+from localrag.methods.agreement.judging import choose, is_held_out, judge
 from localrag.methods.agreement.types import Judgement, in_words
 from localrag.methods.choices import labelled
 from localrag.methods.toolkit import Toolkit
@@ -37,7 +38,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     with toolkit.store() as store:
         provisions = provisions_found(store, hits)
     if is_held_out(asked.text, asked.options):
-        toolkit.note("agreement", [HELD_OUT])
+        toolkit.note("agreement", [Fact(FactKind.HELD_OUT)])
     judgements = judge(asked.text, asked.options, provisions)
     options = labelled(asked.options)
     chosen = choose(asked.options, [judgement.share for judgement in judgements])
@@ -48,17 +49,16 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
         _claim(label, option, judgement, (numbers[citation],) if citation else ())
         for (label, option), judgement, citation in zip(options, judgements, citations, strict=True)
     ]
-    doubt = _doubt(sorted((one.share for one in judgements), reverse=True))
-    return toolkit.answer(asked, options[chosen][0], claims, list(numbers), doubt)
+    doubts = list(_doubts(sorted((one.share for one in judgements), reverse=True)))
+    return toolkit.answer(asked, options[chosen][0], claims, list(numbers), doubts)
 
 
-def _doubt(shares: Sequence[float]) -> str:
+def _doubts(shares: Sequence[float]) -> Iterator[Fact]:
     """What speaks against relying on the choice; shares from the highest down."""
     if shares[0] - shares[1] < _ALIKE:
-        return "nothing tells the likeliest options apart: one of them was chosen arbitrarily"
-    if shares[0] < _SURE:
-        return f"the option is held right with {shares[0]:.0%} only; {_SURE:.0%} would support it"
-    return ""
+        yield Fact(FactKind.TIED)
+    elif shares[0] < _SURE:
+        yield Fact(FactKind.IMPROBABLE, share=shares[0], needed=_SURE)
 
 
 def _citations(toolkit: Toolkit, judgements: Sequence[Judgement]) -> list[Citation | None]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 
 from localrag.errors import UsageError
+from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.choices import LABELS, LONGEST_REASON, choice_among, labelled
 from localrag.methods.lawqa_study.querying import write_query
@@ -26,8 +27,6 @@ from localrag.retrieval.query import full_text
 from localrag_models.chat import Message
 
 _HITS = 5
-
-NOTHING_FOUND = "nothing was found: the model was shown no source"
 
 
 def choose(toolkit: Toolkit, asked: Query, context: str = "") -> Answer:
@@ -46,7 +45,7 @@ def choose_by(toolkit: Toolkit, asked: Query, hits: Sequence[Hit]) -> Answer:
     """Choose by hits, as many as the context of the model holds; else as `choose`."""
     messages = partial(_messages, toolkit, asked)
     if not hits:
-        toolkit.note(EVIDENCE, [NOTHING_FOUND])
+        toolkit.note(EVIDENCE, [Fact(FactKind.NOTHING_FOUND)])
         return _answer(toolkit, asked, messages(()))
     shown = toolkit.fitting(toolkit.sources(asked, hits), messages)
     return _answer(toolkit, asked, messages(shown))

@@ -20,8 +20,8 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
 
+from localrag.facts import Fact, FactKind
 from localrag.methods.choices import LONGEST_REASON, choice_among, labelled
-from localrag.methods.lawqa_study.choosing import NOTHING_FOUND
 from localrag.methods.lawqa_study.querying import built_in, instruction, write_query
 from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Calls, Case, Method
@@ -93,14 +93,14 @@ def _admitted(asked: Query, law_ids: Iterable[str]) -> list[str]:
     return [law_id for law_id in law_ids if not documents or law_id in documents]
 
 
-def _unknown_laws(toolkit: Toolkit, query: str) -> list[str]:
+def _unknown_laws(toolkit: Toolkit, query: str) -> list[Fact]:
     """An event for each law that the query cites an article of and the corpus lacks."""
-    events: dict[str, None] = {}
+    events: dict[Fact, None] = {}
     read = 0
     for citation in find_citations(query):
         named = citation.law.kind is LawKind.NAMED and citation.continues < 0
         if named and not _known(toolkit, query, read, citation.law.end):
-            events[f"the query cites {citation.text}, of a law that the corpus lacks"] = None
+            events[Fact(FactKind.QUERY_LAW_LACKING, citation=citation.text)] = None
         read = citation.end
     return list(events)
 
@@ -169,7 +169,7 @@ def judge(
         about = Query(asked.text, (option,))
         shown = toolkit.fitting(toolkit.sources(about, hits), messages, subject=subject)
     else:
-        toolkit.note(EVIDENCE, [NOTHING_FOUND], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(FactKind.NOTHING_FOUND)], subject=subject)
     reply = toolkit.ask(messages(shown), _Reply, f"verdict {label}")
     return JudgedOption(label, option, reply.verdict, reply.reason)
 

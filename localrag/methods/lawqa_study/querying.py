@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from localrag.facts import Fact, FactKind
 from localrag.methods.choices import labelled
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import Language, language_of, prompt
@@ -15,13 +16,6 @@ STAGE = "query"
 
 LONGEST_QUERY = 300
 """Characters of a query that a model writes, at most."""
-
-_NO_PROMPT = "method.query_prompt names no optimised prompt: the built-in one wrote the query"
-_SEED = "the optimised prompt {name} is the built-in instruction: optimisation found no better one"
-_EDITED = (
-    "the optimised prompt {name} was edited by hand after it was made: its scores are of another"
-)
-_NO_WORD = "the model wrote a query without a word: the question itself was searched for"
 
 
 class _Written(BaseModel):
@@ -45,12 +39,12 @@ def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> 
     """The optimised instruction, or the built-in one; an event says what is not optimised."""
     optimised = toolkit.query_prompt
     if optimised is None:
-        toolkit.note(STAGE, [_NO_PROMPT])
+        toolkit.note(STAGE, [Fact(FactKind.NO_QUERY_PROMPT)])
         return built_in(language_of(asked.text), per_option=per_option)
     if optimised.is_edited:
-        toolkit.note(STAGE, [_EDITED.format(name=optimised.name)])
+        toolkit.note(STAGE, [Fact(FactKind.PROMPT_EDITED, name=optimised.name)])
     elif optimised.is_seed:
-        toolkit.note(STAGE, [_SEED.format(name=optimised.name)])
+        toolkit.note(STAGE, [Fact(FactKind.PROMPT_IS_BUILT_IN, name=optimised.name)])
     return optimised.text
 
 
@@ -84,5 +78,6 @@ def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str =
     query = toolkit.ask((system, user), _Written, f"query {label}".strip()).query.strip()
     if any(character.isalnum() for character in query):
         return query
-    toolkit.note(STAGE, [_NO_WORD], subject=f"option {label}" if label else "")
+    subject = f"option {label}" if label else ""
+    toolkit.note(STAGE, [Fact(FactKind.QUERY_WORDLESS)], subject=subject)
     return whole

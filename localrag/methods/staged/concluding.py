@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from localrag.corpus.types import Triple
+from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.narrowing import narrowed
 from localrag.methods.comparison.types import ComparisonOutcome, Side
@@ -23,19 +24,6 @@ STAGE = "comparison"
 _YES, _NO = "YES", "NO"
 _POLAR = {"yes": _YES, "はい": _YES, "no": _NO, "いいえ": _NO}
 _QUOTATION_MARKS = "『』「」"
-
-_FEW_SIDES = "fewer than two sides were named"
-_UNDECIDED = "code does not decide the comparison ({})"
-_NO_SIDE = "query {}, which is claimed, is no side"
-_STRANGER = "the side {!r} is named neither in the question nor by a triple"
-_ANOTHERS = "the side {!r} of query {} is named by the triples of another"
-_ALIKE = "{!r} is the name of several sides"
-_NO_ANSWER = "the model finds no answer in the triples"
-_NOT_SAID = "no triple holds the answer"
-_CONCLUDED = (
-    "the triples are quoted, but that the answer is {!r} is the model's conclusion from them, "
-    "which is not computed"
-)
 
 
 class _Reply(BaseModel):
@@ -54,7 +42,7 @@ class Conclusion:
 
     text: str
     computed: tuple[str, ...] = ()
-    doubt: str = ""
+    doubt: Fact | None = None
 
 
 def conclude(
@@ -80,14 +68,14 @@ def conclude(
         return computed
     text = _answered(toolkit, asked, list(triples.values()))
     if not text:
-        return Conclusion("", doubt=_NO_ANSWER)
+        return Conclusion("", doubt=Fact(FactKind.NO_ANSWER))
     polar = text in (_YES, _NO)
     if not polar and not any(_is_said(text, asked, _names(one)) for one in triples.values()):
-        return Conclusion(text, doubt=_NOT_SAID)
+        return Conclusion(text, doubt=Fact(FactKind.ANSWER_NOT_SAID))
     chained = split.compared is None and len(split.ends) == 1 and not polar
     if chained and _is_said(text, asked, triples[split.ends[0]].objects):
         return Conclusion(text)
-    return Conclusion(text, doubt=_CONCLUDED.format(text))
+    return Conclusion(text, doubt=Fact(FactKind.CONCLUDED, answer=text))
 
 
 def _computed(
@@ -98,7 +86,8 @@ def _computed(
     if compared is None:
         return None
     sides = _sides(compared, found)
-    outcome, text, problem = None, "", _FEW_SIDES
+    outcome, text = None, ""
+    problem: Fact | None = Fact(FactKind.FEW_SIDES)
     if len(sides) > 1:
         outcome = compare(compared.comparison, list(sides.values()), compared.condition)
         text, problem = _in_words(compared, sides, outcome)
@@ -107,9 +96,11 @@ def _computed(
         objects = {of for one in found if one.reading for of in one.reading.triple.objects}
         written = as_written(text, asked.text) if names(asked.text, text) else ""
         said = written or (text if text in objects else "")
-        text, problem = said, "" if said else _STRANGER.format(text)
-    if outcome is None or problem:
-        toolkit.note(STAGE, [f"{problem}: the model answers"])
+        problem = None if said else Fact(FactKind.SIDE_UNKNOWN, side=text)
+        text = said
+    if problem or outcome is None:
+        why = [problem] if problem else []
+        toolkit.note(STAGE, [*why, Fact(FactKind.MODEL_ANSWERS)])
         return None
     return Conclusion(text, (outcome.because,))
 
@@ -147,8 +138,10 @@ def _sides(compared: Compared, found: Sequence[AskedQuery]) -> dict[int, Side]:
     }
 
 
-def _misnamed(split: Decomposition, sides: Mapping[int, Side], found: Sequence[AskedQuery]) -> str:
-    """What is wrong with a side that is called after what another query found; "" for nothing."""
+def _misnamed(
+    split: Decomposition, sides: Mapping[int, Side], found: Sequence[AskedQuery]
+) -> Fact | None:
+    """What is wrong with a side that is called after what another query found; None for nothing."""
     for number, side in sides.items():
         line, own, others = line_of(split.queries, number), False, False
         for one in found:
@@ -156,29 +149,31 @@ def _misnamed(split: Decomposition, sides: Mapping[int, Side], found: Sequence[A
                 own |= one.query.number in line
                 others |= one.query.number not in line
         if others and not own:
-            return _ANOTHERS.format(side.name, number)
-    return ""
+            return Fact(FactKind.SIDE_OF_ANOTHER, side=side.name, n=number)
+    return None
 
 
 def _in_words(
     compared: Compared, sides: Mapping[int, Side], outcome: ComparisonOutcome | None
-) -> tuple[str, str]:
+) -> tuple[str, Fact | None]:
     """The answer that an outcome comes to, or why it comes to none."""
+    comparison = compared.comparison.value
     if outcome is None:
-        return "", _UNDECIDED.format(compared.comparison)
+        return "", Fact(FactKind.COMPARISON_UNREAD, comparison=comparison)
     if not outcome.certain or (outcome.holds is None and outcome.side is None):
-        return "", _UNDECIDED.format(f"{compared.comparison}: {outcome.because}")
+        because = outcome.because
+        return "", Fact(FactKind.COMPARISON_OPEN, comparison=comparison, because=because)
     if outcome.side is None:
-        return _YES if outcome.holds else _NO, ""
+        return _YES if outcome.holds else _NO, None
     number = list(sides)[outcome.side]
     name = sides[number].name
     if any(one != number and is_same(side.name, name) for one, side in sides.items()):
-        return "", _ALIKE.format(name)
+        return "", Fact(FactKind.SIDES_ALIKE, side=name)
     if not compared.claimed:
-        return name, ""
+        return name, None
     if compared.claimed not in sides:
-        return "", _NO_SIDE.format(compared.claimed)
-    return _YES if number == compared.claimed else _NO, ""
+        return "", Fact(FactKind.CLAIMED_NO_SIDE, n=compared.claimed)
+    return _YES if number == compared.claimed else _NO, None
 
 
 def _names(triple: Triple) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.methods.staged.types import SubQuery
 from localrag.methods.staged.wording import as_written, is_same
@@ -19,11 +20,6 @@ MOST_QUERIES = 5
 """Queries that a question is split into, at most."""
 
 _LONGEST_QUERY, _LONGEST_NAME, _LONGEST_PREDICATE = 150, 80, 60
-
-_NO_QUERY = "the model split the question into no query: the question itself was asked"
-_MISTAKEN = "{} asks about {!r}, but its side is called {!r}: the model compares"
-_NO_SUCH_QUERY = "there is no query {} for the side {!r}: the model compares"
-_TWICE = "query {} gives two sides: the model compares"
 
 _Number = Annotated[int, Field(ge=1, le=MOST_QUERIES)]
 
@@ -97,7 +93,7 @@ def decompose(toolkit: Toolkit, asked: Query) -> Decomposition:
     reply = toolkit.ask(messages, _Reply, STAGE)
     queries = tuple(_read(number, one) for number, one in enumerate(reply.queries, 1))
     if not queries:
-        toolkit.note(STAGE, [_NO_QUERY])
+        toolkit.note(STAGE, [Fact(FactKind.NO_QUERY)])
         return Decomposition((SubQuery(1, asked.text, "", ""),), None)
     if reply.comparison is None:
         return Decomposition(queries, None)
@@ -123,17 +119,17 @@ def _read(number: int, written: _Query) -> SubQuery:
     return SubQuery(number, *(" ".join(part.split()) for part in parts))
 
 
-def _mistakes(queries: Sequence[SubQuery], sides: Sequence[_Side]) -> Iterator[str]:
+def _mistakes(queries: Sequence[SubQuery], sides: Sequence[_Side]) -> Iterator[Fact]:
     """What makes no sense about the sides."""
     seen: set[int] = set()
     for side in sides:
         if side.query > len(queries):
-            yield _NO_SUCH_QUERY.format(side.query, side.name)
+            yield Fact(FactKind.SIDE_WITHOUT_QUERY, n=side.query, side=side.name)
         elif side.query in seen:
-            yield _TWICE.format(side.query)
+            yield Fact(FactKind.TWO_SIDES, n=side.query)
         elif not _is_about(queries, side):
-            query = queries[side.query - 1]
-            yield _MISTAKEN.format(query.label, query.subject, side.name)
+            subject = queries[side.query - 1].subject
+            yield Fact(FactKind.SIDE_MISNAMED, n=side.query, subject=subject, side=side.name)
         seen.add(side.query)
 
 

@@ -23,6 +23,7 @@ them: only what is read off the end of a chain of triples, or computed, is carri
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from localrag.facts import Fact, FactKind
 from localrag.methods.staged.concluding import conclude
 from localrag.methods.staged.decomposition import MOST_QUERIES, decompose
 from localrag.methods.staged.stages import ask
@@ -33,13 +34,6 @@ from localrag.methods.types import Calls, Case, Method
 from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Query
 from localrag.retrieval.query import full_text
-
-_NOT_FOUND = "{} was found at no stage"
-_NOT_ASKED = "{} was not asked"
-_REMEMBERED = "{} rests on what the model remembers"
-_NOT_HELD = "the passage cited for {} does not hold {!r}"
-_OTHER = "{} asks about {!r}, but what is cited for it speaks of {!r}"
-_STRANGER = "{} asks about {!r}, which neither the question nor an earlier answer names"
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:
@@ -56,14 +50,14 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
         conclusion = conclude(toolkit, question, split, found)
         text = conclusion.text
         derivation = replace(derivation, computed=conclusion.computed)
-        doubts += filter(None, [conclusion.doubt])
+        doubts += [conclusion.doubt] if conclusion.doubt else []
     carried = Status.UNSUPPORTED if doubts else Status.SUPPORTED
     return Answer(
         text=text,
         citations=citations,
         status=carried if text else Status.NOT_FOUND,
         trace=toolkit.trace,
-        doubt="; ".join(doubts),
+        doubts=tuple(doubts),
         derivation=derivation,
     )
 
@@ -85,23 +79,24 @@ def _derived(found: Sequence[AskedQuery]) -> tuple[Derivation, tuple[Citation, .
     return Derivation(tuple(steps)), tuple(citations)
 
 
-def _doubts(question: Query, found: Sequence[AskedQuery]) -> Iterator[str]:
+def _doubts(question: Query, found: Sequence[AskedQuery]) -> Iterator[Fact]:
     """Why the steps do not carry an answer."""
     told = question.text
     for one in found:
-        label, reading = one.query.label, one.reading
+        n, reading = one.query.number, one.reading
         if reading is None:
-            yield (_NOT_FOUND if one.tried else _NOT_ASKED).format(label)
+            yield Fact(FactKind.FOUND_AT_NO_STAGE if one.tried else FactKind.NOT_ASKED, n=n)
             continue
         if reading.citation is None:
-            yield _REMEMBERED.format(label)
+            yield Fact(FactKind.REMEMBERED, n=n)
         elif not reading.citation.verified:
-            yield _NOT_HELD.format(label, reading.answer)
+            yield Fact(FactKind.ANSWER_NOT_HELD, n=n, answer=reading.answer)
         if reading.other is not None:
-            yield _OTHER.format(label, one.query.subject or one.query.text, reading.other)
+            asked = one.query.subject or one.query.text
+            yield Fact(FactKind.OTHER_SUBJECT, n=n, subject=asked, other=reading.other)
         subject = one.query.subject or reading.triple.subject
         if subject and not names(told, subject):
-            yield _STRANGER.format(label, subject)
+            yield Fact(FactKind.STRANGE_SUBJECT, n=n, subject=subject)
         told += f"\n{reading.answer}"
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, Field, create_model
 
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Passage, Triple
+from localrag.facts import Fact, FactKind
 from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, FoundTriple, SubQuery
 from localrag.methods.staged.wording import WrittenTriple, holds, is_not_found, is_same, names
 from localrag.methods.toolkit import EVIDENCE, Toolkit
@@ -22,10 +23,19 @@ FOUND, SHOWN = 30, 10
 """Hits of a search, and those that a model is shown of them once they are re-ranked."""
 
 _LAYERS = {Stage.KNOWLEDGE: (TRIPLES,), Stage.DOCUMENTS: (PASSAGES, ARTICLES)}
-_KEPT_OUT = "the filters admit none of the {}: they were not searched"
-_NOTHING_FOUND = "nothing was found among the {}: the model was not asked"
-_NOTHING_FITS = "the context holds none of the {}: the model was not asked"
-_NAMES = {Stage.KNOWLEDGE: "triples", Stage.DOCUMENTS: "documents"}
+# Why a model has nothing to read at a stage.
+_KEPT_OUT = {
+    Stage.KNOWLEDGE: FactKind.TRIPLES_KEPT_OUT,
+    Stage.DOCUMENTS: FactKind.DOCUMENTS_KEPT_OUT,
+}
+_NOT_FOUND = {
+    Stage.KNOWLEDGE: FactKind.NO_TRIPLES_FOUND,
+    Stage.DOCUMENTS: FactKind.NO_DOCUMENTS_FOUND,
+}
+_NOT_FITTING = {
+    Stage.KNOWLEDGE: FactKind.NO_TRIPLES_FIT,
+    Stage.DOCUMENTS: FactKind.NO_DOCUMENTS_FIT,
+}
 
 Search = Callable[[Query], Sequence[Hit]]
 
@@ -64,15 +74,15 @@ def read_hits(
     Raises:
         ModelUnusable: as `Toolkit.fitting` and `Toolkit.ask` say.
     """
-    name, subject = _NAMES[stage], query.label
+    subject = query.label
     layers = _admitted(asked, stage)
     if not layers:
-        toolkit.note(EVIDENCE, [_KEPT_OUT.format(name)], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(_KEPT_OUT[stage])], subject=subject)
         return None
     wanted = Query(query.text, filters=replace(asked.filters, layers=layers))
     found = search(wanted)
     if not found:
-        toolkit.note(EVIDENCE, [_NOTHING_FOUND.format(name)], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(_NOT_FOUND[stage])], subject=subject)
         return None
     hits = toolkit.rerank(wanted, found, SHOWN, subject=subject)
 
@@ -88,7 +98,7 @@ def read_hits(
 
     shown = toolkit.fitting(toolkit.sources(wanted, hits), messages, subject=subject)
     if not shown:
-        toolkit.note(EVIDENCE, [_NOTHING_FITS.format(name)], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(_NOT_FITTING[stage])], subject=subject)
         return None
     return toolkit.ask(messages(shown), _bound(shape, len(shown)), f"{stage} {query.number}"), shown
 
@@ -109,8 +119,6 @@ def _bound(shape: type[Chosen], hits: int) -> type[Chosen]:
 
 
 TRIPLE = "triple"
-
-_NOT_ITS_OWN = "the model named the object {!r}, which the triple lacks: its own are used"
 
 
 class _KnownReply(HitChosen):
@@ -145,7 +153,8 @@ def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | Non
     assert triple is not None, "the layer of triples holds nothing else"
     answer = _meant(triple, reply.object)
     if not answer and reply.object.strip():
-        toolkit.note(TRIPLE, [_NOT_ITS_OWN.format(reply.object)], subject=query.label)
+        event = Fact(FactKind.OBJECT_NOT_OF_TRIPLE, object=reply.object)
+        toolkit.note(TRIPLE, [event], subject=query.label)
     return FoundTriple(
         triple,
         answer or "、".join(triple.objects),
@@ -167,9 +176,6 @@ def _meant(triple: Triple, named: str) -> str:
     holding = [one for one in triple.objects if holds(one, named)]
     same = [one for one in holding if holds(named, one)]
     return (same or [named.strip()])[0] if holding else ""
-
-
-_NOT_HELD = "the passage does not hold the object"
 
 
 class _DocumentReply(HitChosen):
@@ -221,7 +227,8 @@ def _other(query: SubQuery, triple: Triple, passage: Passage) -> str | None:
 
 def _cited(toolkit: Toolkit, passage: Passage, answer: str) -> Citation:
     if not holds(passage.text, answer):
-        return Citation(passage.id, answer, label=passage.header, problem=_NOT_HELD)
+        problem = Fact(FactKind.OBJECT_NOT_HELD)
+        return Citation(passage.id, answer, label=passage.header, problem=problem)
     with toolkit.store() as store:
         pieces = pieces_of(store, passage)
     # An object that runs over the end of a sentence is quoted by itself.
@@ -258,11 +265,6 @@ _READERS = {
     Stage.MODEL: _remembered,
 }
 
-_AHEAD = "it refers to Answer{}, which does not come before it: it was not asked"
-_MISSING = "it needs Answer{}, which was not found: it was not asked"
-_WORDLESS = "it holds no word: it was not asked"
-_LONG = "with the answers written into it, it has {:,} characters of at most {:,}: it was not asked"
-
 
 def ask(
     toolkit: Toolkit,
@@ -286,15 +288,16 @@ def ask(
     """
     for number in query.references:
         if number not in answers:
-            event = _MISSING if 0 < number < query.number else _AHEAD
-            toolkit.note(ASK, [event.format(number)], subject=query.label)
+            is_before = 0 < number < query.number
+            kind = FactKind.ANSWER_MISSING if is_before else FactKind.REFERS_AHEAD
+            toolkit.note(ASK, [Fact(kind, n=number)], subject=query.label)
             return AskedQuery(query)
     filled = query.filled(answers)
     if not any(character.isalnum() for character in filled.text):
-        toolkit.note(ASK, [_WORDLESS], subject=query.label)
+        toolkit.note(ASK, [Fact(FactKind.WORDLESS)], subject=query.label)
         return AskedQuery(filled)
     if len(filled.text) > MAX_CHARACTERS:
-        event = _LONG.format(len(filled.text), MAX_CHARACTERS)
+        event = Fact(FactKind.TOO_LONG, n=len(filled.text), most=MAX_CHARACTERS)
         toolkit.note(ASK, [event], subject=query.label)
         return AskedQuery(query)
     for place, stage in enumerate(stages, 1):

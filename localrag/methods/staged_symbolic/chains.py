@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, Mention
+from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.narrowing import narrowed
 from localrag.methods.staged_symbolic.lookups import (
     TripleAnswer,
@@ -48,8 +49,6 @@ _ADDED = 0.4
 _SPOKEN = 0.6
 _QUOTES = '『「』」" '
 _CLAUSE = re.compile(r"[いしたるう]$")
-_BESIDES = "no triple says that 「{}」 is met"
-_HARDLY = "「{}」 says more than the question asks"
 _AND_BEFORE = re.compile(r"[とや][『「]?$")
 _AND_BEHIND = re.compile(r"[』」]?[とや、]")
 
@@ -153,11 +152,11 @@ def _judged(lookups: TripleLookups, question: _Question, path: _Path) -> TripleA
     head = 0.8 + 0.2 * best(words[-1], predicate_of(path[-1]))
     last = path[-1].triple
     unsaid, besides = _unsaid(question, path, conditions, told)
-    doubts = [_BESIDES.format(word) for word in besides]
+    doubts = [Fact(FactKind.CONDITION_UNTOLD, word=word) for word in besides]
     doubts += of_meanings(lookups, _meant(lookups, question, path))
     doubts += of_values(path[-1:])
     doubts += [
-        _HARDLY.format(fact.triple.predicate)
+        Fact(FactKind.SAYS_MORE, predicate=fact.triple.predicate)
         for fact, share in zip(path, shares, strict=True)
         if share < _SPOKEN
     ]
@@ -165,7 +164,7 @@ def _judged(lookups: TripleLookups, question: _Question, path: _Path) -> TripleA
         narrowed("、".join(last.objects), question.tail),
         (*path[:-1], *conditions, path[-1]),
         covered * spoken * head * kind_fits(question.tail, last),
-        doubt="; ".join(doubts),
+        doubts=tuple(doubts),
         unsaid=unsaid,
     )
 

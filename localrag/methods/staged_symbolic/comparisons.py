@@ -11,6 +11,7 @@ from itertools import chain, combinations, product
 from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, Mention
+from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
 from localrag.methods.staged_symbolic.conditions import CONDITIONAL, decided, held
@@ -54,10 +55,6 @@ _RESPECT = re.compile(r"同じ(?:年代|世紀|学年|年|月|日|都道府県|[
 _NO_DATE = re.compile(r"同じ(?:人|作家|監督|場所|[都道府県市区町村国])|同一人物")
 _HEAD = re.compile(r"(?:[いなたる]|[年歳][上下]の)\s*$")
 _HEAD_BEHIND = re.compile(r"\s*(?:$|[はでだ、?？])")
-_UNCERTAIN = "what was compared is only alike, which is no fact"
-_BEGINNING = "only beginnings were compared"
-_DIFFERING = "「{}」 and 「{}」 need not be told of the same"
-_INCOMPARABLE = "{} ({}) and {} ({}) cannot be compared"
 # Another thing, though the store may not know it.
 _ALSO_BEFORE = re.compile(
     r"[^はで、,。]{2}[』」]?(?:と|や|および|及び)[『「]?$|[』」][、,・][『「]?$"
@@ -298,9 +295,9 @@ def _found(
             spoken = sum(heard(predicate, words) for predicate in predicates) / 2
             covered = _covered(words, facts, objects=conditional)
             through = tuple(link for one in pair for link in one.through)
-            doubts = [] if outcome.certain else [_UNCERTAIN]
+            doubts = [] if outcome.certain else [Fact(FactKind.ONLY_ALIKE)]
             if comparison is not wording.comparisons[0] and is_date(facts[0].triple.objects[0]):
-                doubts.append(_BEGINNING)
+                doubts.append(Fact(FactKind.BEGINNINGS))
             doubts += of_sharing(comparison, sides, outcome)
             doubts += of_meanings(lookups, pair[0].meant + pair[1].meant)
             return TripleAnswer(
@@ -308,15 +305,25 @@ def _found(
                 (*through, *facts),
                 (same + 2 * covered + spoken) / 4,
                 outcome.because,
-                "; ".join([*doubts, *of_values(facts), *_differing(facts)]),
+                (*doubts, *of_values(facts), *_differing(facts)),
                 unsaid,
             )
         if outcome:
             because = outcome.because
             break
     if words and not unsaid and all(heard(predicate, words) >= SAID for predicate in predicates):
-        shown = (part for side in sides for part in (side.name, "、".join(side.objects)))
-        lookups.undecided.append(because or _INCOMPARABLE.format(*shown))
+        one, other = sides
+        lookups.undecided.append(
+            Fact(FactKind.NOT_DECIDED, because=because)
+            if because
+            else Fact(
+                FactKind.INCOMPARABLE,
+                one=one.name,
+                of_one=tuple(one.objects),
+                other=other.name,
+                of_other=tuple(other.objects),
+            )
+        )
     return None
 
 
@@ -344,12 +351,12 @@ def _unsaid(
     )
 
 
-def _differing(facts: Sequence[KnownTriple]) -> Iterator[str]:
+def _differing(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
     """Two predicates that are alike in some of what they can mean: 起工 and 建造."""
     one, other = facts[0].triple.predicate, facts[1].triple.predicate
     things = [[term.things for term in predicate_of(fact) if not term.light] for fact in facts]
     if normalize(one) != normalize(other) and (things[0] != things[1] or not all(things[0])):
-        yield _DIFFERING.format(one, other)
+        yield Fact(FactKind.DIFFERENT_PREDICATES, one=one, other=other)
 
 
 def _is_said(word: Term, predicates: Sequence[Sequence[Term]]) -> bool:

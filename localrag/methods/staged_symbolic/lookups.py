@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, Mention
+from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
 from localrag.methods.comparison.values import contradictory, items
 from localrag.retrieval.predicates import Term, terms
@@ -23,7 +24,7 @@ class TripleAnswer:
         facts: the triples it follows from, in order.
         fit: how well their predicates and objects fit the wording, from 0 to 1.
         computed: what was computed from them; "" where nothing was.
-        doubt: why it is likely, but no fact; "" where it is one.
+        doubts: why it is likely, but no fact; none where it is one.
         unsaid: the words of the question that no triple speaks of.
     """
 
@@ -31,7 +32,7 @@ class TripleAnswer:
     facts: tuple[KnownTriple, ...]
     fit: float
     computed: str = ""
-    doubt: str = ""
+    doubts: tuple[Fact, ...] = ()
     unsaid: tuple[str, ...] = ()
 
 
@@ -49,8 +50,8 @@ class TripleLookups:
     """
 
     def __init__(self, knowledge: Knowledge) -> None:
-        self.events: list[str] = []
-        self.undecided: list[str] = []
+        self.events: list[Fact] = []
+        self.undecided: list[Fact] = []
         self._knowledge = knowledge
         self.about = cache(self._about)
         self.subjects = cache(self._subjects)
@@ -70,9 +71,7 @@ class TripleLookups:
         """The triples of a subject; see `Knowledge.about`."""
         known = self._knowledge.about(subject, MOST_TRIPLES + 1)
         if len(known) > MOST_TRIPLES:
-            self.events.append(
-                f"the first {MOST_TRIPLES:,} triples of 「{subject}」 were looked up"
-            )
+            self.events.append(Fact(FactKind.FIRST_TRIPLES, name=subject, n=MOST_TRIPLES))
         return tuple(known[:MOST_TRIPLES])
 
     def _subjects(self, name: str) -> tuple[str, ...]:
@@ -81,19 +80,12 @@ class TripleLookups:
 
     def _likeliest(self, name: str, subjects: Sequence[str]) -> tuple[str, ...]:
         if len(subjects) > _MOST_MEANINGS:
-            self.events.append(
-                f"「{name}」 names {len(subjects)} subjects: "
-                f"the likeliest {_MOST_MEANINGS} were looked up"
-            )
+            count, most = len(subjects), _MOST_MEANINGS
+            self.events.append(Fact(FactKind.LIKELIEST_MEANINGS, name=name, n=count, most=most))
         return tuple(subjects[:_MOST_MEANINGS])
 
 
-_SEVERAL_MEANINGS = "「{}」 can mean others than 「{}」"
-_BY_HALF = "only some of several are the same"
-_CONTRADICTORY = "「{}」 of 「{}」 has several values: {}"
-
-
-def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Iterator[str]:
+def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Iterator[Fact]:
     """The names that may mean others than the subjects they were taken for.
 
     Args:
@@ -102,23 +94,27 @@ def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Ite
     """
     for name, subject in meant:
         if not lookups.surely(name, subject):
-            yield _SEVERAL_MEANINGS.format(name, subject)
+            yield Fact(FactKind.OTHER_MEANING, name=name, subject=subject)
 
 
-def of_values(facts: Sequence[KnownTriple]) -> Iterator[str]:
+def of_values(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
     """The triples that give one thing dates or quantities of which only one can be true."""
     for _, triple in facts:
         if contradictory(triple.objects, triple.predicate):
-            values = "、".join(triple.objects)
-            yield _CONTRADICTORY.format(triple.predicate, triple.subject, values)
+            yield Fact(
+                FactKind.CONTRADICTORY,
+                predicate=triple.predicate,
+                subject=triple.subject,
+                values=triple.objects,
+            )
 
 
 def of_sharing(
     comparison: ComparisonKind, sides: Sequence[Side], outcome: ComparisonOutcome
-) -> Iterator[str]:
+) -> Iterator[Fact]:
     """What two things share, where one of them has more: whether that is the same is a question."""
     if comparison in (ComparisonKind.SAME, ComparisonKind.DIFFERENT):
         shared = outcome.holds is (comparison is ComparisonKind.SAME)
         listed = {sum(len(items(each)) for each in side.objects) for side in sides}
         if shared and len(listed) > 1:
-            yield _BY_HALF
+            yield Fact(FactKind.PARTLY_SHARED)

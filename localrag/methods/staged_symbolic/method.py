@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple
+from localrag.facts import Fact, FactKind
 from localrag.methods.staged_symbolic.chains import chained
 from localrag.methods.staged_symbolic.comparisons import compared
 from localrag.methods.staged_symbolic.lookups import TripleAnswer, TripleLookups
@@ -45,19 +46,6 @@ LEAST_FIT = 0.5
 _ALIKE = 0.02
 _LONGEST = 500
 
-_ENGLISH = "only questions in Japanese are analysed"
-_LONG = "the question has {:,} characters: only those of up to {:,} are analysed"
-_NEGATED = "the question holds a negation: what is not so cannot be looked up"
-_NO_NAME = "the corpus knows no subject that the question names"
-_NO_TRIPLE = "no triples of the subjects named answer the question"
-_UNDECIDED = "what is known does not decide it: {}"
-_POOR_FIT = "the triples that fit best fit the wording with {:.2f}; {:.2f} is needed"
-_UNSAID = "no triple that leads to an answer speaks of {}"
-_SEVERAL = "the question can mean several subjects: {}"
-_RIVAL = "{!r} fits the wording as well"
-_OF_ITS_TIME = "the question asks what holds at a time, which no triple tells"
-_UNVERIFIED = "a triple could not be quoted from the corpus"
-
 
 class _Analysis(NamedTuple):
     """What became of a question.
@@ -65,13 +53,13 @@ class _Analysis(NamedTuple):
     Attributes:
         found: what may answer it, best fit first.
         events: what was left out.
-        doubt: why nothing of it is an answer; "" where the first is.
+        doubt: why nothing of it is an answer; None where the first is.
         query: what was looked up, in words: the names found, and the triples that fit best.
     """
 
     found: Sequence[TripleAnswer]
-    events: Sequence[str]
-    doubt: str
+    events: Sequence[Fact]
+    doubt: Fact | None
     query: str = ""
 
 
@@ -87,7 +75,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
             citations=(),
             status=Status.NOT_FOUND,
             trace=toolkit.trace,
-            doubt=analysis.doubt,
+            doubts=(analysis.doubt,),
             derivation=Derivation(()),
         )
     best = analysis.found[0]
@@ -95,16 +83,16 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     toolkit.note(ANALYSIS, analysis.events, hits, perf_counter() - since, query=analysis.query)
     numbers = {one.passage_id: at for at, one in enumerate(citations, 1) if one.verified}
     steps = tuple(_step(fact, numbers.get(fact.passage_id, 0)) for fact in best.facts)
-    doubts = [_RIVAL.format(rival.text) for rival in _rivals(analysis.found)[:1]]
-    doubts += [best.doubt] if best.doubt else []
-    doubts += [_OF_ITS_TIME] if asks_for_time(case.query.text) else []
-    doubts += [] if all(step.citation for step in steps) else [_UNVERIFIED]
+    rivals = _rivals(analysis.found)[:1]
+    doubts = [*(Fact(FactKind.RIVAL, answer=rival.text) for rival in rivals), *best.doubts]
+    doubts += [Fact(FactKind.OF_A_TIME)] if asks_for_time(case.query.text) else []
+    doubts += [] if all(step.citation for step in steps) else [Fact(FactKind.TRIPLE_NOT_QUOTED)]
     return Answer(
         text=best.text,
         citations=citations,
         status=Status.UNSUPPORTED if doubts else Status.SUPPORTED,
         trace=toolkit.trace,
-        doubt="; ".join(doubts),
+        doubts=tuple(doubts),
         derivation=Derivation(steps, (best.computed,) if best.computed else ()),
     )
 
@@ -117,7 +105,8 @@ def _analysed(question: Query, toolkit: Toolkit) -> _Analysis:
         lookups = TripleLookups(store.knowledge)
         asked = read(lookups, question.text.strip())
         if is_negated(masked(asked.text, asked.names)):
-            return _Analysis((), [*events, *lookups.events], _NEGATED, _looked_up(asked, ()))
+            events += lookups.events
+            return _Analysis((), events, Fact(FactKind.NEGATED), _looked_up(asked, ()))
         found = _ranked([*compared(lookups, asked), *chained(lookups, asked)])
     events += dict.fromkeys(lookups.events)
     return _Analysis(
@@ -125,23 +114,23 @@ def _analysed(question: Query, toolkit: Toolkit) -> _Analysis:
     )
 
 
-def _left_out(question: Query) -> list[str]:
+def _left_out(question: Query) -> list[Fact]:
     """What of a query the method does not look at."""
     events = []
     if question.options:
-        events.append("the options were not looked at")
+        events.append(Fact(FactKind.OPTIONS_IGNORED))
     if question.filters != Filters():
-        events.append("the filters were not applied: triples of the whole corpus were looked up")
+        events.append(Fact(FactKind.FILTERS_IGNORED))
     return events
 
 
-def _refusal(question: Query) -> str:
-    """Why a question is not analysed at all; "" where it is."""
+def _refusal(question: Query) -> Fact | None:
+    """Why a question is not analysed at all; None where it is."""
     if language_of(question.text) != "ja":
-        return _ENGLISH
+        return Fact(FactKind.NOT_JAPANESE)
     if len(question.text) > _LONGEST:
-        return _LONG.format(len(question.text), _LONGEST)
-    return ""
+        return Fact(FactKind.QUESTION_LONG, n=len(question.text), most=_LONGEST)
+    return None
 
 
 def _ranked(found: Iterable[TripleAnswer]) -> list[TripleAnswer]:
@@ -149,21 +138,23 @@ def _ranked(found: Iterable[TripleAnswer]) -> list[TripleAnswer]:
     return sorted(found, key=lambda one: (bool(one.unsaid), -one.fit))
 
 
-def _refused(asked: NamedQuestion, found: Sequence[TripleAnswer], undecided: Sequence[str]) -> str:
-    """Why what was found is no answer; "" where it is."""
+def _refused(
+    asked: NamedQuestion, found: Sequence[TripleAnswer], undecided: Sequence[Fact]
+) -> Fact | None:
+    """Why what was found is no answer; None where it is."""
     if undecided and not (found and found[0].fit >= LEAST_FIT and not found[0].unsaid):
-        return _UNDECIDED.format(undecided[0])
+        return undecided[0]
     if not found:
-        return _NO_TRIPLE if asked.names else _NO_NAME
+        return Fact(FactKind.NO_TRIPLE if asked.names else FactKind.NO_NAME)
     if found[0].fit < LEAST_FIT:
-        return _POOR_FIT.format(found[0].fit, LEAST_FIT)
+        return Fact(FactKind.POOR_FIT, fit=found[0].fit, needed=LEAST_FIT)
     if found[0].unsaid:
-        return _UNSAID.format("、".join(f"「{word}」" for word in found[0].unsaid))
+        return Fact(FactKind.UNSAID, words=found[0].unsaid)
     for rival in _rivals(found):
         meant = {one.facts[0].triple.subject for one in (found[0], rival)}
         if len(meant) > 1:
-            return _SEVERAL.format("、".join(sorted(meant)))
-    return ""
+            return Fact(FactKind.SEVERAL_SUBJECTS, subjects=tuple(sorted(meant)))
+    return None
 
 
 def _rivals(found: Sequence[TripleAnswer]) -> list[TripleAnswer]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from localrag.corpus.knowledge import Mention
 from localrag.corpus.naming import stands_alone, words_of
 from localrag.corpus.types import Triple
+from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.methods.staged_symbolic.lookups import TripleLookups
 from localrag.reading.units import UNITS
@@ -60,7 +61,7 @@ def read(lookups: TripleLookups, question: str) -> NamedQuestion:
         if _is_free(mention, names) and _is_joined(text, mention, names):
             names.append(mention)
     if len(names) > _MOST_NAMES:
-        lookups.events.append(f"{len(names)} names: the first {_MOST_NAMES} were looked up")
+        lookups.events.append(Fact(FactKind.FIRST_NAMES, n=len(names), most=_MOST_NAMES))
     return NamedQuestion(question, text, offsets, tuple(sorted(names)[:_MOST_NAMES]))
 
 

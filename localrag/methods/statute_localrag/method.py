@@ -29,8 +29,9 @@ from pydantic import BaseModel, Field, create_model
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
+from localrag.facts import Fact, FactKind
 from localrag.methods.agreement.evidence import LawText, provisions_found
-from localrag.methods.agreement.judging import HELD_OUT, is_held_out, judge
+from localrag.methods.agreement.judging import is_held_out, judge
 from localrag.methods.choices import labelled
 from localrag.methods.polarity import Polarity, polarity_of
 from localrag.methods.statute_localrag.verdicts import (
@@ -55,9 +56,6 @@ from localrag.statutes.citations import find_citations
 from localrag_indexes.analysis.normalize import compact
 from localrag_indexes.fusion import reciprocal_rank_fusion
 from localrag_models.chat import Message
-
-_UNDECIDED = "the quotations do not single an option out"
-_ELIMINATED = "the quotations speak against the other options only"
 
 MERGE, DECIDE = "merge", "decide"
 """Stages: one ranking for an option out of both searches; how the option was chosen."""
@@ -98,8 +96,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     asked, polarity = case.query, polarity_of(case.query.text)
     turned = replace(asked, text=affirmed(asked.text))
     if polarity_of(turned.text) is not Polarity.AGREES:
-        event = "the question cannot be turned: the model sees that it asks for what deviates"
-        toolkit.note(DECIDE, [event])
+        toolkit.note(DECIDE, [Fact(FactKind.NOT_TURNED)])
     evidence = gather(toolkit, asked)
     findings = {
         label: _findings(toolkit, turned, label, option, evidence[label])
@@ -111,9 +108,9 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     claims, citations = claims_of(findings, language_of(asked.text))
     made = toolkit.answer(asked, chosen, claims, citations)
     if left == [chosen] and verdicts[chosen] is wanted(polarity):
-        return replace(made, status=Status.SUPPORTED, doubt="")
-    doubt = _ELIMINATED if left == [chosen] else _UNDECIDED
-    return replace(made, status=Status.UNSUPPORTED, doubt=doubt)
+        return replace(made, status=Status.SUPPORTED, doubts=())
+    doubt = Fact(FactKind.ELIMINATED if left == [chosen] else FactKind.UNDECIDED)
+    return replace(made, status=Status.UNSUPPORTED, doubts=(doubt,))
 
 
 def gather(toolkit: Toolkit, asked: Query) -> dict[str, OptionEvidence]:
@@ -129,7 +126,7 @@ def gather(toolkit: Toolkit, asked: Query) -> dict[str, OptionEvidence]:
             cited = _cited(store, asked.text, option, own)
         if cited is not None:
             rest = [hit for hit in hits if hit.passage.id != cited.id]
-            reason = "the provision whose place the option is"
+            reason = Fact(FactKind.PLACE_OF_OPTION)
             hits = [Hit(cited, hits[0].score, 1, MERGE, reason), *rest]
         shown = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits[:_SHOWN], 1))
         toolkit.note(MERGE, (), shown, subject=subject)
@@ -176,12 +173,17 @@ def _cited(store: CorpusStore, question: str, option: str, own: Retrieval) -> Pa
         == (place.division, place.article)
     ]
     # The question may name an article of the same number in another law.
-    named = [hit for hit in articles if hit.reason.endswith(citations[-1].text)] or articles
+    named = [hit for hit in articles if _naming(hit).endswith(citations[-1].text)] or articles
     if not named:
         return None
     law_id = named[0].passage.document_id
     # The items of an article of one paragraph are cited without it: 第2条第3号.
     return store.at(law_id, place) or store.at(law_id, replace(place, paragraph="1"))
+
+
+def _naming(hit: Hit) -> str:
+    """The words that name a provision; it is a hit of the stage that resolves them."""
+    return str(hit.reason.fields["other"]) if hit.reason else ""
 
 
 def _findings(
@@ -190,8 +192,7 @@ def _findings(
     """Steps 2 and 3: what the model finds about an option, its quotations put in by code."""
     subject, cited = f"option {label}", evidence.cited
     if not evidence.hits:
-        event = "there was no source to show: the model was not asked about it"
-        toolkit.note(EVIDENCE, [event], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(FactKind.NOT_ASKED_OF)], subject=subject)
         return []
 
     def messages(sentences: Sequence[Sentence]) -> tuple[Message, ...]:
@@ -255,7 +256,7 @@ def _untied(
     turn = 1 if polarity_of(asked.text) is Polarity.AGREES else -1
     options = dict(labelled(asked.options))
     if is_held_out(asked.text, asked.options):
-        toolkit.note(DECIDE, [HELD_OUT])
+        toolkit.note(DECIDE, [Fact(FactKind.HELD_OUT)])
     judgements = judge(asked.text, asked.options, _provisions(toolkit, evidence))
     # Rounded: in another order of the options the same sums differ in their last digits.
     agreement = {label: round(one.share, 9) for label, one in zip(options, judgements, strict=True)}
@@ -264,12 +265,12 @@ def _untied(
         left, key=lambda label: (agreement[label], support[label], options[label]), reverse=True
     )
     if agreement[first] > agreement[second]:
-        means = "by how far the options agree with the evidence, as code compares them"
+        means = FactKind.CHOSEN_BY_AGREEMENT
     elif support[first] > support[second]:
-        means = "by how highly retrieval holds what the options find"
+        means = FactKind.CHOSEN_BY_RETRIEVAL
     else:
-        means = "arbitrarily, for nothing tells the options apart"
-    toolkit.note(DECIDE, [f"{_UNDECIDED}, and one was chosen {means}"])
+        means = FactKind.CHOSEN_ARBITRARILY
+    toolkit.note(DECIDE, [Fact(means)])
     return first
 
 

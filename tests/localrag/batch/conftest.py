@@ -13,13 +13,15 @@ import pytest
 from localrag.batch import BatchReport, run
 from localrag.batch.types import Event
 from localrag.config import load
-from localrag.facts import Fact
+from localrag.facts import Fact, FactKind
 from localrag.reading.types import Answer, Citation, Status
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import ModelCall, Query, StageRecord, Trace
 from localrag.workspace import Workspace
 
 Behaviour = Callable[[str], None]
+
+LEFT_OUT = Fact(FactKind.NO_SUCH_LAW, name="渡し舟法")
 
 
 @dataclass
@@ -48,7 +50,7 @@ class Scripted:
         self.behave(query.text)
         watch.require()
         quote = Citation("page#1", query.text, 0, len(query.text), "頁", verified=True)
-        stage = StageRecord("lexical", (), 0.001, ("left out",) if "note" in query.text else ())
+        stage = StageRecord("lexical", (), 0.001, (LEFT_OUT,) if "note" in query.text else ())
         call = ModelCall("tiny", prompt=100, cached=80, completion=7, seconds=0.5)
         return Answer(query.text, (quote,), Status.SUPPORTED, Trace((stage,), (call,)))
 

@@ -70,7 +70,13 @@ def test_every_row_has_its_answer(bench: Any, scripted: Any) -> None:
             "seconds": 0.001,
         }
     ]
-    assert answered["trace"]["events"] == ["left out"]
+    assert answered["trace"]["events"] == [
+        {
+            "kind": "no-such-law",
+            "fields": {"name": "渡し舟法"},
+            "words": "the corpus has no law called 渡し舟法",
+        }
+    ]
     assert answered["trace"]["calls"][0]["cached"] == 80
     assert answered["seconds"] >= 0
     assert (failed["row"], failed["status"], failed["id"]) == (2, "failed", None)
@@ -234,13 +240,13 @@ def test_a_row_that_fails_does_not_stop_the_others(bench: Any, scripted: Any) ->
 
 def test_a_failed_row_keeps_what_was_done_for_it(bench: Any, scripted: Any) -> None:
     cut = ModelUnusable("cut short", "", kind="ReplyInvalid", transient=False)
-    call = ModelCall("tiny", 100, 80, 7, 0.5, "verdict a", "cut short")
+    call = ModelCall("tiny", 100, 80, 7, 0.5, "verdict a", Fact(FactKind.REPLY_CUT, n=7))
     bench.ask(*TEXTS[:2])
     failing = fail_on(TEXTS[0], error=Unanswered(cut, Trace(calls=(call,))))
     report = bench.run(scripted(behave=failing))
     failed = bench.rows[0]
     assert (failed["status"], failed["error"]["type"]) == ("failed", "ReplyInvalid")
-    assert failed["trace"]["calls"][0]["problem"] == "cut short"
+    assert failed["trace"]["calls"][0]["problem"]["kind"] == "reply-cut"
     assert report.spent.prompt == 200, "what was spent on it counts"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from localrag.cli.render import print_answer
 from localrag.corpus.types import Triple
+from localrag.facts import Fact, FactKind
 from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Trace
 
@@ -89,14 +90,14 @@ def test_what_was_not_found_and_what_is_remembered_is_told(
         Step("師は", "佐藤", "師", tried=(Stage.KNOWLEDGE, Stage.DOCUMENTS)),
         Step("年は", "Answer3", "生年"),
     )
-    rejected = Citation("d#1", "8m", label="橋", problem="the passage does not hold the object")
+    rejected = Citation("d#1", "8m", label="橋", problem=Fact(FactKind.OBJECT_NOT_HELD))
     print_answer(
         Answer(
             "",
             (rejected,),
             Status.NOT_FOUND,
             Trace(),
-            doubt="query 3 was found at no stage",
+            doubts=(Fact(FactKind.FOUND_AT_NO_STAGE, n=3),),
             derivation=Derivation(steps),
         )
     )

@@ -8,10 +8,13 @@ import pytest
 
 from localrag.conversations.store import Conversations
 from localrag.corpus.types import Locator, Passage, Triple
+from localrag.facts import Fact, FactKind
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
 from localrag.retrieval.model import Hit, ModelCall, StageRecord, Trace
 from localrag.workspace import Workspace
+
+OFF = Fact(FactKind.LEXICAL_OFF)
 
 
 @pytest.fixture
@@ -37,19 +40,19 @@ def answer() -> Callable[..., Answer]:
             *(Locator(article="8", paragraph="1"), 10, 15),
             triple=triple,
         )
-        hit = Hit(passage, float("inf"), 1, "lexical", "第八条 in the question")
+        hit = Hit(passage, float("inf"), 1, "lexical", Fact(FactKind.NAMED, other="第八条"))
         values: dict[str, Any] = {
             "text": "二メートル",
             "citations": (
                 Citation(
                     *("F1#8.1", "渡し守は", 10, 14, "渡し舟法 第八条", "2118-04-01"), verified=True
                 ),
-                Citation("F1#9", "ない文", problem="the passage does not hold the quote"),
+                Citation("F1#9", "ない文", problem=Fact(FactKind.QUOTE_NOT_HELD)),
             ),
             "status": Status.UNSUPPORTED,
             "trace": Trace(
-                (StageRecord("lexical", (hit,), 0.1, ("left out",), "option a", "水位"),),
-                (ModelCall("tiny", 12, None, 3, 0.5, "verdict a", "not JSON"),),
+                (StageRecord("lexical", (hit,), 0.1, (OFF,), "option a", "水位"),),
+                (ModelCall("tiny", 12, None, 3, 0.5, "verdict a", Fact(FactKind.REPLY_CUT, n=3)),),
             ),
             "claims": (
                 Claim(
@@ -61,7 +64,7 @@ def answer() -> Callable[..., Answer]:
             ),
             "absent": ("会社法",),
             "label": "b",
-            "doubt": "one claim rests on nothing",
+            "doubts": (Fact(FactKind.NOT_QUOTED),),
             "derivation": Derivation(
                 (
                     Step(

@@ -1,5 +1,6 @@
 """The file of conversations: processes that are killed, others beside, damage, full disks."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -16,6 +17,7 @@ from localrag.conversations.model import TurnState
 from localrag.conversations.schema import CONVERSATIONS
 from localrag.conversations.store import Conversations
 from localrag.errors import BusyError, StorageError, StoreError
+from localrag.facts import Fact, FactKind, told
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.model import Query
 from localrag.workspace import Workspace
@@ -109,7 +111,7 @@ def test_a_file_that_is_locked_for_long(
 @pytest.mark.parametrize(
     ("body", "cause"),
     [
-        ('{"version": 3, "answer": "of another kind"}', "A newer localrag wrote this answer"),
+        ('{"version": 4, "answer": "of another kind"}', "A newer localrag wrote this answer"),
         ('{"version": 1, "answer": {"text": "x"}}', "This answer is damaged"),
         ("", "This answer is damaged"),
         ("\x00\x00", "This answer is damaged"),
@@ -141,13 +143,25 @@ def test_what_was_supported_before_claims_were_checked_no_longer_is(answer: Make
         supported = answer(**{"status": Status.SUPPORTED, "label": "", "derivation": None} | parts)
         now = kept.answer_as_kept(supported)
         assert kept.kept_answer(now).status is Status.SUPPORTED
-        return kept.kept_answer(now.replace('"version":2', '"version":1'))
+        return kept.kept_answer(now.replace('"version":3', '"version":1'))
 
     assert read(claims=()).status is Status.QUOTED
-    unchecked = read(doubt="")
+    unchecked = read(doubts=())
     assert unchecked.status is Status.UNSUPPORTED
-    assert "did not check them" in unchecked.doubt
+    assert unchecked.doubts == (Fact(FactKind.UNCHECKED),)
     assert read(label="b").status is Status.SUPPORTED, "an option was chosen as it is today"
+
+
+def test_the_words_that_the_second_version_stored_are_told(answer: MakeAnswer) -> None:
+    now = json.loads(kept.answer_as_kept(answer(doubts=())))
+    now["version"] = 2
+    now["answer"]["doubt"] = "query {1} was not asked"
+    now["answer"]["citations"][1]["problem"] = "the quote is empty"
+    now["answer"]["trace"]["stages"][0]["events"] = ["left out"]
+    read = kept.kept_answer(json.dumps(now))
+    assert told(read.doubts) == "query {1} was not asked"
+    assert str(read.citations[1].problem) == "the quote is empty"
+    assert told(read.trace.events) == "left out"
 
 
 def test_a_question_that_cannot_be_read_is_told(conversations: Conversations) -> None:

@@ -10,6 +10,7 @@ from localrag.conversations.exporting import FileExistsAlready, export, file_nam
 from localrag.conversations.store import Conversations
 from localrag.conversations.wording import WORDINGS
 from localrag.errors import NotFoundError, StorageError, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.reading.checking import MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.model import Query, Trace
@@ -42,7 +43,7 @@ def test_everything_an_answer_says_is_written(
         "## Question 1\n> 定員は？\\\n> また水位は？\n- a: 十人\n- b: \\*十二人\\*\n",
         "laws · statute-options · qwen3-8b · 20",
         " · 4.2 s\n**Not in this corpus:** 会社法\n**Unsupported: ",
-        "one claim rests on nothing\n**b** 二メートル\n",
+        "an option was chosen, but no provision is quoted for it\n**b** 二メートル\n",
         "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code cites these sentences: ",
         "  - this figure is not in what it cites: 二メートル\n",
         "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
@@ -116,12 +117,12 @@ def test_hostile_texts_stay_in_their_place(
     hostile = "x\n\n# Heading\n</details>\n[a](b)\x1b[2J"
     talk = conversations.new(hostile).id
     turn = conversations.begin(talk, Query(hostile, (hostile,)), hostile, hostile, hostile)
-    citation = Citation("a`#1", hostile, label=hostile, problem=hostile)
+    citation = Citation("a`#1", hostile, label=hostile, problem=Fact(FactKind.SAID, words=hostile))
     conversations.finish(
         turn.id,
         answer(
             text=hostile, citations=(citation,), claims=(Claim(hostile, (1,)),),
-            label=hostile, doubt=hostile, derivation=None,
+            label=hostile, doubts=(Fact(FactKind.SAID, words=hostile),), derivation=None,
         ),
         1,
     )  # fmt: skip

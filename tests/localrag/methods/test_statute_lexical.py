@@ -10,6 +10,7 @@ import pytest
 
 from localrag.config import load
 from localrag.errors import UsageError
+from localrag.facts import told
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.methods.types import Calls
@@ -118,14 +119,14 @@ def test_what_nothing_tells_apart_is_called_arbitrary(play: Play) -> None:
     asked = Query("凧揚げ規制法について、正しいものはどれか。", ("木星", "金星", "土星"))
     answer = play(NAME, asked).answer
     assert answer.status is Status.UNSUPPORTED
-    assert "arbitrarily" in answer.doubt
+    assert "arbitrarily" in told(answer.doubts)
 
 
 def test_how_probable_the_choice_is_says_why_it_is_not_supported(
     play: Play, question: Query
 ) -> None:
     answer = play(NAME, question).answer
-    assert answer.doubt.startswith("the option is held right with ")
+    assert told(answer.doubts).startswith("the option is held right with ")
     assert "見込み" in answer.claims[0].text
 
 

@@ -57,4 +57,4 @@ def test_what_the_passage_does_not_say_is_rejected(
 ) -> None:
     found = verify(store, Citation(passage, quote, verified=True))
     assert not found.verified
-    assert problem in found.problem
+    assert problem in str(found.problem)

@@ -135,7 +135,7 @@ def test_a_penalty_is_found_by_the_provision_whose_breach_it_punishes(laws: Retr
     retrieval = laws.search(Query("灯台船の飲酒運転の罰則"))
     first = retrieval.hits[0]
     assert (first.passage.id, first.punishes) == (f"{ACT}#10", f"{ACT}#2")
-    assert first.reason.startswith("punishes a breach of 灯台船法 第二条")
+    assert str(first.reason).startswith("punishes a breach of 灯台船法 第二条")
     link = retrieval.links[0]
     assert (link.kind, link.unit, link.other) == (LinkKind.PUNISHES, f"{ACT}#10", f"{ACT}#2")
     assert laws.store.text(ACT, link.position).startswith("第二条第一項")

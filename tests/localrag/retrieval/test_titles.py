@@ -55,7 +55,7 @@ def test_a_page_is_found_by_its_title_in_the_text_of_another(pages: Workspace) -
     first, second, *_ = found.hits
     assert first.passage.header.startswith("The Ferry of Otowa")
     assert second.passage.header.startswith("Anna Brandt")
-    assert second.reason == f"named in {first.passage.header}"
+    assert str(second.reason) == f"named in {first.passage.header}"
     assert second.stage == "expand"
     assert second.score < first.score
 

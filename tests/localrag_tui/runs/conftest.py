@@ -17,6 +17,7 @@ from localrag.evaluation import record, report
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import plan
 from localrag.evaluation.runner import evaluate
+from localrag.facts import Fact, FactKind
 from localrag.reading.types import Answer, Citation, Status
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.model import Query, Trace
@@ -44,7 +45,9 @@ class _Scripted:
         end = self._passage.start + 3
         quote = self._passage.text[:3]
         held = Citation(self._passage.id, quote, self._passage.start, end, "第一条", verified=True)
-        rejected = Citation(self._passage.id, HOSTILE, 0, 0, "第二条", problem="not there")
+        rejected = Citation(
+            self._passage.id, HOSTILE, 0, 0, "第二条", problem=Fact(FactKind.QUOTE_NOT_HELD)
+        )
         return Answer(f"{query.text} {HOSTILE}", (held, rejected), Status.SUPPORTED, Trace((), ()))
 
 

@@ -3,6 +3,7 @@
 from rich.cells import cell_len
 
 from localrag.corpus.types import Locator, Passage
+from localrag.facts import Fact, FactKind
 from localrag.retrieval.model import Hit, StageRecord
 from localrag_tui.search.row import HitRow
 from localrag_tui.search.stage_row import StageRow, found_by, journey
@@ -30,7 +31,10 @@ def test_the_first_match_is_in_view():
 
 
 def test_why_it_was_found_is_told_with_its_place():
-    row = HitRow(hit(reason="fills in 渡し舟法 第二条"), place=("第一章　総則", "第一節"))
+    row = HitRow(
+        hit(reason=Fact(FactKind.FILLS_IN, other="渡し舟法 第二条")),
+        place=("第一章　総則", "第一節"),
+    )
     assert lines(row, 100)[2] == (
         "    expanded  ·  score 1.250  ·  fills in 渡し舟法 第二条  ·  第一章　総則 › 第一節"
     )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from textual.containers import HorizontalScroll
 
+from localrag.facts import Fact, FactKind
 from localrag.retrieval.model import Trace
 from localrag_tui.library import Library
 from localrag_tui.search.stages import Ranking
@@ -71,7 +72,9 @@ async def test_a_stage_that_was_left_out_says_why(workbench, until, shown, searc
     async def without_words(library, query, k=None):
         found = await search(library, query, k)
         first, words, *others = found.trace.stages
-        words = replace(words, hits=(), events=("search by [red]words[/red] is off",))
+        words = replace(
+            words, hits=(), events=(Fact(FactKind.SAID, words="search by [red]words[/red] is off"),)
+        )
         return replace(found, trace=Trace((first, words, *others)))
 
     monkeypatch.setattr(Library, "search", without_words)

@@ -212,8 +212,8 @@ class Evidence(Vertical):
         for record in stages:
             rows.append((_heading(record), None))
             for hit in record.hits:
-                remarks = filter(None, (one_line(hit.reason), provenance("", beside=hit.beside)))
-                reason = "".join(f"  ({remark})" for remark in remarks)
+                why = (one_line(str(hit.reason or "")), provenance("", beside=hit.beside))
+                reason = "".join(f"  ({words})" for words in filter(None, why))
                 text = Content.assemble(
                     (f"{hit.rank:>3} {hit.score:>7.3f}  ", "$foreground-muted"),
                     content(one_line(hit.passage.header)),
@@ -245,5 +245,5 @@ def _heading(record: StageRecord) -> Content:
         content(f"  {hits}, {record.seconds * 1000:.1f} ms", "$foreground-muted"),
     )
     for event in record.events:
-        text += content("\n" + _("note: {event}").format(event=_(event)), "$foreground-muted")
+        text += content("\n" + _("note: {event}").format(event=event), "$foreground-muted")
     return text

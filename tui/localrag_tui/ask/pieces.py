@@ -13,9 +13,16 @@ from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, 
 from localrag.retrieval.model import Query
 from localrag_tui.ask import wording
 from localrag_tui.ask.progress import Progress
-from localrag_tui.remarks import looked_up, remark
-from localrag_tui.shown import content
-from localrag_tui.wording import STATUSES, duration, mismatch, moved, provenance, size
+from localrag_tui.shown import content, one_line
+from localrag_tui.wording import (
+    STATUSES,
+    duration,
+    looked_up,
+    mismatch,
+    moved,
+    provenance,
+    size,
+)
 from localrag_tui.work.answering import Opening, Read
 
 # Characters of a quotation and of a question that are shown; the source and a copy have all of it.
@@ -163,7 +170,7 @@ def _answer(answer: Answer) -> Iterator[Piece]:
     for everyday in answer.trace.wordings:
         yield Piece(content(looked_up(everyday), _QUIET), "note")
     for event in dict.fromkeys(answer.trace.events):
-        yield Piece(content(_("note: {event}").format(event=remark(event)), _QUIET), "note")
+        yield Piece(content(_("note: {event}").format(event=one_line(str(event))), _QUIET), "note")
 
 
 def _claim(answer: Answer, claim: Claim) -> Piece:

@@ -1,9 +1,10 @@
 """What localrag says of an answer, in the language of the interface."""
 
+from localrag.facts import told
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Answer, Citation, Stage, Status, Step
 from localrag.retrieval.model import StageRecord, Trace
-from localrag_tui.remarks import remark
+from localrag_tui.shown import one_line
 from localrag_tui.wording import duration, stage
 
 _SOURCES = {
@@ -16,8 +17,8 @@ _SOURCES = {
 def verdict(answer: Answer) -> str:
     """Why the answer has its status."""
     quotations = sum(citation.verified for citation in answer.citations)
-    if answer.doubt and answer.status is not Status.SUPPORTED:
-        return remark(answer.doubt)
+    if answer.doubts and answer.status is not Status.SUPPORTED:
+        return one_line(told(answer.doubts))
     if answer.status is Status.NOT_FOUND and answer.trace.calls:
         shown = len(answer.trace.stages[-1].hits) if answer.trace.stages else 0
         return ngettext(
@@ -52,7 +53,7 @@ def verdict(answer: Answer) -> str:
 
 def rejection(citation: Citation) -> str:
     """Why a quotation was rejected; "" where it was not, or nobody said."""
-    return "" if citation.verified or not citation.problem else remark(citation.problem)
+    return "" if citation.verified or not citation.problem else one_line(str(citation.problem))
 
 
 def origin(step: Step) -> str:

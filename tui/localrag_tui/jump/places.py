@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from localrag.corpus.types import Locator, Passage
 from localrag.language import _
-from localrag_tui.remarks import remark
+from localrag_tui.shown import one_line
 from localrag_tui.spot import Spot
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _missing(store: "CorpusStore", names: "LawNames", missing: "list[Resolution]
 
 def _cause(store: "CorpusStore", missing: "Resolution") -> str:
     if not missing.nearest:
-        return remark(f"{missing.text}: {missing.problem}")
+        return one_line(str(missing.problem))
     date = store.document(missing.nearest[0].law_id).metadata.get("date", "")
     if not date:
         return _("{provision} is not in the text.").format(provision=missing.text)

@@ -1,6 +1,7 @@
 """One row of a run: the question, and its answer with the citations, or why it has none."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -12,9 +13,9 @@ from textual.widgets.option_list import Option
 
 from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
+from localrag.facts import facts_of, told
 from localrag.language import N_, _
 from localrag.methods.choices import LABELS
-from localrag_tui.remarks import remark
 from localrag_tui.runs.wording import outcome
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
@@ -136,8 +137,8 @@ def _parts(row: Mapping[str, Any]) -> Iterator[Content]:
         yield Content("\n").join(line for claim in claims for line in _claim(claim))
     elif row.get("answer"):
         yield content(str(row["answer"]))
-    if row.get("doubt"):
-        yield Content.styled(remark(str(row["doubt"])), "$text-warning")
+    if doubts := _told(row.get("doubt")):
+        yield Content.styled(doubts, "$text-warning")
 
 
 def _claim(claim: Mapping[str, Any]) -> Iterator[Content]:
@@ -156,10 +157,17 @@ def _option(number: int, citation: Mapping[str, Any]) -> Option:
     quote = one_line(str(citation.get("quote", "")))
     if citation.get("verified"):
         return Option(Content.assemble(head, f"{_provenance(citation)}  {quote}"))
-    problem = remark(str(citation.get("problem", "")))
+    problem = _told(citation.get("problem"))
     return Option(
         Content.assemble(head, (f"  {_('rejected')}: {problem}", "$text-error"), f"  {quote}")
     )
+
+
+def _told(stored: object) -> str:
+    """The words of facts in a row, which may have been written by hand."""
+    with suppress(ValueError):
+        return one_line(told(facts_of(stored)))
+    return one_line(str(stored))
 
 
 def _provenance(citation: Mapping[str, Any]) -> str:

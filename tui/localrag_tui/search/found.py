@@ -12,10 +12,10 @@ from textual.message import Message
 from textual.widgets import ContentSwitcher, OptionList, Static
 
 from localrag.errors import LocalragError
+from localrag.facts import Fact
 from localrag.language import ngettext
 from localrag.retrieval.model import Hit, Query, Retrieval, Trace
 from localrag_tui.library import Library
-from localrag_tui.remarks import looked_up
 from localrag_tui.search import words
 from localrag_tui.search.explaining import explain
 from localrag_tui.search.guidance import Guidance
@@ -23,6 +23,7 @@ from localrag_tui.search.places import short_place
 from localrag_tui.search.results import Results
 from localrag_tui.search.stage_row import journey
 from localrag_tui.search.stages import StageColumns
+from localrag_tui.wording import looked_up
 from localrag_tui.work.latest import Latest
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ class FoundView(Vertical):
             note = Content(journey(found.trace.stages, moved.passage.id))
         else:
             besides = map(looked_up, found.trace.wordings)
-            told = (*filter(None, [self._notice]), *found.trace.events, *besides)
+            told: list[Fact | str] = [*filter(None, [self._notice]), *found.trace.events, *besides]
             note = words.events(told)
         figures = ""
         if found.hits:

@@ -8,7 +8,6 @@ from textual.content import Content
 
 from localrag.language import _
 from localrag.retrieval.model import Hit
-from localrag_tui.search import words
 from localrag_tui.search.places import fitted
 from localrag_tui.shown import cut, harmless, one_line
 from localrag_tui.widgets.adaptive import AdaptiveRow
@@ -76,7 +75,7 @@ class HitRow(AdaptiveRow):
         parts = list(self._ways) or [stage(hit.stage)]
         parts.append(_("score {score}").format(score=f"{hit.score:.3f}"))
         if hit.reason:
-            parts.append(words.reason(hit.reason))
+            parts.append(one_line(str(hit.reason)))
         if hit.beside:
             parts.append(provenance("", beside=True))
         if self._place:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from localrag.facts import told
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.prompts import Language, prompt
 from localrag.reading.types import Status
@@ -34,11 +35,11 @@ def read(object_: str, hit: int = 1) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("fields", "event"),
     [
-        ({"sides": {1: "黒潮レン"}}, "fewer than two sides were named: the model answers"),
+        ({"sides": {1: "黒潮レン"}}, "fewer than two sides were named"),
         ({"sides": {1: "黒潮レン", 5: "青凪ハル"}}, "fewer than two sides were named"),
         (
             {"sides": {1: "黒潮レン", 2: "青凪ハル"}, "claimed": 3},
-            "query 3, which is claimed, is no side: the model answers",
+            "query 3, which is claimed, is no side",
         ),
         (
             {"sides": {1: "青凪ハル", 2: "黒潮レン"}},
@@ -57,8 +58,8 @@ def test_a_comparison_that_makes_no_sense_is_left_to_the_model(
     played = staged(OLDER, reply, FIRST, FIRST, {"answer": "青凪ハル"})
     assert played.answer.text == "青凪ハル"
     assert played.answer.derivation.computed == ()
-    assert played.answer.doubt == CONCLUDED.format("青凪ハル")
-    assert any(one.startswith(event) for one in played.trace.events)
+    assert told(played.answer.doubts) == CONCLUDED.format("青凪ハル")
+    assert any(str(one).startswith(event) for one in played.trace.events)
 
 
 def test_a_query_that_gives_two_sides_is_left_to_the_model(staged: Staged, split: Split) -> None:
@@ -67,7 +68,7 @@ def test_a_query_that_gives_two_sides_is_left_to_the_model(staged: Staged, split
         {"query": n, "name": name} for n, name in [(1, "黒潮レン"), (1, "黒潮"), (2, "青凪ハル")]
     ]
     played = staged(OLDER, reply, FIRST, FIRST, {"answer": "青凪ハル"})
-    assert "query 1 gives two sides: the model compares" in played.trace.events
+    assert "query 1 gives two sides: the model compares" in map(str, played.trace.events)
     assert played.answer.status is Status.UNSUPPORTED
 
 
@@ -78,8 +79,8 @@ def test_sides_with_one_name_are_not_told_apart(staged: Staged, split: Split, cl
     reply = split(BORN_AONAGI, BORN_KURO, began, comparison="younger", sides=sides, claimed=claimed)
     late = {"triple": read("2003年5月10日")["triple"]}
     played = staged(OLDER, reply, FIRST, FIRST, NONE, late, {"answer": "黒潮レン"}, stages="1-3")
-    event = "'黒潮レン' is the name of several sides: the model answers"
-    assert event in played.trace.events
+    event = "'黒潮レン' is the name of several sides"
+    assert event in map(str, played.trace.events)
     assert played.answer.derivation.computed == ()
 
 
@@ -94,7 +95,7 @@ def test_sides_called_after_each_other_are_left_to_the_model(staged: Staged, spl
     question = "『砂の時計』と『砂の時計 完結編』、先に公開されたのは？"
     played = staged(question, reply, FIRST, NONE, late, {"answer": "砂の時計"}, stages="1-3")
     assert played.answer.derivation.computed == ()
-    assert any("but its side is called '砂の時計 完結編'" in e for e in played.trace.events)
+    assert any("but its side is called '砂の時計 完結編'" in str(e) for e in played.trace.events)
 
 
 @pytest.mark.parametrize(("sides", "computed"), [((1, 2), True), ((2, 1), False)])
@@ -129,8 +130,8 @@ def test_sides_called_after_the_answers_of_each_other_are_left_to_the_model(
     reply = split(*queries, comparison="older", sides={3: "青凪ハル", 4: "黒潮レン"})
     question = "『青い灯台』と『砂の時計』の監督、年上なのはどちらですか？"
     played = staged(question, reply, FIRST, FIRST, FIRST, FIRST, {"answer": "青凪ハル"})
-    event = "the side '青凪ハル' of query 3 is named by the triples of another: the model answers"
-    assert event in played.trace.events
+    event = "the side '青凪ハル' of query 3 is named by the triples of another"
+    assert event in map(str, played.trace.events)
     assert played.answer.status is Status.UNSUPPORTED
 
 
@@ -140,7 +141,7 @@ def test_what_the_model_takes_from_one_of_two_triples_is_its_conclusion(
     reply = split(BORN_KURO, BORN_AONAGI)
     question = "黒潮レンと青凪ハルのうち年上の人の生年月日はいつですか？"
     answer = staged(question, reply, FIRST, FIRST, {"answer": "1970年4月2日"}).answer
-    assert (answer.status, answer.doubt) == (
+    assert (answer.status, told(answer.doubts)) == (
         Status.UNSUPPORTED,
         CONCLUDED.format("1970年4月2日"),
     )
@@ -153,7 +154,7 @@ def test_a_side_that_nothing_names_is_left_to_the_model(staged: Staged, split: S
     question = "『砂の時計』の監督と黒潮レンはどちらが年上ですか？"
     played = staged(question, reply, FIRST, FIRST, FIRST, {"answer": "青凪ハル"})
     event = "the side '白波ソウタ' is named neither in the question nor by a triple"
-    assert f"{event}: the model answers" in played.trace.events
+    assert event in map(str, played.trace.events)
     assert played.answer.text == "青凪ハル"
 
 

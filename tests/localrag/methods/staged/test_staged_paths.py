@@ -321,7 +321,7 @@ def test_a_question_takes_its_way(
     assert len(played.requests) == 1 + len(path.replies)
     assert all(step.stage == (step.tried[-1] if step.triple else None) for step in steps)
     assert all(citation.verified for citation in answer.citations)
-    assert bool(answer.doubt) == (path.status is not SUPPORTED)
+    assert bool(answer.doubts) == (path.status is not SUPPORTED)
     computed = bool(path.compared) and path.text and "answer" not in path.replies[-1]
     assert len(answer.derivation.computed) == bool(computed)
     for step in steps:

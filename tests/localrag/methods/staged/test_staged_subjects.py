@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from localrag.facts import told
 from localrag.reading.types import Status
 
 Staged = Callable[..., Any]
@@ -53,7 +54,7 @@ def test_a_triple_may_write_its_subject_in_another_way(
     answer = staged(
         query[0], split(query), chosen, {"answer": "漁師"}, stages="1", home=home
     ).answer
-    assert (answer.text, answer.status, answer.doubt) == ("漁師", Status.SUPPORTED, "")
+    assert (answer.text, answer.status, told(answer.doubts)) == ("漁師", Status.SUPPORTED, "")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_a_triple_about_another_subject_carries_nothing(
     ).answer
     assert (answer.text, answer.status) == (object_, Status.UNSUPPORTED)
     assert f"query 1 asks about {name!r}, but what is cited for it speaks of {other!r}" in (
-        answer.doubt
+        told(answer.doubts)
     )
     (step,) = answer.derivation.steps
     assert step.triple.subject == other
@@ -103,7 +104,7 @@ def test_without_a_subject_the_query_has_to_name_that_of_the_triple(
         text, split(query), chosen, {"answer": "波間トオル"}, stages="1", home=home
     ).answer
     assert answer.status is status
-    assert bool(answer.doubt) is (status is Status.UNSUPPORTED)
+    assert bool(answer.doubts) is (status is Status.UNSUPPORTED)
 
 
 @pytest.mark.parametrize(
@@ -140,12 +141,12 @@ def test_a_passage_has_to_name_the_subject(
     ).answer
     assert all(citation.verified for citation in answer.citations)
     if other is None:
-        assert (answer.status, answer.doubt) == (Status.SUPPORTED, "")
+        assert (answer.status, told(answer.doubts)) == (Status.SUPPORTED, "")
         return
     assert (answer.text, answer.status) == (object_, Status.UNSUPPORTED)
     asks = query[1] or query[0]
     assert f"query 1 asks about {asks!r}, but what is cited for it speaks of {other!r}" in (
-        answer.doubt
+        told(answer.doubts)
     )
 
 
@@ -160,6 +161,6 @@ def test_every_step_is_held_against_its_subject(staged: Staged, split: Split, ho
     replies = [first, {"hit": hit, "object": ""}, {"answer": "作曲家"}]
     answer = staged(question, split(*chain), *replies, stages="1", home=home).answer
     assert answer.status is Status.UNSUPPORTED
-    assert answer.doubt == (
+    assert told(answer.doubts) == (
         "query 2 asks about '波間トオル', but what is cited for it speaks of '青凪ハル'"
     )

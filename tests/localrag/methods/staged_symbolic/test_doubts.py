@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from localrag.facts import Fact, FactKind, told
 from localrag.reading.types import Answer, Status
 
 Ask = Callable[..., Answer]
@@ -56,17 +57,17 @@ def test_it_is_computed_as_it_is_asked(ask_near: Ask, question: str, expected: s
 def test_what_is_asked_besides_is_not_left_out(ask_near: Ask, question: str) -> None:
     answer = ask_near(question)
     assert answer.status is Status.NOT_FOUND
-    assert answer.doubt
+    assert answer.doubts
 
 
 @pytest.mark.parametrize(
     ("question", "doubt"),
     [
-        ("藤見ソラの所属する会社の所在地は？", "「山田」 can mean others"),
-        ("甲社の設立は？", "several values: 1990年、2000年"),
+        ("藤見ソラの所属する会社の所在地は？", "'山田' can mean others"),
+        ("甲社の設立は？", "several values: 1990年, 2000年"),
         ("藤見ソラと萩見リク、デビューが早いのはどちら？", "no fact"),
         ("柳駅と楡駅は1900年代に開業しましたか？", "no fact"),
-        ("昭和の楢県の人口は？", "「昭和」"),
+        ("昭和の楢県の人口は？", "'昭和'"),
         ("楢県の現在の人口は？", "at a time"),
         ("甲社と乙社の社長は同じですか？", "only some of several"),
         ("甲社と乙社の業種は同じですか？", "no fact"),
@@ -76,17 +77,17 @@ def test_what_may_be_meant_otherwise_is_a_doubt(ask_near: Ask, question: str, do
     answer = ask_near(question)
     assert answer.text
     assert answer.status is Status.UNSUPPORTED
-    assert doubt in answer.doubt
+    assert doubt in told(answer.doubts)
 
 
 def test_values_that_do_not_decide_are_told(ask_near: Ask) -> None:
     answer = ask_near("甲社と乙社、資本金が多いのはどちら？")
     assert answer.status is Status.NOT_FOUND
-    assert "甲社 (1億円) and 乙社 (8000万ドル) cannot be compared" in answer.doubt
+    assert "甲社 (1億円) and 乙社 (8000万ドル) cannot be compared" in told(answer.doubts)
 
 
 def test_more_triples_of_a_subject_than_are_looked_at_are_told(ask_near: Ask) -> None:
     answer = ask_near("大全の頁0は？")
     assert answer.text == "項0"
     assert ask_near("大全の頁9000は？").status is Status.NOT_FOUND, "頁900 is another"
-    assert answer.trace.stages[-1].events == ("the first 1,000 triples of 「大全」 were looked up",)
+    assert answer.trace.stages[-1].events == (Fact(FactKind.FIRST_TRIPLES, name="大全", n=1000),)
