@@ -6,6 +6,7 @@ import typer
 
 from localrag.cli.session import Json
 from localrag.cli.verbs import verb
+from localrag.language import _, ngettext
 
 if TYPE_CHECKING:
     from localrag.methods.types import Method
@@ -38,14 +39,14 @@ def methods(as_json: Json = False) -> None:
         emit([_as_json(one) for one in found])
         return
     defaults = {
-        WITHOUT_MODEL: "; answers where no method and no model is named",
-        WITH_MODEL: "; answers where a model is named and no method",
+        WITHOUT_MODEL: _("; answers where no method and no model is named"),
+        WITH_MODEL: _("; answers where a model is named and no method"),
     }
     for one in found:
         say((one.name, "bold"), f"  {_needs(one)}{defaults.get(one.name, '')}")
-        say(one.about, indent=4)
+        say(_(one.about), indent=4)
         if one.source:
-            say((one.source, "dim"), indent=4)
+            say((_(one.source), "dim"), indent=4)
 
 
 _OPTIONS = 4
@@ -53,17 +54,19 @@ _OPTIONS = 4
 
 def _needs(method: "Method") -> str:
     fewest, most = method.calls.of(_OPTIONS), method.calls.most(_OPTIONS)
-    calls = f"{fewest} to {most}" if most > fewest else f"{fewest}"
-    model = f"{calls} call{'s' * (most != 1)} of a model" if most else "no model"
-    known = ", given the texts that answer: for evaluation only" if method.reads_context else ""
-    return model + known
+    calls = _("{fewest} to {most}") if most > fewest else "{most}"
+    model = _("no model")
+    if most:
+        model = ngettext("{calls} call of a model", "{calls} calls of a model", most)
+    known = _(", given the texts that answer: for evaluation only") if method.reads_context else ""
+    return model.format(calls=calls.format(fewest=fewest, most=most)) + known
 
 
 def _as_json(method: "Method") -> dict[str, Any]:
     return {
         "name": method.name,
-        "about": method.about,
-        "source": method.source,
+        "about": _(method.about),
+        "source": _(method.source),
         "calls": method.calls.of(_OPTIONS),
         "most_calls": method.calls.most(_OPTIONS),
         "searches": method.searches,

@@ -6,6 +6,7 @@
    are `quoted`, never `supported`. Where nothing covers enough of it, nothing is quoted.
 """
 
+from localrag.language import N_
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case, Method
 from localrag.reading.types import Answer
@@ -18,7 +19,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
 
 METHOD = Method(
     name="extractive",
-    about="no model: the sentences and provisions that come nearest, word for word",
+    about=N_("no model: the sentences and provisions that come nearest, word for word"),
     answer=answer,
     chooses=False,
 )

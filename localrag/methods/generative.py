@@ -22,6 +22,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 from pydantic_core import from_json
 
+from localrag.language import N_
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
@@ -145,7 +146,7 @@ def _drafted(text: str) -> list[str]:
 
 METHOD = Method(
     name="generative",
-    about="a model writes claims on numbered sentences, and code checks every claim",
+    about=N_("a model writes claims on numbered sentences, and code checks every claim"),
     answer=answer,
     # None where nothing is found.
     calls=Calls(fixed=1),

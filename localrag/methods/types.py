@@ -60,7 +60,7 @@ class Method:
 
     Attributes:
         name: "statute-fixed".
-        about: what it does, in one sentence.
+        about: what it does, in one sentence; a message marked with `N_`, as `source` is.
         source: the publication and section that describe it; "" for a method of this project.
         calls: of a chat model; none where it needs no model.
         searches: whether it looks into the corpus.

@@ -14,6 +14,7 @@
 from collections.abc import Iterator, Sequence
 
 from localrag.facts import Fact, FactKind
+from localrag.language import N_
 from localrag.methods.agreement.evidence import content_terms, provisions_found
 from localrag.methods.agreement.judging import choose, is_held_out, judge
 from localrag.methods.agreement.types import Judgement, in_words
@@ -81,6 +82,6 @@ def _claim(label: str, option: str, judgement: Judgement, citations: tuple[int, 
 
 METHOD = Method(
     name="statute-lexical",
-    about="no model: how far each option agrees with the provisions, by fitted weights",
+    about=N_("no model: how far each option agrees with the provisions, by fitted weights"),
     answer=answer,
 )

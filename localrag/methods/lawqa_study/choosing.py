@@ -78,9 +78,9 @@ def _direct(case: Case, toolkit: Toolkit) -> Answer:
 
 DIRECT = Method(
     name="statute-direct",
-    about="question and options, no retrieval",
+    about=N_("question and options, no retrieval"),
     answer=_direct,
-    source="published study of lawqa_jp, way 1",
+    source=N_("published study of lawqa_jp, way 1"),
     calls=Calls(fixed=1),
     searches=False,
 )
@@ -102,9 +102,9 @@ def _gold(case: Case, toolkit: Toolkit) -> Answer:
 
 GOLD = Method(
     name="statute-gold",
-    about="the gold context given: the ceiling",
+    about=N_("the gold context given: the ceiling"),
     answer=_gold,
-    source="published study of lawqa_jp, way 2",
+    source=N_("published study of lawqa_jp, way 2"),
     calls=Calls(fixed=1),
     searches=False,
     reads_context=True,
@@ -119,9 +119,9 @@ def _fixed(case: Case, toolkit: Toolkit) -> Answer:
 
 FIXED = Method(
     name="statute-fixed",
-    about="fixed-policy query from question and options, dense search, top 5",
+    about=N_("fixed-policy query from question and options, dense search, top 5"),
     answer=_fixed,
-    source="published study of lawqa_jp, way 3",
+    source=N_("published study of lawqa_jp, way 3"),
     calls=Calls(fixed=1),
 )
 
@@ -137,9 +137,9 @@ def _gepa(case: Case, toolkit: Toolkit) -> Answer:
 
 GEPA = Method(
     name="statute-gepa",
-    about="query written by the model under a GEPA-optimised prompt, dense search, top 5",
+    about=N_("query written by the model under a GEPA-optimised prompt, dense search, top 5"),
     answer=_gepa,
-    source="published study of lawqa_jp, way 4",
+    source=N_("published study of lawqa_jp, way 4"),
     calls=Calls(fixed=2),
     writes_queries=True,
 )

@@ -21,6 +21,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, Field
 
 from localrag.facts import Fact, FactKind
+from localrag.language import N_
 from localrag.methods.choices import LONGEST_REASON, choice_among, labelled
 from localrag.methods.lawqa_study.querying import built_in, instruction, write_query
 from localrag.methods.toolkit import EVIDENCE, Toolkit
@@ -257,9 +258,9 @@ def _evidence(toolkit: Toolkit, asked: Query, label: str, query: str) -> tuple[H
 
 OPTIONS = Method(
     name="statute-options",
-    about="evidence and a verdict for each option, routed search, a knock-out decides",
+    about=N_("evidence and a verdict for each option, routed search, a knock-out decides"),
     answer=_options,
-    source="published study of lawqa_jp, way 5",
+    source=N_("published study of lawqa_jp, way 5"),
     calls=CALLS,
 )
 
@@ -271,7 +272,7 @@ def _options_gepa(case: Case, toolkit: Toolkit) -> Answer:
 
 OPTIONS_GEPA = Method(
     name="statute-options-gepa",
-    about="statute-options with its queries written under a GEPA-optimised prompt",
+    about=N_("statute-options with its queries written under a GEPA-optimised prompt"),
     answer=_options_gepa,
     calls=CALLS,
     writes_queries=True,

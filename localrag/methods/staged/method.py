@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from localrag.facts import Fact, FactKind
+from localrag.language import N_
 from localrag.methods.staged.concluding import conclude
 from localrag.methods.staged.decomposition import MOST_QUERIES, decompose
 from localrag.methods.staged.stages import ask
@@ -102,9 +103,9 @@ def _doubts(question: Query, found: Sequence[AskedQuery]) -> Iterator[Fact]:
 
 METHOD = Method(
     name="staged",
-    about="a question split into queries, each asked of triples, of documents and of the model",
+    about=N_("a question split into queries, each asked of triples, of documents and of the model"),
     answer=answer,
-    source="published study of staged RAG on JEMHopQA",
+    source=N_("published study of staged RAG on JEMHopQA"),
     # At least a question of two queries: split, a triple for each. At most every stage for each of
     # the queries, and an answer.
     calls=Calls(fixed=3, more=MOST_QUERIES * len(Stage) - 1),

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple
 from localrag.facts import Fact, FactKind
+from localrag.language import N_
 from localrag.methods.staged_symbolic.chains import chained
 from localrag.methods.staged_symbolic.comparisons import compared
 from localrag.methods.staged_symbolic.lookups import TripleAnswer, TripleLookups
@@ -200,7 +201,7 @@ def _looked_up(asked: NamedQuestion, found: Sequence[TripleAnswer]) -> str:
 
 METHOD = Method(
     name="staged-symbolic",
-    about="no model: a question in steps over triples alone, by the analysis of its wording",
+    about=N_("no model: a question in steps over triples alone, by the analysis of its wording"),
     answer=answer,
     chooses=False,
     derives=True,

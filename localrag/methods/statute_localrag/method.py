@@ -30,6 +30,7 @@ from pydantic import BaseModel, Field, create_model
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
+from localrag.language import N_
 from localrag.methods.agreement.evidence import LawText, provisions_found
 from localrag.methods.agreement.judging import is_held_out, judge
 from localrag.methods.choices import labelled
@@ -290,7 +291,7 @@ def _provisions(toolkit: Toolkit, evidence: Mapping[str, OptionEvidence]) -> lis
 
 METHOD = Method(
     name="statute-localrag",
-    about="findings for each option with checked quotations, verdicts and choice by code",
+    about=N_("findings for each option with checked quotations, verdicts and choice by code"),
     answer=answer,
     calls=Calls(per_option=1),
 )

@@ -8,29 +8,13 @@ from localrag.workspace import Workspace
 DEFAULT_READER = N_("default reader")
 DEFAULT_ABOUT = N_("generative where a model is chosen, extractive where none is")
 
-# What the methods say of themselves, marked for the catalogue of the interface.
-ABOUTS = (
-    N_("no model: the sentences and provisions that come nearest, word for word"),
-    N_("a model writes claims on numbered sentences, and code checks every claim"),
-    N_("question and options, no retrieval"),
-    N_("the gold context given: the ceiling"),
-    N_("fixed-policy query from question and options, dense search, top 5"),
-    N_("query written by the model under a GEPA-optimised prompt, dense search, top 5"),
-    N_("evidence and a verdict for each option, routed search, a knock-out decides"),
-    N_("statute-options with its queries written under a GEPA-optimised prompt"),
-    N_("findings for each option with checked quotations, verdicts and choice by code"),
-    N_("no model: how far each option agrees with the provisions, by fitted weights"),
-    N_("a question split into queries, each asked of triples, of documents and of the model"),
-    N_("no model: a question in steps over triples alone, by the analysis of its wording"),
-)
-
 
 class Way(NamedTuple):
     """A method, or the default reader.
 
     Attributes:
         name: as the settings name it; "" for the default reader.
-        about: what it does, in English.
+        about: what it does; a message.
         chooses: whether it needs options.
         needs_model: whether it cannot do without a model that writes.
         evaluates: whether it is for evaluations only.
