@@ -10,7 +10,7 @@ from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Connection, StoredDefinition, StoredReference
 from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
-from localrag.corpus.types import ARTICLES, Document, Locator, Passage, Section
+from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database, Row
 
 
@@ -33,16 +33,6 @@ class Extent(NamedTuple):
     documents: int
     passages: int
     characters: int
-
-
-class LawRow(NamedTuple):
-    """List what names a law; `abbreviations` are the official ones, separated by commas."""
-
-    law_id: str
-    title: str
-    law_num: str
-    law_type: str
-    abbreviations: str
 
 
 class Lookups(Browsing):

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 
 from localrag.corpus import links
 from localrag.corpus.links import StoredDefinition, StoredReference
-from localrag.corpus.lookups import DocumentInfo, LawRow, Lookups
+from localrag.corpus.lookups import DocumentInfo, Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare, text_blocks
 from localrag.corpus.types import Document
 from localrag.database import Database, Schema
@@ -196,7 +196,6 @@ __all__ = [
     "CorpusStore",
     "DocumentInfo",
     "FileRecord",
-    "LawRow",
     "StoredDefinition",
     "StoredReference",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 ARTICLES = "articles"
 """Layer of a statute's citable units: articles, appendices, provisions outside any article."""
@@ -173,3 +174,13 @@ class Document:
     passages: tuple[Passage, ...] = ()
     sections: tuple[Section, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+class LawRow(NamedTuple):
+    """What names a law; `abbreviations` are the official ones, separated by commas."""
+
+    law_id: str
+    title: str
+    law_num: str = ""
+    law_type: str = ""
+    abbreviations: str = ""

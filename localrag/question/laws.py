@@ -14,7 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from localrag.statutes.names import LawNames, LawRow, customary
+from localrag.corpus.types import LawRow
+from localrag.statutes.names import LawNames, customary
 
 _ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import NamedTuple
 
+from localrag.corpus.types import LawRow
 from localrag_indexes.analysis.numerals import parse_numeral
 
 _ORDER_SUFFIXES = ("施行令", "施行規則", "施行細則", "施行法")
@@ -31,20 +31,6 @@ _NUMBERED_TITLE = re.compile(r"(?:明治|大正|昭和|平成|令和).{2,60}号�
 # 決闘罪ニ関スル件: today people write such a title in hiragana.
 _CLASSICAL = re.compile("[一-鿿](?:ニ関スル|ニ於テ|ヲ|ノ)[一-鿿]")
 _IN_HIRAGANA = {katakana: katakana - 0x60 for katakana in range(0x30A1, 0x30F7)}
-
-
-class LawRow(NamedTuple):
-    """One law of a corpus, as its document's metadata tells it.
-
-    Attributes:
-        abbreviations: official ones, separated by commas.
-    """
-
-    law_id: str
-    title: str
-    law_num: str = ""
-    law_type: str = ""
-    abbreviations: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import LawRow
 from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.evaluation.datasets.declarations import declared, read_declaration
 from localrag.evaluation.datasets.excerpts import law_of
@@ -22,7 +23,7 @@ from localrag.evaluation.datasets.keeping import (
 )
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.types import Dataset, Questions, Split
-from localrag.statutes.names import LawNames, LawRow
+from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 
 _TABLES = (".json", ".jsonl", ".ndjson")
@@ -243,7 +244,7 @@ def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
         rows: dict[str, LawRow] = {}
         for law_id, title in _excerpted(store):
             rows.setdefault(law_id, LawRow(law_id, title))
-        rows |= {row.law_id: LawRow(*row) for row in store.laws()}
+        rows |= {row.law_id: row for row in store.laws()}
     return LawNames(rows.values())
 
 

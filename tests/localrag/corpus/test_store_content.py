@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from localrag.corpus.rows import BLOCK, prepare
-from localrag.corpus.store import CorpusStore, LawRow
-from localrag.corpus.types import ARTICLES, PARAGRAPHS, Document, Locator, Passage
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, PARAGRAPHS, Document, LawRow, Locator, Passage
 from localrag.errors import InputError, NotFoundError, UsageError
 
 MakeLaw = Callable[..., Document]

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from localrag.corpus.types import LawRow
 from localrag.errors import InputError
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.keeping import digest
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.datasets.readers.lawqa import derived_gold
 from localrag.evaluation.types import Gold, Question
-from localrag.statutes.names import LawNames, LawRow
+from localrag.statutes.names import LawNames
 
 ACT, ORDER, ORDINANCE = "599AC0000000001", "599CO0000000002", "599M60000800003"
 PAGE = "https://laws.e-gov.go.jp/law/"

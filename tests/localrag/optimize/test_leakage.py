@@ -4,11 +4,12 @@ import unicodedata
 
 import pytest
 
+from localrag.corpus.types import LawRow
 from localrag.evaluation.types import Gold, Question
 from localrag.methods.lawqa_study.querying import built_in
 from localrag.optimize.leakage import COMMON, LONGEST, PIECE, SPREAD, Leak, LeakageGuard
 from localrag.retrieval.model import Query
-from localrag.statutes.names import LawNames, LawRow
+from localrag.statutes.names import LawNames
 
 ASKED = "大凧を揚げようとする者が受ける許可について、次のうち正しいものを選んでください。"
 OPTION = "許可の有効期間は、海辺で揚げるときに限り二年とする。"

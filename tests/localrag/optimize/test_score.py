@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from localrag.corpus.types import LawRow
 from localrag.optimize.task import PIECE, Coverage, Overlap
-from localrag.statutes.names import LawNames, LawRow
+from localrag.statutes.names import LawNames
 
 NAMES = LawNames(
     [

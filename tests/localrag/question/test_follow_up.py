@@ -4,8 +4,9 @@ import time
 
 import pytest
 
+from localrag.corpus.types import LawRow
 from localrag.question.follow_up import rewritten
-from localrag.statutes.names import LawNames, LawRow
+from localrag.statutes.names import LawNames
 
 NAMES = LawNames(
     [

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from localrag.corpus.types import Locator, Passage
-from localrag.statutes.names import LawNames, LawRow
+from localrag.corpus.types import LawRow, Locator, Passage
+from localrag.statutes.names import LawNames
 from localrag_tui.search.places import fitted, short_place
 from localrag_tui.shown import cut
 
