@@ -425,6 +425,45 @@ class FactKind(StrEnum):
         ),
     )
 
+    # evaluation: what figures of answers in free text were made with.
+    SIMILARITY_LEFT_OUT = (
+        "similarity-left-out",
+        N_(
+            "Similarity and the measures of derivations are left out: they need the extra {extra} "
+            "(pip install 'localrag[{extra}]')."
+        ),
+    )
+    SIMILARITY_MADE_WITH = (
+        "similarity-made-with",
+        N_("Similarity is made with Sudachi, dictionary {dictionary} {version}, and {synonyms}."),
+    )
+    SIMILARITY_WITHOUT_SYNONYMS = (
+        "similarity-without-synonyms",
+        N_("Similarity is made with Sudachi, dictionary {dictionary} {version}, and no synonyms."),
+    )
+    SIMILARITY_UNOFFICIAL = (
+        "similarity-unofficial",
+        N_(
+            "The official script takes the dictionary {dictionary}, the synonyms of Sudachi and "
+            "its own sample_user_dic.txt: its similarities can differ."
+        ),
+    )
+
+    # optimisation
+    EXAMPLES_LEFT_OUT = (
+        "examples-left-out",
+        N_(
+            "the context of the reflection model does not hold all examples: it sees the first ones"
+        ),
+    )
+    PROMPT_KEPT = (
+        "prompt-kept",
+        N_(
+            "the prompt {name} was edited by hand meanwhile and is left as it is; what the run "
+            "found is shown by: localrag optimize show {name}"
+        ),
+    )
+
     # conversations
     UNCHECKED = (
         "unchecked",

@@ -10,18 +10,27 @@ from localrag.batch.types import RowFailed
 from localrag.cli.meter import Meter
 from localrag.cli.render_batch import EVERY
 from localrag.cli.terminal import say, table, tell
-from localrag.cli.wording import counted, duration
+from localrag.cli.wording import duration
 from localrag.evaluation.events import Asking, Event, Halted, Judging, Listener, Unjudged
 from localrag.evaluation.measures import Verdict
 from localrag.evaluation.planning import LeftOut, Plan
 from localrag.evaluation.record import Run
 from localrag.evaluation.report import MARKDOWN
-from localrag.evaluation.report.measured import Answers, answers_of, common, costs, counts, measured
+from localrag.evaluation.report.measured import (
+    Answers,
+    Note,
+    answers_of,
+    common,
+    costs,
+    counts,
+    measured,
+)
 from localrag.evaluation.runner import Finished, Forecast
 from localrag.evaluation.statistics import Estimate, score
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, Entry, Evaluation
 from localrag.facts import Fact, FactKind
 from localrag.harmless import one_line
+from localrag.language import _, ngettext
 from localrag.progress import Progress
 
 _MAIN = ("char_f1", "similarity", "full_f1")
@@ -34,7 +43,7 @@ _FAILURES = 3
 def tell_left_out(left_out: Sequence[LeftOut]) -> None:
     """Name the methods that ``all`` does not mean here."""
     for one in left_out:
-        tell(("left out: ", "yellow"), one.cause)
+        tell((_("left out: "), "yellow"), one.cause)
     for cure in dict.fromkeys(one.cure for one in left_out):
         tell("  ", (cure, "bold"))
 
@@ -62,16 +71,18 @@ def shown_events() -> Iterator[Listener]:
                 case RowFailed() | Unjudged():
                     failures += 1
                     if failures <= _FAILURES:
-                        tell(("failed: ", "bold red"), f"{step}, {_failure(event)}")
+                        tell((_("failed: "), "bold red"), f"{step}, {_failure(event)}")
                     elif failures == _FAILURES + 1:
-                        tell("further failures are only counted here; the report counts them all")
+                        tell(
+                            _("further failures are only counted here; the report counts them all")
+                        )
                 case Fact(kind=FactKind.INDEX_BEHIND) if not behind:
                     behind = True
-                    tell(("note: ", "yellow"), str(event))
+                    tell((_("note: "), "yellow"), str(event))
                 case Fact(kind=FactKind.STOPPED):
                     tell(f"{step}: {event}")
                 case Halted():
-                    tell(("stopped: ", "bold red"), f"{event.name}: {event.cause}")
+                    tell((_("stopped: "), "bold red"), f"{event.name}: {event.cause}")
                     tell("  ", (event.cure, "bold"))
                 case _:
                     pass
@@ -83,30 +94,47 @@ def print_finished(finished: Finished) -> None:
     """Print a line for each entry, and where the report lies."""
     evaluation = finished.evaluation
     questions = evaluation.questions
-    noted = {entry.name: counts(entry.results) for entry in evaluation.entries}
-    noticed = common((noted[one.name], len(one.results)) for one in evaluation.entries)
-    numbers = {note: f"({number})" for number, note in enumerate(noticed, 1)}
-    times = f" in {counted(evaluation.orders, 'order')}" if evaluation.orders > 1 else ""
-    read_as = ", own questions" if questions.own else ""
-    say(
-        (questions.dataset.name, "bold"),
-        f"{read_as} {questions.split}: {counted(len(questions.questions), 'question')}{times}; "
-        f"{finished.asked:,} asked now",
-    )
+    notes = {entry.name: counts(entry.results) for entry in evaluation.entries}
+    shared = common((notes[one.name], len(one.results)) for one in evaluation.entries)
+    numbers = {note.key: f"({number})" for number, note in enumerate(shared, 1)}
+    own = _("{dataset}, own questions {split}") if questions.own else _("{dataset} {split}")
+    named = own.format(dataset=questions.dataset.name, split=questions.split)
+    say((named, "bold"), ": ", _asked(evaluation, finished.asked))
     table(
-        ["method", "score", "95 % interval", "failed", "calls", "median s", "notes"],
-        [_line(entry, numbers) for entry in evaluation.entries],
-        folding=("method", "notes"),
+        [
+            _("method"),
+            _("score"),
+            _("95 % interval"),
+            _("failed"),
+            _("calls"),
+            _("median s"),
+            _("notes"),
+        ],
+        [_line(entry, notes[entry.name], numbers) for entry in evaluation.entries],
+        folding=(_("method"), _("notes")),
     )
-    say("calls and median s are those of one answer")
+    say(_("calls and median s are those of one answer"))
     _print_measured(evaluation)
-    for note, number in numbers.items():
-        say(f"{number} {one_line(note)}: {_holding(note, noted)}")
+    for note in shared:
+        say(f"{numbers[note.key]} {one_line(str(note))}: {_holding(note, notes)}")
     for name, error in finished.stopped.items():
-        say((f"{name}: no results", "bold red"), f" ({error.cause})")
+        say((_("{name}: no results").format(name=name), "bold red"), f" ({error.cause})")
     if any(result.failure for entry in evaluation.entries for result in entry.results):
-        say("Failed questions count as wrong. Ask them again: ", ("--retry-failed", "bold"))
-    say("report: ", (one_line(str(finished.folder / MARKDOWN)), "bold"))
+        say(
+            _("Failed questions count as wrong. Ask them again: "),
+            ("--retry-failed", "bold"),
+        )
+    say(_("report: "), (one_line(str(finished.folder / MARKDOWN)), "bold"))
+
+
+def _asked(evaluation: Evaluation, now: int) -> str:
+    n = len(evaluation.questions.questions)
+    words = ngettext("{n:,} question", "{n:,} questions", n).format(n=n)
+    if evaluation.orders > 1:
+        words = _("{questions} in {orders} orders").format(
+            questions=words, orders=evaluation.orders
+        )
+    return _("{questions}; {n:,} asked now").format(questions=words, n=now)
 
 
 def finished_as_json(plan: Plan, finished: Finished) -> dict[str, Any]:
@@ -129,33 +157,45 @@ def finished_as_json(plan: Plan, finished: Finished) -> dict[str, Any]:
 
 def print_forecasts(plan: Plan, forecasts: Sequence[Forecast]) -> None:
     """Print what is left to ask of each entry."""
-    say(
-        f"{counted(plan.n, 'question')} in {counted(plan.orders, 'order')}, "
-        f"corpus {plan.corpus}; nothing is written"
+    words = ngettext("{n:,} question", "{n:,} questions", plan.n).format(n=plan.n)
+    asked = ngettext(
+        "{questions} in {n} order, corpus {corpus}; nothing is written",
+        "{questions} in {n} orders, corpus {corpus}; nothing is written",
+        plan.orders,
     )
-    judged = ["verdicts"] if plan.judge else []
+    say(asked.format(questions=words, n=plan.orders, corpus=plan.corpus))
+    about = _("about {amount}")
+    judged = [_("verdicts")] if plan.judge else []
     table(
-        ["method", "answered", "left", "calls of a model", "tokens", "time", *judged],
+        [
+            _("method"),
+            _("answered"),
+            _("left"),
+            _("calls of a model"),
+            _("tokens"),
+            _("time"),
+            *judged,
+        ],
         [
             (
                 one.name,
                 f"{one.done:,}",
                 f"{one.left:,}",
                 _calls(one),
-                f"about {one.prompt + one.completion:,}" if one.prompt else "–",
-                f"about {duration(one.seconds)}" if one.seconds else "–",
+                about.format(amount=f"{one.prompt + one.completion:,}") if one.prompt else "–",
+                about.format(amount=duration(one.seconds)) if one.seconds else "–",
                 *(f"{one.verdicts:,}" for _ in judged),
             )
             for one in forecasts
         ],
-        folding=("method",),
+        folding=(_("method"),),
     )
 
 
 def _calls(expected: Forecast) -> str:
     if expected.most_calls == expected.calls:
         return f"{expected.calls:,}"
-    return f"{expected.calls:,} to {expected.most_calls:,}"
+    return _("{least:,} to {most:,}").format(least=expected.calls, most=expected.most_calls)
 
 
 def forecasts_as_json(plan: Plan, forecasts: Sequence[Forecast]) -> dict[str, Any]:
@@ -172,37 +212,41 @@ def forecasts_as_json(plan: Plan, forecasts: Sequence[Forecast]) -> dict[str, An
 def print_runs(runs: Sequence[tuple[Path, Run]]) -> None:
     """Print a line for each run."""
     if not runs:
-        say("There is no run yet. Begin one: localrag eval lawqa --method all")
+        say(_("There is no run yet. Begin one: localrag eval lawqa --method all"))
         return
     table(
-        ["run", "questions", "orders", "methods", "state"],
+        [_("run"), _("questions"), _("orders"), _("methods"), _("state")],
         [
             (
                 f"{run.dataset}/{folder.name}",
-                f"{run.n:,} of {run.split}",
+                _("{n:,} of {split}").format(n=run.n, split=run.split),
                 str(run.orders),
                 ", ".join(entry.name for entry in run.entries),
-                run.finished or "not finished; the same command goes on",
+                run.finished or _("not finished; the same command goes on"),
             )
             for folder, run in runs
         ],
-        folding=("methods",),
+        folding=(_("methods"),),
     )
 
 
 def _step(event: Asking) -> str:
-    order = f", order {event.order + 1} of {event.orders}" if event.orders > 1 else ""
-    return f"[{event.place}/{event.batches}] {event.name}{order}"
+    place = f"[{event.place}/{event.batches}] {event.name}"
+    if event.orders == 1:
+        return place
+    words = _("{place}, order {order} of {orders}")
+    return words.format(place=place, order=event.order + 1, orders=event.orders)
 
 
 def _judging(event: Judging) -> str:
-    return f"[{event.place}/{event.entries}] {event.judge} judges {event.name}"
+    words = _("{judge} judges {name}").format(judge=event.judge, name=event.name)
+    return f"[{event.place}/{event.entries}] {words}"
 
 
 def _failure(event: RowFailed | Unjudged) -> str:
     if isinstance(event, RowFailed):
-        return f"row {event.row}: {event.cause}"
-    return f"question {event.question}: {event.problem}"
+        return _("row {n}: {cause}").format(n=event.row, cause=event.cause)
+    return _("question {name}: {cause}").format(name=event.question, cause=event.problem)
 
 
 def _print_measured(evaluation: Evaluation) -> None:
@@ -213,7 +257,15 @@ def _print_measured(evaluation: Evaluation) -> None:
     names = dict.fromkeys(name for one in found.values() for name in one.figures if name in _MAIN)
     if names:
         table(
-            ["method", *names, "not found", "quoted", "when answered", "TT", "TT by judge"],
+            [
+                _("method"),
+                *names,
+                _("not found"),
+                _("quoted"),
+                _("when answered"),
+                "TT",
+                _("TT by judge"),
+            ],
             [
                 (
                     name,
@@ -228,35 +280,47 @@ def _print_measured(evaluation: Evaluation) -> None:
                 )
                 for name, one in found.items()
             ],
-            folding=("method",),
+            folding=(_("method"),),
         )
-        say("TT: answer and derivation right; all of it by type, with intervals, is in the report")
-        for sentence in evaluation.measured_with:
-            say(one_line(sentence))
+        said = _(
+            "TT: answer and derivation right; all of it by type, with intervals, is in the report"
+        )
+        say(said)
+        for fact in evaluation.measured_with:
+            say(one_line(str(fact)))
 
 
 def _value(found: Estimate | None) -> str:
     return f"{found.value:.1%}" if found else "–"
 
 
-def _line(entry: Entry, numbers: Mapping[str, str]) -> tuple[str, ...]:
+def _line(entry: Entry, said: Sequence[Note], numbers: Mapping[str, str]) -> tuple[str, ...]:
     found = _score(entry)
     failed = sum(bool(result.failure) for result in entry.results)
     spent = costs([result.spent for result in entry.results])
-    said = counts(entry.results)
+    keys = {note.key for note in said}
     return (
         entry.name,
         f"{found.value:.1%}" if found else "–",
-        f"{found.low:.1%} to {found.high:.1%}" if found and found.low < found.high else "–",
+        _interval(found) if found and found.low < found.high else "–",
         f"{failed:,}",
         f"{spent.calls:.1f}" if spent else "–",
         f"{spent.median_seconds:.3g}" if spent else "–",
-        " ".join(number for note, number in numbers.items() if note in said) or "–",
+        " ".join(number for key, number in numbers.items() if key in keys) or "–",
     )
 
 
-def _holding(note: str, noted: Mapping[str, Mapping[str, int]]) -> str:
-    return ", ".join(f"{name} {found[note]:,}" for name, found in noted.items() if note in found)
+def _interval(found: Estimate) -> str:
+    return _("{low:.1%} to {high:.1%}").format(low=found.low, high=found.high)
+
+
+def _holding(note: Note, notes: Mapping[str, Sequence[Note]]) -> str:
+    return _(", ").join(
+        f"{name} {one.answers:,}"
+        for name, said in notes.items()
+        for one in said
+        if one.key == note.key
+    )
 
 
 def _as_json(answers: Answers) -> dict[str, Any]:
@@ -268,7 +332,7 @@ def _as_json(answers: Answers) -> dict[str, Any]:
         "score": asdict(found) if found else None,
         "measured": asdict(more) if more else None,
         "failed": sum(bool(result.failure) for result in entry.results),
-        "notes": counts(entry.results),
+        "notes": {note.key: note.answers for note in counts(entry.results)},
         "made_with": dict(entry.made_with),
     }
 

@@ -304,7 +304,7 @@ def _result(
         recall=_recall(question.gold, stages),
         lengths=_lengths(stages),
         spent=_spent(row),
-        notes=tuple(dict.fromkeys(map(str, facts_of(row.get("trace", {}).get("events"))))),
+        notes=tuple(dict.fromkeys(facts_of(row.get("trace", {}).get("events")))),
         transient=bool(failure and row["error"].get("transient")),
         status="" if failure else row["status"],
         measures=figures,

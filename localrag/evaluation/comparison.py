@@ -1,12 +1,27 @@
 """Two runs over the same questions: what changed, how surely, and what they were made with."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from localrag.errors import UsageError
+from localrag.evaluation.report.document import (
+    DASH,
+    Block,
+    Section,
+    Table,
+    Words,
+    estimate,
+    p_value,
+    percent,
+    points,
+    value,
+)
+from localrag.evaluation.report.document import (
+    markdown as as_markdown,
+)
 from localrag.evaluation.report.figures import compared
 from localrag.evaluation.report.measured import (
     DEPTHS,
@@ -16,18 +31,10 @@ from localrag.evaluation.report.measured import (
     measured,
     recall,
 )
-from localrag.evaluation.report.tables import (
-    DASH,
-    counted,
-    estimate,
-    p_value,
-    percent,
-    plain,
-    points,
-    table,
-)
+from localrag.evaluation.report.sections import recall_header
 from localrag.evaluation.statistics import Estimate, McNemar, score
 from localrag.evaluation.types import Entry, Evaluation, Question, Questions
+from localrag.language import N_, _, ngettext
 
 _Value = tuple[object, object]
 
@@ -124,8 +131,12 @@ def compare(first: Evaluation, second: Evaluation) -> Comparison:
     matched = dict(_matched(first.entries, second.entries))
     if not questions or not matched:
         raise UsageError(
-            f"{first.id} and {second.id} share no {'method' if questions else 'question'}.",
-            "Compare runs that have both: localrag eval list",
+            N_("{first} and {second} share no method.")
+            if questions
+            else N_("{first} and {second} share no question."),
+            N_("Compare runs that have both: localrag eval list"),
+            first=first.id,
+            second=second.id,
         )
     both = [
         _compared(
@@ -157,9 +168,12 @@ def _require_same_file(first: Evaluation, second: Evaluation) -> None:
     ours, theirs = first.questions, second.questions
     if ours.dataset.name != theirs.dataset.name or ours.sha256 != theirs.sha256:
         raise UsageError(
-            f"{first.id} asked {_file(ours)}, {second.id} asked {_file(theirs)}: "
-            "their scores do not compare.",
-            "Name two runs over the same questions: localrag eval list",
+            N_("{first} asked {asked}, {second} asked {other}: their scores do not compare."),
+            N_("Name two runs over the same questions: localrag eval list"),
+            first=first.id,
+            asked=_file(ours),
+            second=second.id,
+            other=_file(theirs),
         )
 
 
@@ -243,36 +257,72 @@ def _gaps(first: Answers, second: Answers) -> list[float]:
 
 
 def markdown(comparison: Comparison) -> str:
-    """A comparison for people."""
-    first, second = plain(comparison.first), plain(comparison.second)
-    both = over = of = ""
+    """A comparison for people, in the language in use."""
+    title = _("{first} against {second}").format(first=comparison.first, second=comparison.second)
+    sections = [Section(title, list(_head(comparison)), level=1)]
+    sections += [
+        Section(_name(entry), list(_details(entry)))
+        for entry in comparison.entries
+        if entry.changed
+    ]
+    # What has no section of its own stands at the end.
+    sections[-1] = replace(sections[-1], blocks=[*sections[-1].blocks, *_unchanged(comparison)])
+    return as_markdown(sections)
+
+
+def _head(comparison: Comparison) -> Iterator[Block]:
+    questions = ngettext("{n:,} question", "{n:,} questions", comparison.questions)
+    questions = questions.format(n=comparison.questions)
     # Answers in free text come in one order.
-    if not any(entry.measured for entry in comparison.entries):
-        both = f" and {counted(comparison.orders, 'order')} of the options"
-        over, of = ", over all orders", " in the order of the dataset"
-    blocks = [
-        f"# {first} against {second}",
-        f"Dataset {plain(comparison.dataset)}, split {plain(comparison.split)}: "
-        f"{counted(comparison.questions, 'question')}{both} that both have. Points are those of "
-        f"the second run above the first{over}, with a paired bootstrap interval; p is McNemar's "
-        f"exact test{of}, by the questions that one run alone has right.",
-        table(
-            ["entry", "first", "second", "points", "only the first", "only the second", "p"],
-            map(_row, comparison.entries),
-        ),
+    if any(entry.measured for entry in comparison.entries):
+        words = _(
+            "Dataset {dataset}, split {split}: {questions} that both have. Points are those of the "
+            "second run above the first, with a paired bootstrap interval; p is McNemar's exact "
+            "test, by the questions that one run alone has right."
+        )
+    else:
+        words = ngettext(
+            "Dataset {dataset}, split {split}: {questions} and {orders} order of the options that "
+            "both have. Points are those of the second run above the first, over all orders, with "
+            "a paired bootstrap interval; p is McNemar's exact test in the order of the dataset, "
+            "by the questions that one run alone has right.",
+            "Dataset {dataset}, split {split}: {questions} and {orders} orders of the options that "
+            "both have. Points are those of the second run above the first, over all orders, with "
+            "a paired bootstrap interval; p is McNemar's exact test in the order of the dataset, "
+            "by the questions that one run alone has right.",
+            comparison.orders,
+        )
+    yield Words(
+        words.format(
+            dataset=comparison.dataset,
+            split=comparison.split,
+            questions=questions,
+            orders=comparison.orders,
+        )
+    )
+    header = [
+        _("entry"),
+        _("first"),
+        _("second"),
+        _("points"),
+        _("only the first"),
+        _("only the second"),
+        _("p"),
     ]
-    for entry in comparison.entries:
-        if entry.changed:
-            blocks += [f"## {_name(entry)}", *_details(entry)]
+    yield Table(header, [_row(entry) for entry in comparison.entries])
+
+
+def _unchanged(comparison: Comparison) -> Iterator[Block]:
     if comparison.unchanged:
-        names = ", ".join(map(plain, comparison.unchanged))
-        blocks.append(f"Made with the same, and nothing changed: {names}.")
-    blocks += [
-        f"In {run} alone: {', '.join(map(plain, names))}."
-        for run, names in ((first, comparison.only_first), (second, comparison.only_second))
-        if names
-    ]
-    return "\n\n".join(blocks) + "\n"
+        words = _("Made with the same, and nothing changed: {names}.")
+        yield Words(words.format(names=_(", ").join(comparison.unchanged)))
+    for run, names in (
+        (comparison.first, comparison.only_first),
+        (comparison.second, comparison.only_second),
+    ):
+        if names:
+            words = _("In {run} alone: {names}.")
+            yield Words(words.format(run=run, names=_(", ").join(names)))
 
 
 def _row(entry: EntryComparison) -> list[str]:
@@ -287,34 +337,33 @@ def _row(entry: EntryComparison) -> list[str]:
 
 
 def _name(entry: EntryComparison) -> str:
-    names = dict.fromkeys((plain(entry.first_name), plain(entry.second_name)))
-    return " → ".join(names)
+    return " → ".join(dict.fromkeys((entry.first_name, entry.second_name)))
 
 
-def _details(entry: EntryComparison) -> Iterator[str]:
+def _details(entry: EntryComparison) -> Iterator[Block]:
+    sides = [_("first"), _("second")]
     if entry.made_with:
-        rows = [
-            [plain(name), *(DASH if value in (None, "") else plain(value) for value in values)]
-            for name, values in entry.made_with.items()
-        ]
-        yield table(["made with", "first", "second"], rows, left=3)
+        rows = [[name, *map(value, values)] for name, values in entry.made_with.items()]
+        yield Table([_("made with"), *sides], rows, left=3)
     else:
-        yield "Both were made with the same."
+        yield Words(_("Both were made with the same."))
     if entry.measures_changed:
         rows = [
-            [plain(name), *map(estimate, both)]
+            [name, *map(estimate, both)]
             for name, both in entry.measured.items()
             if both[0] != both[1]
         ]
-        yield table(["measure", "first", "second"], rows)
+        yield Table([_("measure"), *sides], rows)
     if entry.recall_changed:
-        header = [f"{which} at {depth}" for depth in DEPTHS for which in ("any", "all")]
-        rows = [[plain(stage), *_recalls(*both)] for stage, both in entry.recall.items()]
-        yield table(["recall, first → second", *header], rows)
+        rows = [[stage, *_recalls(*both)] for stage, both in entry.recall.items()]
+        yield Table([_("recall, first → second"), *recall_header()], rows)
     elif entry.recall:
-        yield "Recall is the same at every stage."
-    for words, ids in (("Scored higher", entry.gained), ("Scored lower", entry.lost)):
-        yield f"{words} in the second run: {', '.join(map(plain, ids)) or 'none'} ({len(ids)})."
+        yield Words(_("Recall is the same at every stage."))
+    for words, ids in (
+        (_("Scored higher in the second run: {ids} ({n})."), entry.gained),
+        (_("Scored lower in the second run: {ids} ({n})."), entry.lost),
+    ):
+        yield Words(words.format(ids=_(", ").join(ids) or _("none"), n=len(ids)))
 
 
 def _recalls(first: Recall | None, second: Recall | None) -> list[str]:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from localrag.corpus.types import Triple
+from localrag.facts import Fact
 from localrag.methods.choices import LABELS
 from localrag.reading.types import Stage
 from localrag.retrieval.model import Query
@@ -248,7 +249,7 @@ class Result:
     recall: Mapping[str, Sequence[int]] = field(default_factory=dict)
     lengths: Mapping[str, int] = field(default_factory=dict)
     spent: Spent = Spent()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Fact, ...] = ()
     transient: bool = False
     status: str = ""
     measures: Mapping[str, float] = field(default_factory=dict)
@@ -306,7 +307,7 @@ class Evaluation:
         lacking: by question, the gold places that the corpus does not hold; only of questions of
             which it lacks some, and only where a method searches.
         judge: by dotted name, what the verdicts of the judge were made with; empty without one.
-        measured_with: what has to be known of the figures of the measure, a sentence each.
+        measured_with: what has to be known of the figures of the measure.
     """
 
     id: str
@@ -318,7 +319,7 @@ class Evaluation:
     not_measured: tuple[NotMeasured, ...] = ()
     lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
     judge: Mapping[str, object] = field(default_factory=dict)
-    measured_with: tuple[str, ...] = ()
+    measured_with: tuple[Fact, ...] = ()
 
 
 MOST = 4
@@ -379,11 +380,11 @@ class Measure:
         score: the figure, among `figures`, that counts as the score.
         figures: by name, 0 to 1 each, better when higher.
         verdict: by comparison alone, without a model; None where derivations are not looked at.
-        notes: what has to be known of the figures, a sentence each: what they were made with, and
-            which could not be made.
+        notes: what has to be known of the figures: what they were made with, and which could not
+            be made.
     """
 
     score: str
     figures: Measured[Mapping[str, float]]
     verdict: Measured[Verdict] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Fact, ...] = ()

@@ -19,6 +19,7 @@ from localrag.evaluation.measures.similarity import (
     read_synonyms,
 )
 from localrag.evaluation.types import Measure, Question, Verdict
+from localrag.facts import Fact, FactKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,20 +36,17 @@ def opened(synonyms: Sequence[Path] = ()) -> Measure:
     """
     dictionary = installed_dictionary()
     if dictionary is None:
-        note = (
-            "Similarity and the measures of derivations are left out: they need the extra "
-            f"{EXTRA} (pip install 'localrag[{EXTRA}]')."
-        )
+        note = Fact(FactKind.SIMILARITY_LEFT_OUT, extra=EXTRA)
         return Measure("em", partial(measure, similarity=None), verdict, (note,))
+    names = tuple(path.name for path in synonyms)
+    made_with = {"dictionary": dictionary.name, "version": dictionary.version}
     notes = [
-        f"Similarity is made with Sudachi, dictionary {dictionary.name} {dictionary.version}, and "
-        f"{' and '.join(path.name for path in synonyms) or 'no synonyms'}."
+        Fact(FactKind.SIMILARITY_MADE_WITH, **made_with, synonyms=names)
+        if names
+        else Fact(FactKind.SIMILARITY_WITHOUT_SYNONYMS, **made_with)
     ]
     if dictionary.name != OFFICIAL_DICTIONARY or not synonyms:
-        notes.append(
-            f"The official script takes the dictionary {OFFICIAL_DICTIONARY}, the synonyms of "
-            "Sudachi and its own sample_user_dic.txt: its similarities can differ."
-        )
+        notes.append(Fact(FactKind.SIMILARITY_UNOFFICIAL, dictionary=OFFICIAL_DICTIONARY))
     similarity = Similarity(dictionary, read_synonyms(synonyms))
     return Measure("em", partial(measure, similarity=similarity), verdict, tuple(notes))
 

@@ -1,42 +1,69 @@
 """The report of an evaluation: Markdown for people, JSON with the same figures, and a plot."""
 
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from localrag.durable import replace_text
 from localrag.errors import InputError, NotFoundError, StorageError, WorkspaceError
+from localrag.evaluation.report.document import Block, Picture, Section, Words, markdown
 from localrag.evaluation.report.figures import Figures, figures
 from localrag.evaluation.report.measured import answers_of
+from localrag.evaluation.report.sections import all_sections
 from localrag.evaluation.types import Evaluation
+from localrag.language import N_, _
 
 JSON = "report.json"
 MARKDOWN = "report.md"
 PLOT = "report.svg"
 
 _FORMAT = 1
+_AGAIN = N_("Restore it from a copy, or give the command of the evaluation again.")
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What is read back; the figures beside it follow from it."""
+    """What of report.json is read back at the least; the figures beside it follow from it."""
 
     format: int
     evaluation: Evaluation
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """What report.json holds."""
+class Report:
+    """What report.json holds.
+
+    Attributes:
+        format: of the file.
+        figures: of the evaluation.
+        evaluation: with all its results.
+    """
 
     format: int
     figures: Figures
     evaluation: Evaluation
+
+    def sections(self, plot: Sequence[Block] = ()) -> list[Section]:
+        """All that it says, in the language in use.
+
+        Args:
+            plot: what stands in the place of the plot.
+        """
+        found = all_sections(self.evaluation, self.figures, plot)
+        return [section for section in found if section.blocks]
+
+
+_Read = TypeVar("_Read", _Stored, Report)
+
+_stored = TypeAdapter(_Stored)
+_report = TypeAdapter(Report)
 
 
 def write(evaluation: Evaluation, folder: Path) -> None:
@@ -51,27 +78,30 @@ def write(evaluation: Evaluation, folder: Path) -> None:
         UsageError: scipy is not installed.
         StorageError: the folder cannot be written; each file is there as a whole or not at all.
     """
-    from localrag.evaluation.report.markdown import markdown
-
-    computed = figures(evaluation)
+    report = Report(_FORMAT, figures(evaluation), evaluation)
     try:
-        written = TypeAdapter(_Written).dump_json(_Written(_FORMAT, computed, evaluation), indent=1)
+        written = _report.dump_json(report, indent=1)
     except PydanticSerializationError as error:
         raise InputError(
-            f"The evaluation holds what is no valid Unicode text ({error}).",
-            "Mend the questions, or the names in the settings.",
+            N_("The evaluation holds what is no valid Unicode text ({problem})."),
+            N_("Mend the questions, or the names in the settings."),
+            problem=error,
         ) from error
     if _is_there(folder, written):
         return
-    plot, without = "", ""
+    plot, drawn = "", list[Block]()
     try:
         from localrag.evaluation.report.plot import plotted
 
-        plot = plotted(computed)
+        plot = plotted(report.figures)
+        drawn = [Picture(PLOT, _("Scores with their 95 % intervals"))]
     except ImportError as error:
-        without = f"The plot was left out ({error}). Add it: pip install 'localrag[eval]'"
+        without = _("The plot was left out ({problem}). Add it: {command}").format(
+            problem=error, command="pip install 'localrag[eval]'"
+        )
+        drawn = [Words(without)]
         _log.warning(without)
-    text = markdown(evaluation, computed, plot=PLOT if plot else "", without=without)
+    text = markdown(report.sections(drawn))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if plot:
@@ -80,9 +110,13 @@ def write(evaluation: Evaluation, folder: Path) -> None:
         replace_text(folder / JSON, written.decode())
     except OSError as error:
         raise StorageError(
-            f"The report in {folder} cannot be written ({error.strerror}).",
-            "Free space on the disk, or mend the permissions of the folder; then give the command "
-            "again: answers that are there are kept.",
+            N_("The report in {folder} cannot be written ({problem})."),
+            N_(
+                "Free space on the disk, or mend the permissions of the folder; then give the "
+                "command again: answers that are there are kept."
+            ),
+            folder=folder,
+            problem=error.strerror,
         ) from error
 
 
@@ -104,17 +138,42 @@ def load(folder: Path) -> Evaluation:
         WorkspaceError: it is damaged, or was written by another version.
         InputError: the results of an entry are not complete.
     """
+    return _checked(folder, _stored.validate_json).evaluation
+
+
+def read(folder: Path) -> Report:
+    """Read back the report in this folder; figures of earlier versions are computed anew.
+
+    Raises:
+        NotFoundError, WorkspaceError, InputError: as for `load`.
+        UsageError: figures have to be computed, and scipy is not installed.
+    """
+
+    def understood(content: bytes) -> Report:
+        try:
+            return _report.validate_json(content)
+        except ValidationError:
+            stored = _stored.validate_json(content)
+            return Report(stored.format, figures(stored.evaluation), stored.evaluation)
+
+    return _checked(folder, understood)
+
+
+def _checked(folder: Path, understand: Callable[[bytes], _Read]) -> _Read:
     path = folder / JSON
-    again = "Restore it from a copy, or give the command of the evaluation again."
     try:
-        stored = TypeAdapter(_Stored).validate_json(path.read_bytes())
+        found = understand(path.read_bytes())
     except FileNotFoundError as error:
         raise NotFoundError(
-            f"{folder} holds no report.", "Name the folder of a finished evaluation."
+            N_("{folder} holds no report."),
+            N_("Name the folder of a finished evaluation."),
+            folder=folder,
         ) from error
     except (OSError, ValidationError) as error:
-        raise WorkspaceError(f"The report {path} cannot be read.", again) from error
-    if stored.format != _FORMAT:
-        raise WorkspaceError(f"The report {path} was written by another version.", again)
-    answers_of(stored.evaluation)
-    return stored.evaluation
+        raise WorkspaceError(N_("The report {path} cannot be read."), _AGAIN, path=path) from error
+    if found.format != _FORMAT:
+        raise WorkspaceError(
+            N_("The report {path} was written by another version."), _AGAIN, path=path
+        )
+    answers_of(found.evaluation)
+    return found

@@ -11,6 +11,7 @@ from localrag.evaluation.report.measured import (
     Baseline,
     Costs,
     Measured,
+    Note,
     Position,
     Recall,
     answers_of,
@@ -55,7 +56,7 @@ class EntryFigures:
         costs: None where no question was asked.
         failures: answers that failed, by kind.
         causes: answers that are not right, by cause.
-        notes: answers whose trace says so, by what it says, as `notes.counts` gathers it.
+        notes: what the traces say, and of how many answers.
         published: figures of others for the same method, under conditions of their own.
         measured: what answers in free text come to; None where they are a choice.
         apart: the same by the name of a group and the value in it, for those in `APART`.
@@ -73,7 +74,7 @@ class EntryFigures:
     costs: Costs | None
     failures: Mapping[str, int]
     causes: Mapping[Cause, int]
-    notes: Mapping[str, int]
+    notes: Sequence[Note]
     published: Sequence[Published]
     measured: Measured | None
     apart: Mapping[str, Mapping[str, Measured]]

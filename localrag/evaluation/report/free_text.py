@@ -1,29 +1,39 @@
-"""The sections of a report on answers in free text, as blocks of Markdown; empty if void."""
+"""The sections of a report on answers in free text; empty where there is nothing to say."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from localrag.evaluation.measures import Verdict
+from localrag.evaluation.report.document import DASH, Block, Items, Markdown, Table, Words, estimate
 from localrag.evaluation.report.figures import EntryFigures
-from localrag.evaluation.report.measured import Measured, Searched
-from localrag.evaluation.report.sections import costs_of
-from localrag.evaluation.report.tables import DASH, estimate, listed, plain, table
-from localrag.evaluation.statistics import Estimate, share
-from localrag.evaluation.types import DETERMINISTIC, JUDGE, Reading
+from localrag.evaluation.report.measured import Costs, Measured, Searched
+from localrag.evaluation.statistics import Estimate
+from localrag.evaluation.types import DETERMINISTIC, JUDGE, Reading, Verdict
+from localrag.language import N_, _
 
-_PARTS = ("precision", "recall", "f1")
+_PARTS = (("precision", N_("precision")), ("recall", N_("recall")), ("f1", N_("F1")))
 _VERDICTS = {
-    Verdict.TT: "answer and derivation right",
-    Verdict.TF: "answer right, derivation wrong",
-    Verdict.FT: "answer wrong, derivation right",
-    Verdict.FF: "both wrong",
-    Verdict.NA: "no answer",
+    Verdict.TT: N_("answer and derivation right"),
+    Verdict.TF: N_("answer right, derivation wrong"),
+    Verdict.FT: N_("answer wrong, derivation right"),
+    Verdict.FF: N_("both wrong"),
+    Verdict.NA: N_("no answer"),
+}
+_GIVEN_BY = {DETERMINISTIC: N_("deterministic"), JUDGE: N_("judge")}
+_WITH_GOLD = {
+    Reading.RIGHT: N_("hits with gold: right"),
+    Reading.WRONG: N_("hits with gold: wrong"),
+    Reading.NOT_FOUND: N_("hits with gold: not found"),
+}
+_WITHOUT = {
+    Reading.RIGHT: N_("without: right"),
+    Reading.WRONG: N_("without: wrong"),
+    Reading.NOT_FOUND: N_("without: not found"),
 }
 
 _Row = tuple[str, str, Measured]
 """A name of an entry, of a group of its questions, and what these come to."""
 
 
-def measures(entries: Sequence[EntryFigures], made_with: Sequence[str]) -> list[str]:
+def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[Block]:
     """The figures of the measure of the dataset, of answers and of derivations.
 
     Args:
@@ -31,22 +41,26 @@ def measures(entries: Sequence[EntryFigures], made_with: Sequence[str]) -> list[
         made_with: what has to be known of the figures.
     """
     rows = list(_rows(entries))
-    names = list(dict.fromkeys(name for *_, found in rows for name in found.figures))
+    names = list(dict.fromkeys(name for *_one, found in rows for name in found.figures))
     if not rows:
         return []
     triads = [
         triad
         for triad in dict.fromkeys(name.rpartition("_")[0] for name in names)
-        if all(f"{triad}_{part}" in names for part in _PARTS)
+        if all(f"{triad}_{part}" in names for part, _words in _PARTS)
     ]
     single = [name for name in names if name.rpartition("_")[0] not in triads]
-    blocks = [
-        "Answers: their figures, the share of questions that nothing was found for, the share that "
-        "only quotations were given for, and the score of the others.",
-        table(
+    blocks: list[Block] = [
+        Words(
+            _(
+                "Answers: their figures, the share of questions that nothing was found for, the "
+                "share that only quotations were given for, and the score of the others."
+            )
+        ),
+        Table(
             [
-                *("entry", "questions", "n", *map(plain, single)),
-                *("not found", "quoted", "when answered"),
+                *(_("entry"), _("questions"), "n", *single),
+                *(_("not found"), _("quoted"), _("when answered")),
             ],
             [
                 [
@@ -62,24 +76,25 @@ def measures(entries: Sequence[EntryFigures], made_with: Sequence[str]) -> list[
         ),
     ]
     for triad in triads:
-        blocks += [
-            f"Derivations, {plain(triad)}:",
-            table(
-                ["entry", "questions", "n", *_PARTS],
+        table = Table(
+            [_("entry"), _("questions"), "n", *(_(words) for _part, words in _PARTS)],
+            [
                 [
-                    [
-                        *_called(row),
-                        *(estimate(row[2].figures.get(f"{triad}_{part}")) for part in _PARTS),
-                    ]
-                    for row in rows
-                ],
-                left=2,
-            ),
-        ]
-    return [*blocks, listed(map(plain, made_with))] if made_with else blocks
+                    *_called(row),
+                    *(estimate(row[2].figures.get(f"{triad}_{part}")) for part, _words in _PARTS),
+                ]
+                for row in rows
+            ],
+            left=2,
+        )
+        blocks += [Words(_("Derivations, {what}:").format(what=triad)), table]
+    said = list(made_with)
+    return [*blocks, Items(said)] if said else blocks
 
 
-def verdicts(entries: Sequence[EntryFigures], judges: Sequence[Mapping[str, object]]) -> list[str]:
+def verdicts(
+    entries: Sequence[EntryFigures], judges: Sequence[Mapping[str, object]]
+) -> list[Block]:
     """The verdicts on answer and derivation, by code and by a judge side by side.
 
     Args:
@@ -89,23 +104,28 @@ def verdicts(entries: Sequence[EntryFigures], judges: Sequence[Mapping[str, obje
     rows = [row for row in _rows(entries) if row[2].verdicts]
     if not rows:
         return []
-    blocks = [
-        table(
-            ["entry", "questions", "by", "n", *(verdict.value for verdict in Verdict)],
+    blocks: list[Block] = [
+        Table(
+            [_("entry"), _("questions"), _("by"), "n", *(verdict.value for verdict in Verdict)],
             [
                 [
-                    *map(plain, row[:2]),
-                    by,
+                    *row[:2],
+                    _(words),
                     str(next(iter(shares.values())).n),
                     *(estimate(shares.get(verdict)) for verdict in Verdict),
                 ]
                 for row in rows
-                for by in (DETERMINISTIC, JUDGE)
+                for by, words in _GIVEN_BY.items()
                 if (shares := row[2].verdicts.get(by))
             ],
             left=3,
         ),
-        listed(f"{verdict.value}: {means}." for verdict, means in _VERDICTS.items()),
+        Items(
+            [
+                _("{verdict}: {meaning}.").format(verdict=verdict.value, meaning=_(means))
+                for verdict, means in _VERDICTS.items()
+            ]
+        ),
     ]
     made_with = dict.fromkeys(
         ", ".join(f"{name} {value}" for name, value in judge.items() if value != "")
@@ -113,20 +133,20 @@ def verdicts(entries: Sequence[EntryFigures], judges: Sequence[Mapping[str, obje
         if judge
     )
     if not made_with:
-        return [
-            *blocks,
+        alone = _(
             "No judge was named: these are the verdicts of the deterministic comparison alone, "
-            "which takes other words for the same fact as wrong (`--judge NAME` has a model judge "
-            "them too).",
-        ]
+            "which takes other words for the same fact as wrong (--judge NAME has a model judge "
+            "them too)."
+        )
+        return [*blocks, Words(alone)]
     return [
         *blocks,
-        "How far code and judge agree, over the answers that both gave a verdict on:",
-        table(
-            ["entry", "questions", "n", "same verdict", "no verdict of the judge"],
+        Words(_("How far code and judge agree, over the answers that both gave a verdict on:")),
+        Table(
+            [_("entry"), _("questions"), "n", _("same verdict"), _("no verdict of the judge")],
             [
                 [
-                    *map(plain, row[:2]),
+                    *row[:2],
                     str(row[2].agreement.n) if row[2].agreement else "0",
                     estimate(row[2].agreement),
                     str(row[2].unjudged),
@@ -135,75 +155,122 @@ def verdicts(entries: Sequence[EntryFigures], judges: Sequence[Mapping[str, obje
             ],
             left=2,
         ),
-        listed(f"Judged with {plain(one)}." for one in made_with),
-        *costs_of("verdict", {entry.name: entry.judging for entry in entries}),
+        Items([_("Judged with {what}.").format(what=one) for one in made_with]),
+        *costs(
+            _(
+                "For one verdict: means, and the median and the 95th percentile of the seconds; "
+                "retries are those of all verdicts together."
+            ),
+            _("verdicts"),
+            {entry.name: entry.judging for entry in entries},
+        ),
     ]
 
 
-def searches(entries: Sequence[EntryFigures]) -> list[str]:
+def searches(entries: Sequence[EntryFigures]) -> list[Block]:
     """The published table of search success against what the stage made of it."""
     rows = [
-        [*map(plain, row[:2]), stage.value, *_success(found)]
+        [*row[:2], stage.value, *_success(found)]
         for row in _rows(entries)
         for stage, found in row[2].searched.items()
     ]
     if not rows:
         return []
     unsought = [
-        f"{plain(entry.name)}: {entry.measured.unsought:,}"
+        f"{entry.name}: {entry.measured.unsought:,}"
         for entry in entries
         if entry.measured and entry.measured.unsought
     ]
-    made = [reading.value.replace("_", " ") for reading in Reading]
-    return [
-        "Queries that ask for a gold triple, stage by stage: whether the hits that the stage read "
-        "hold it, or a passage that says it; and what the stage made of them: the right triple, a "
-        "wrong one, or nothing.",
-        table(
+    blocks: list[Block] = [
+        Words(
+            _(
+                "Queries that ask for a gold triple, stage by stage: whether the hits that the "
+                "stage read hold it, or a passage that says it; and what the stage made of them: "
+                "the right triple, a wrong one, or nothing."
+            )
+        ),
+        Table(
             [
-                "entry",
-                "questions",
-                "stage",
-                "queries",
-                "gold among the hits",
-                *(f"hits with gold: {one}" for one in made),
-                *(f"without: {one}" for one in made),
+                _("entry"),
+                _("questions"),
+                _("stage"),
+                _("queries"),
+                _("gold among the hits"),
+                *map(_, _WITH_GOLD.values()),
+                *map(_, _WITHOUT.values()),
             ],
             rows,
             left=3,
         ),
-        *([f"Gold triples that no query asked for: {'; '.join(unsought)}."] if unsought else []),
     ]
+    if unsought:
+        words = _("Gold triples that no query asked for: {counts}.")
+        blocks.append(Words(words.format(counts="; ".join(unsought))))
+    return blocks
+
+
+def costs(head: str, counted: str, found: Mapping[str, Costs | None]) -> list[Block]:
+    """A table of what one of something costs, by the name of the entry.
+
+    Args:
+        head: what the figures are.
+        counted: the head of the column that counts them.
+        found: costs by the name of the entry.
+    """
+    rows = [
+        [
+            name,
+            str(cost.n),
+            f"{cost.calls:.2f}",
+            str(cost.retries),
+            f"{cost.prompt:,.0f}",
+            f"{cost.cached:,.0f}",
+            f"{cost.completion:,.0f}",
+            f"{cost.median_seconds:.3g}",
+            f"{cost.p95_seconds:.3g}",
+        ]
+        for name, cost in found.items()
+        if cost
+    ]
+    if not rows:
+        return []
+    header = [
+        _("entry"),
+        counted,
+        _("calls"),
+        _("retries"),
+        _("prompt tokens"),
+        _("of these cached"),
+        _("completion tokens"),
+        _("median s"),
+        _("p95 s"),
+    ]
+    return [Words(head), Table(header, rows)]
 
 
 def _success(found: Searched) -> list[str]:
-    with_gold, without = sum(found.found.values()), sum(found.missed.values())
     return [
-        str(with_gold + without),
-        estimate(_share(with_gold, with_gold + without)),
-        *(_part(found.found[reading], with_gold) for reading in Reading),
-        *(_part(found.missed[reading], without) for reading in Reading),
+        str(found.gold.n),
+        estimate(found.gold),
+        *(_part(found.found[one], found.of_found.get(one)) for one in Reading),
+        *(_part(found.missed[one], found.of_missed.get(one)) for one in Reading),
     ]
 
 
-def _part(count: int, of: int) -> str:
-    return f"{count} ({estimate(_share(count, of))})" if of else DASH
-
-
-def _share(count: int, of: int) -> Estimate | None:
-    return share(count, of) if of else None
+def _part(count: int, share: Estimate | None) -> str:
+    return Markdown(f"{count} ({estimate(share)})") if share else DASH
 
 
 def _called(row: _Row) -> list[str]:
     entry, questions, found = row
-    return [plain(entry), plain(questions), str(found.n)]
+    return [entry, questions, str(found.n)]
 
 
 def _rows(entries: Sequence[EntryFigures]) -> Iterator[_Row]:
     """Every entry over all its questions, then over the groups that are measured apart."""
     for entry in entries:
         if entry.measured:
-            yield entry.name, "all", entry.measured
+            yield entry.name, _("all"), entry.measured
             for name, values in entry.apart.items():
                 for value, found in values.items():
                     yield entry.name, f"{name}: {value}", found

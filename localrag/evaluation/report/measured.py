@@ -1,12 +1,12 @@
 """What the answers of an entry come to: laid out by question, then measured one thing at a time."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
+from string import Formatter
 
 from localrag.errors import InputError
 from localrag.evaluation.statistics import Estimate, score, share
@@ -23,10 +23,12 @@ from localrag.evaluation.types import (
     Verdict,
     in_dataset_order,
 )
+from localrag.facts import Fact, FactKind
+from localrag.language import N_, _
 from localrag.methods.choices import LABELS
 from localrag.reading.types import Stage, Status
 
-AGAIN = "Give the command of the evaluation again: answers that are there are kept."
+AGAIN = N_("Give the command of the evaluation again: answers that are there are kept.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,13 @@ def answers_of(evaluation: Evaluation) -> list[Answers]:
     names = Counter(entry.name for entry in evaluation.entries)
     for name, times in names.items():
         if times > 1:
-            raise InputError(f"{times} entries of {evaluation.id} are named {name!r}.", AGAIN)
+            raise InputError(
+                N_("{n} entries of {evaluation} are named {name!r}."),
+                AGAIN,
+                n=times,
+                evaluation=evaluation.id,
+                name=name,
+            )
     return [_answers(evaluation, entry) for entry in evaluation.entries]
 
 
@@ -81,21 +89,34 @@ def _answers(evaluation: Evaluation, entry: Entry) -> Answers:
     if missing:
         question, order = missing[0]
         raise InputError(
-            f"{len(missing)} of {len(cells)} results of {entry.name!r} are missing, "
-            f"such as {question!r} in order {order}.",
+            N_(
+                "{n} of {total} results of {entry!r} are missing, such as {question!r} in order "
+                "{order}."
+            ),
             AGAIN,
+            n=len(missing),
+            total=len(cells),
+            entry=entry.name,
+            question=question,
+            order=order,
         )
     if len(entry.results) > len(cells):
         question, order = next(cell for cell in counts if counts[cell] > 1 or cell not in cells)
         raise InputError(
-            f"{entry.name!r} has a result too many: {question!r} in order {order}.", AGAIN
+            N_("{entry!r} has a result too many: {question!r} in order {order}."),
+            AGAIN,
+            entry=entry.name,
+            question=question,
+            order=order,
         )
     for result in entry.results:
         if not (math.isfinite(result.score) and 0 <= result.score <= 1):
             raise InputError(
-                f"{entry.name!r} scores {result.score} on {result.question!r}, "
-                "which does not lie between 0 and 1.",
+                N_("{entry!r} scores {score} on {question!r}, which does not lie between 0 and 1."),
                 AGAIN,
+                entry=entry.name,
+                score=result.score,
+                question=result.question,
             )
     placed = {(result.question, result.order): result for result in entry.results}
     by_question = {
@@ -143,6 +164,10 @@ def costs(spent: Sequence[Spent]) -> Costs | None:
     )
 
 
+CHANCE = "chance"
+"""The name of the baseline that chooses by chance."""
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """One place among the options, over all answers of an entry that chose one.
@@ -160,9 +185,15 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a way to answer that reads no question scores on these questions."""
+    """What a way to answer that reads no question scores on these questions.
+
+    Attributes:
+        name: `CHANCE`, or "always a".
+        position: the label that is always chosen; "" for chance.
+    """
 
     name: str
+    position: str
     score: Estimate
 
 
@@ -202,12 +233,12 @@ def baselines(questions: Sequence[Question], orders: int) -> list[Baseline]:
     ]
     widest = max(len(question.query.options) for question in questions)
     always = [
-        Baseline(f"always {label}", found)
+        Baseline(f"always {label}", label, found)
         for label in LABELS[:widest]
         if (found := score([[float(place == label) for place in one] for one in places]))
     ]
     chance = fmean(1 / len(question.query.options) for question in questions)
-    return [*always, Baseline("chance", Estimate(chance, chance, chance, len(questions)))]
+    return [*always, Baseline(CHANCE, "", Estimate(chance, chance, chance, len(questions)))]
 
 
 def right_position(question: Question, order: int) -> str:
@@ -265,44 +296,47 @@ def _hit(result: Result, stage: str, found: _Found, depth: int) -> float:
 SHARE = 0.05
 """Of the answers of an entry: what holds for fewer says little about its score."""
 
-_KINDS = tuple(
-    (re.compile(single, re.DOTALL), kind)
-    for single, kind in (
-        (
-            r".+: of [\d,]+ characters the model was shown the [\d,]+ nearest to the question",
-            "of a long provision the model was shown only what is nearest to the question",
-        ),
-        (
-            r"[\d,]+ of [\d,]+ passages did not fit .+ left out, the last ranks first: .+",
-            "passages did not fit the context in use (chat.context) and were left out, the last "
-            "ranks first",
-        ),
-        (
-            r"the context in use .+ holds [\d,]+ sentences only: .+ left out",
-            "the context in use (chat.context) does not hold all sentences that may answer",
-        ),
-        (
-            r".+: (no law is named|the law has no such provision|no law of the corpus is called .+"
-            r"|.+ in it belongs to no provision)",
-            "a provision that is cited was not found in the corpus",
-        ),
-        (r"the corpus has no law called .+", "a law that is named is not in the corpus"),
-        (
-            r"the query cites .+, of a law that the corpus lacks",
-            "a query cites a law that the corpus lacks",
-        ),
-        (r".+ can mean [\d,]+ provisions", "a citation can mean several provisions"),
-    )
-)
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the traces of some answers say was left out, switched off or stood in.
+
+    Attributes:
+        kind: of what they say.
+        fact: what all of them say; None where each says it of something else, such as another
+            provision. The exact facts stay in the results.
+        answers: how many.
+    """
+
+    kind: FactKind
+    fact: Fact | None
+    answers: int
+
+    @property
+    def key(self) -> str:
+        """What tells it from others: its kind, or the words that an earlier version put instead."""
+        return _key(self.fact) if self.fact else self.kind.value
+
+    def __str__(self) -> str:
+        if self.fact:
+            return str(self.fact)
+        parts = Formatter().parse(_(self.kind.words))
+        return "".join(text + ("…" if field else "") for text, field, _spec, _conversion in parts)
 
 
-def counts(results: Sequence[Result]) -> dict[str, int]:
-    """How many answers each note holds for, the commonest first."""
-    found = Counter(note for result in results for note in set(map(_kind, result.notes)))
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+def _key(fact: Fact) -> str:
+    return str(fact) if fact.kind is FactKind.SAID else fact.kind.value
 
 
-def common(entries: Iterable[tuple[Mapping[str, int], int]]) -> list[str]:
+def counts(results: Sequence[Result]) -> list[Note]:
+    """What the traces of answers say, and of how many; the commonest first."""
+    facts = [fact for result in results for fact in set(result.notes)]
+    answers = Counter(key for result in results for key in set(map(_key, result.notes)))
+    notes = [Note(fact.kind, fact, answers[_key(fact)]) for fact in facts]
+    return sorted(_united(notes), key=lambda note: (-note.answers, note.key))
+
+
+def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
     """The notes that hold for a `SHARE` of the answers of an entry or more, in their order.
 
     A note on one answer of several is never common.
@@ -310,18 +344,26 @@ def common(entries: Iterable[tuple[Mapping[str, int], int]]) -> list[str]:
     Args:
         entries: for each what `counts` gives, and how many answers it has.
     """
-    return list(
-        dict.fromkeys(
-            note
-            for found, answers in entries
-            for note, n in found.items()
-            if n >= SHARE * answers and (n > 1 or answers == 1)
-        )
-    )
+    held = list(entries)
+    keys = {
+        note.key
+        for notes, answers in held
+        for note in notes
+        if note.answers >= SHARE * answers and (note.answers > 1 or answers == 1)
+    }
+    return [
+        note for note in _united(note for notes, _n in held for note in notes) if note.key in keys
+    ]
 
 
-def _kind(note: str) -> str:
-    return next((kind for single, kind in _KINDS if single.fullmatch(note)), note)
+def _united(notes: Iterable[Note]) -> list[Note]:
+    """The same, each once: without a fact where they differ in it."""
+    found: dict[str, Note] = {}
+    for note in notes:
+        before = found.setdefault(note.key, note)
+        if before.fact != note.fact:
+            found[note.key] = replace(before, fact=None)
+    return list(found.values())
 
 
 _Value = Callable[[Result], float | None]
@@ -341,10 +383,16 @@ class Searched:
     Attributes:
         found: by what it made of them, queries whose hits held the gold triple.
         missed: those whose hits did not.
+        gold: the share of the queries whose hits did.
+        of_found, of_missed: the shares that `found` and `missed` are of those queries; empty
+            without any.
     """
 
     found: Mapping[Reading, int]
     missed: Mapping[Reading, int]
+    gold: Estimate
+    of_found: Mapping[Reading, Estimate]
+    of_missed: Mapping[Reading, Estimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,15 +470,21 @@ def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
 
 def _searched(searches: Sequence[Search]) -> dict[Stage, Searched]:
     counts = Counter((one.stage, one.found, one.reading) for one in searches)
-    return {
-        stage: Searched(
-            *(
-                {reading: counts[stage, found, reading] for reading in Reading}
-                for found in (True, False)
-            )
+    found: dict[Stage, Searched] = {}
+    for stage in dict.fromkeys(search.stage for search in searches):
+        held, missed = (
+            {reading: counts[stage, holds, reading] for reading in Reading}
+            for holds in (True, False)
         )
-        for stage in dict.fromkeys(search.stage for search in searches)
-    }
+        n = sum(held.values())
+        gold = share(n, n + sum(missed.values()))
+        found[stage] = Searched(held, missed, gold, _shares(held), _shares(missed))
+    return found
+
+
+def _shares(counts: Mapping[Reading, int]) -> dict[Reading, Estimate]:
+    n = sum(counts.values())
+    return {reading: share(count, n) for reading, count in counts.items()} if n else {}
 
 
 def _has(status: Status) -> _Value:

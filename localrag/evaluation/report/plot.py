@@ -5,10 +5,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from localrag.evaluation.report.document import one_line
 from localrag.evaluation.report.figures import Figures
-from localrag.evaluation.report.measured import DEPTHS, Recall
-from localrag.evaluation.report.tables import one_line
+from localrag.evaluation.report.measured import CHANCE, DEPTHS, Recall
 from localrag.evaluation.statistics import Estimate
+from localrag.language import _
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +65,7 @@ def plotted(figures: Figures) -> str:
 
 def _scores(panel: "Axes", figures: Figures) -> None:
     entries = figures.entries
-    _dots(panel, [entry.score for entry in entries], _BLUE, "o", "measured, 95 % interval")
+    _dots(panel, [entry.score for entry in entries], _BLUE, "o", _("measured, 95 % interval"))
     others = [(row, one) for row, entry in enumerate(entries) for one in entry.published]
     if others:
         panel.scatter(
@@ -73,20 +74,21 @@ def _scores(panel: "Axes", figures: Figures) -> None:
             marker="D",
             facecolors="none",
             edgecolors=_ORANGE,
-            label="published elsewhere",
+            label=_("published elsewhere"),
         )
     for baseline in figures.baselines:
-        if baseline.name == "chance":
-            panel.axvline(100 * baseline.score.value, color=_GREY, linestyle=":", label="chance")
-    _frame(panel, [entry.name for entry in entries], "score, %")
+        if baseline.name == CHANCE:
+            panel.axvline(100 * baseline.score.value, color=_GREY, linestyle=":", label=_("chance"))
+    _frame(panel, [entry.name for entry in entries], _("score, %"))
 
 
 def _recall(panel: "Axes", stages: Mapping[str, Recall]) -> None:
     depth = max(DEPTHS)
     found = list(stages.values())
-    _dots(panel, [one.any_found.get(depth) for one in found], _BLUE, "o", "any", -0.12)
-    _dots(panel, [one.all_found.get(depth) for one in found], _ORANGE, "s", "all", 0.12)
-    _frame(panel, list(stages), f"gold provisions among the first {depth} hits, % of questions")
+    _dots(panel, [one.any_found.get(depth) for one in found], _BLUE, "o", _("any"), -0.12)
+    _dots(panel, [one.all_found.get(depth) for one in found], _ORANGE, "s", _("all"), 0.12)
+    title = _("gold provisions among the first {depth} hits, % of questions")
+    _frame(panel, list(stages), title.format(depth=depth))
 
 
 def _dots(

@@ -1,108 +1,243 @@
-"""The sections of a report that hold figures: each a list of blocks of Markdown, empty if void."""
+"""The sections of a report in the language in use: what was measured, how surely, with what."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from localrag.evaluation.report.figures import EntryFigures, Figures, Pair
-from localrag.evaluation.report.measured import DEPTHS, SHARE, Costs, common
-from localrag.evaluation.report.tables import (
+from localrag.evaluation.report import free_text
+from localrag.evaluation.report.document import (
     DASH,
-    counted,
+    Block,
+    Emphasised,
+    Items,
+    Section,
+    Table,
+    Words,
     estimate,
-    listed,
     p_value,
     percent,
-    plain,
     points,
-    table,
+    value,
 )
-from localrag.evaluation.types import Cause, NotMeasured, Published
+from localrag.evaluation.report.figures import EntryFigures, Figures, Pair
+from localrag.evaluation.report.measured import CHANCE, DEPTHS, SHARE, Baseline, Note, common
+from localrag.evaluation.statistics import FEW, RESAMPLES
+from localrag.evaluation.types import Cause, Evaluation, NotMeasured, Published
+from localrag.language import N_, _, ngettext
 
 _CAUSES = {
     Cause.CORPUS: (
-        "corpus lacks it",
-        "the corpus holds no gold provision, so that no search could find one",
+        N_("corpus lacks it"),
+        N_(
+            "Corpus lacks it: the corpus holds no gold provision, so that no search could find one."
+        ),
     ),
-    Cause.SEARCH: ("search failed", "no gold provision was among the hits"),
+    Cause.SEARCH: (
+        N_("search failed"),
+        N_("Search failed: no gold provision was among the hits."),
+    ),
     Cause.EVIDENCE: (
-        "evidence does not match",
-        "a gold provision was among the hits, but not in what the model was shown or the answer "
-        "quotes",
+        N_("evidence does not match"),
+        N_(
+            "Evidence does not match: a gold provision was among the hits, but not in what the "
+            "model was shown or the answer quotes."
+        ),
     ),
-    Cause.REPLY: ("reply malformed", "no answer came, or none that could be read"),
+    Cause.REPLY: (
+        N_("reply malformed"),
+        N_("Reply malformed: no answer came, or none that could be read."),
+    ),
     Cause.REASONING: (
-        "reasoning wrong, or nothing was searched",
-        "gold was at hand as well; or the method does not search (statute-direct sees no law, "
-        "statute-gold only the gold itself), or the question names no gold",
+        N_("reasoning wrong, or nothing was searched"),
+        N_(
+            "Reasoning wrong, or nothing was searched: gold was at hand as well; or the method "
+            "does not search (statute-direct sees no law, statute-gold only the gold itself), or "
+            "the question names no gold."
+        ),
     ),
 }
+_INTERVALS = N_(
+    "Brackets hold 95 % intervals: Wilson's where every question is right or wrong as a whole, "
+    "else a percentile bootstrap over questions ({resamples:,} resamples, fixed seed), which keeps "
+    "the orders of a question together; below {few} questions Hoeffding's in its place, which is "
+    "wide, but holds whatever the scores are. None is printed where nothing varies between {few} "
+    "questions or more, which is no certainty. A failed answer scores 0."
+)
+_RANKS = N_(
+    "Where a question was searched for several times, once for each option or in one law more, the "
+    'rank of a gold provision is its best in any of these lists: "at {depth}" then counts the '
+    "first {depth} of each."
+)
+_OF_CHOICES = (
+    N_(
+        "Groups: law, chapter and kind (in lawqa 根拠条文 and 関連法令) are the dataset's own; "
+        "polarity is read from the question by code."
+    ),
+    N_(
+        "Polarity: agrees, the option that agrees with the law is asked for; deviates, the one "
+        "that does not."
+    ),
+    N_(
+        "Orders: order 0 is that of the dataset; order n begins with the option n places further "
+        "on, and what stood before it follows at the end (a rotation). In as many orders as there "
+        "are options each stands once in every place."
+    ),
+    N_("Causes: decided by code from the trace of the answer; the first that applies counts."),
+)
+_OF_STAGES = N_(
+    "Stages: 1 knowledge, the triples of the corpus; 2 documents, its passages; 3 model, what the "
+    "model knows by itself. An order such as 1-2 asks the later one where the earlier one found "
+    "nothing."
+)
+_OF_ALL = N_(
+    "code: a digest of the rooms corpus, methods, reading, retrieval and statutes of the source; "
+    "where it differs, other code made the answers."
+)
+# The sections of the settings that name a model.
+_OF_MODELS = ("chat", "embedding", "reranking")
+_LARGEST_CONTEXT = 8_192
 
 
-def scores(figures: Figures) -> list[str]:
+def all_sections(evaluation: Evaluation, figures: Figures, plot: Sequence[Block]) -> list[Section]:
+    """All sections of a report, those that hold nothing included.
+
+    Args:
+        evaluation: what the figures were computed from.
+        figures: of the evaluation.
+        plot: the picture of the scores, or why there is none.
+    """
+    entries, dataset = figures.entries, evaluation.questions.dataset
+    choices = _has_choices(evaluation)
+    parts: dict[str, Sequence[Block]] = {
+        _("Scores"): [
+            *scores(figures),
+            *caveats(dataset.caveats),
+            *published(dataset.published),
+            *plot,
+        ],
+        _("What stood in, was switched off or left out"): notes(entries),
+        _("Differences"): differences(figures.pairs, choices=choices),
+        _("Not measured"): not_measured(evaluation.not_measured),
+        _("Measures"): free_text.measures(entries, map(str, evaluation.measured_with)),
+        _("Verdicts"): free_text.verdicts(entries, [evaluation.judge]),
+        _("Search success"): free_text.searches(entries),
+        **groups(entries),
+        _("Order of the options"): orders(entries),
+        _("Retrieval"): [
+            *retrieval(entries),
+            *_lacking(evaluation),
+            *_without_embedder(evaluation, figures),
+        ],
+        _("Costs"): free_text.costs(
+            _(
+                "For one answer: means, and the median and the 95th percentile of the seconds; "
+                "retries are those of all answers together."
+            ),
+            _("answers"),
+            {entry.name: entry.costs for entry in entries},
+        ),
+        _("Failed answers"): [*failures(entries), *_transient(evaluation)],
+        # Without gold places there is nothing that the trace could be held against.
+        _("Why answers are wrong"): causes(entries) if choices else [],
+        _("Made with"): made_with(
+            {one.name: _in_full(one.made_with) for one in evaluation.entries}
+        ),
+        _("Dataset"): [_dataset(evaluation)],
+        _("How to read this"): [
+            Words(how_to_read(searched=choices)),
+            Items([*map(_, _OF_CHOICES if choices else (_OF_STAGES,)), _(_OF_ALL)]),
+        ],
+    }
+    title = _("Evaluation {name}").format(name=evaluation.id)
+    head = Section(title, [Words(_head(evaluation))], level=1)
+    return [head, *(Section(name, blocks) for name, blocks in parts.items())]
+
+
+def how_to_read(*, searched: bool) -> str:
+    """What intervals are, and with `searched` what ranks are."""
+    words = _(_INTERVALS).format(resamples=RESAMPLES, few=FEW)
+    return f"{words} {_(_RANKS).format(depth=DEPTHS[0])}" if searched else words
+
+
+def scores(figures: Figures) -> list[Block]:
     """The score of every entry with what it rests on, and what needs no reading."""
     entries = figures.entries
-    numbers = {note: number for number, note in _numbered(entries)}
+    numbers = {note.key: number for number, note in _numbered(entries)}
     rows = [
         [
-            plain(entry.name),
+            entry.name,
             str(entry.score.n) if entry.score else "0",
             estimate(entry.score),
             str(sum(entry.failures.values())),
             "; ".join(map(published_figure, entry.published)) or DASH,
-            " ".join(number for note, number in numbers.items() if note in entry.notes) or DASH,
+            " ".join(numbers[one.key] for one in _in_order(entry, numbers)) or DASH,
         ]
         for entry in entries
     ]
     rows += [
-        [f"*{plain(one.name)}*", str(one.score.n), estimate(one.score), DASH, DASH, DASH]
+        [Emphasised(_named(one)), str(one.score.n), estimate(one.score), DASH, DASH, DASH]
         for one in figures.baselines
     ]
-    header = ["entry", "questions", "score", "failed", "published, other conditions", "notes"]
-    return [table(header, rows)]
-
-
-def notes(entries: Sequence[EntryFigures]) -> list[str]:
-    """What the numbers beside the scores stand for, and how many answers of each entry say it."""
-    rows = [
-        [number, plain(note), *(_share(entry, note) for entry in entries)]
-        for number, note in _numbered(entries)
+    header = [
+        _("entry"),
+        _("questions"),
+        _("score"),
+        _("failed"),
+        _("published, other conditions"),
+        _("notes"),
     ]
-    rarer = len({note for entry in entries for note in entry.notes}) - len(rows)
-    blocks = []
+    return [Table(header, rows)]
+
+
+def notes(entries: Sequence[EntryFigures]) -> list[Block]:
+    """What the numbers beside the scores stand for, and how many answers of each entry say it."""
+    numbered = _numbered(entries)
+    rows = [
+        [number, str(note), *(_share(entry, note) for entry in entries)]
+        for number, note in numbered
+    ]
+    rarer = len({note.key for entry in entries for note in entry.notes}) - len(rows)
+    blocks: list[Block] = []
     if rows:
+        header = ["", _("note"), *(entry.name for entry in entries)]
         blocks += [
-            "As the traces of the answers say it, and of how many answers:",
-            table(["", "note", *(plain(entry.name) for entry in entries)], rows, left=2),
+            Words(_("As the traces of the answers say it, and of how many answers:")),
+            Table(header, rows, left=2),
         ]
     if rarer:
-        blocks.append(
-            f"In the JSON only: {counted(rarer, 'note')} on less than {100 * SHARE:.0f} % of the "
-            "answers of every entry, or on a single one."
+        words = ngettext(
+            "In the JSON only: {n:,} note on less than {share:.0f} % of the answers of every "
+            "entry, or on a single one.",
+            "In the JSON only: {n:,} notes on less than {share:.0f} % of the answers of every "
+            "entry, or on a single one.",
+            rarer,
         )
+        blocks.append(Words(words.format(n=rarer, share=100 * SHARE)))
     return blocks
 
 
-def caveats(sentences: Sequence[str]) -> list[str]:
+def caveats(sentences: Sequence[str]) -> list[Block]:
     """What has to be known of the dataset to judge a score on it."""
-    if not sentences:
-        return []
     # A sentence could begin like a list.
-    return [listed(f"Of the dataset: {plain(sentence)}" for sentence in sentences)]
+    said = [_("Of the dataset: {sentence}").format(sentence=one) for one in sentences]
+    return [Items(said)] if said else []
 
 
-def published(figures: Mapping[str, Sequence[Published]]) -> list[str]:
+def published(figures: Mapping[str, Sequence[Published]]) -> list[Block]:
     """What others have published, with its conditions."""
-    lines = [
-        f"{plain(method)}: {published_figure(one)}, {plain(one.conditions)} ({plain(one.source)})"
+    # A method's name could begin like a list.
+    said = [
+        _("Method {method}: {figure}, {conditions} ({source})").format(
+            method=method,
+            figure=published_figure(one),
+            conditions=one.conditions,
+            source=one.source,
+        )
         for method, ones in figures.items()
         for one in ones
     ]
-    if not lines:
+    if not said:
         return []
-    return [
-        "Published under other conditions, and so not to be ranked with these scores:",
-        # A method's name could begin like a list.
-        listed(f"Method {line}" for line in lines),
-    ]
+    head = _("Published under other conditions, and so not to be ranked with these scores:")
+    return [Words(head), Items(said)]
 
 
 def published_figure(one: Published) -> str:
@@ -110,7 +245,7 @@ def published_figure(one: Published) -> str:
     return f"{percent(one.score)} (n = {one.n})" if one.n else percent(one.score)
 
 
-def differences(pairs: Sequence[Pair], *, choices: bool) -> list[str]:
+def differences(pairs: Sequence[Pair], *, choices: bool) -> list[Block]:
     """Every two entries against each other.
 
     Args:
@@ -119,7 +254,7 @@ def differences(pairs: Sequence[Pair], *, choices: bool) -> list[str]:
     """
     rows = [
         [
-            plain(f"{pair.first} − {pair.second}"),
+            f"{pair.first} − {pair.second}",
             points(pair.difference),
             *(
                 [str(pair.mcnemar.first), str(pair.mcnemar.second), p_value(pair.mcnemar.p)]
@@ -132,77 +267,100 @@ def differences(pairs: Sequence[Pair], *, choices: bool) -> list[str]:
     ]
     if not rows:
         return []
-    over, of = (
-        (" over all orders of the options", " in the order of the dataset") if choices else ("", "")
+    head = (
+        _(
+            "Percentage points over all orders of the options, with a paired bootstrap interval; "
+            "and McNemar's exact test in the order of the dataset, by the questions that one of "
+            "the two alone has right. Holm's correction is for all {n} pairs of this table."
+        )
+        if choices
+        else _(
+            "Percentage points, with a paired bootstrap interval; and McNemar's exact test, by the "
+            "questions that one of the two alone has right. Holm's correction is for all {n} pairs "
+            "of this table."
+        )
     )
-    return [
-        f"Percentage points{over}, with a paired bootstrap interval; and McNemar's exact test{of}, "
-        "by the questions that one of the two alone has right. Holm's correction is for all "
-        f"{len(pairs)} pairs of this table.",
-        table(["pair", "points", "only the first", "only the second", "p", "p (Holm)"], rows),
+    header = [
+        _("pair"),
+        _("points"),
+        _("only the first"),
+        _("only the second"),
+        _("p"),
+        _("p (Holm)"),
     ]
+    return [Words(head.format(n=len(pairs))), Table(header, rows)]
 
 
-def not_measured(left_out: Sequence[NotMeasured]) -> list[str]:
+def not_measured(left_out: Sequence[NotMeasured]) -> list[Block]:
     """What was asked for and has no results, and why."""
-    if not left_out:
-        return []
     # A name could begin like a list.
-    return [listed(f"Entry {plain(f'{o.name}: {o.cause} {o.cure}')}" for o in left_out)]
+    said = [
+        _("Entry {name}: {cause} {cure}").format(name=one.name, cause=one.cause, cure=one.cure)
+        for one in left_out
+    ]
+    return [Items(said)] if said else []
 
 
-def groups(entries: Sequence[EntryFigures]) -> dict[str, list[str]]:
+def groups(entries: Sequence[EntryFigures]) -> dict[str, Sequence[Block]]:
     """A section for each group of questions: a row for each value, a column for each entry."""
     names = dict.fromkeys(name for entry in entries for name in entry.by_group)
-    sections = {}
+    found_in: dict[str, Sequence[Block]] = {}
     for name in names:
         found = [entry.by_group.get(name, {}) for entry in entries]
-        sizes = {value: score.n for scores in found for value, score in scores.items()}
+        sizes = {one: score.n for by_value in found for one, score in by_value.items()}
         rows = [
-            [plain(value), str(n), *(estimate(scores.get(value)) for scores in found)]
-            for value, n in sizes.items()
+            [one, str(n), *(estimate(by_value.get(one)) for by_value in found)]
+            for one, n in sizes.items()
         ]
-        header = [plain(name), "questions", *(plain(entry.name) for entry in entries)]
-        sections[f"Scores by {plain(name)}"] = [table(header, rows)]
-    return sections
+        header = [name, _("questions"), *(entry.name for entry in entries)]
+        found_in[_("Scores by {group}").format(group=name)] = [Table(header, rows)]
+    return found_in
 
 
-def orders(entries: Sequence[EntryFigures]) -> list[str]:
+def orders(entries: Sequence[EntryFigures]) -> list[Block]:
     """What the order of the options changes: scores, choices, positions."""
-    blocks = []
+    blocks: list[Block] = []
     if any(len(entry.by_order) > 1 and not entry.measured for entry in entries):
         most = max(len(entry.by_order) for entry in entries)
+        numbered = (_("order {n}").format(n=order) for order in range(most))
+        rows = [
+            [entry.name, *map(estimate, entry.by_order), estimate(entry.same_choice)]
+            for entry in entries
+        ]
         blocks += [
-            "Order 0 is that of the dataset. The last column is the share of questions with the "
-            "same option chosen in every order, whether it is right or not.",
-            table(
-                ["entry", *(f"order {order}" for order in range(most)), "same choice in all"],
-                [
-                    [plain(entry.name), *map(estimate, entry.by_order), estimate(entry.same_choice)]
-                    for entry in entries
-                ],
+            Words(
+                _(
+                    "Order 0 is that of the dataset. The last column is the share of questions "
+                    "with the same option chosen in every order, whether it is right or not."
+                )
             ),
+            Table([_("entry"), *numbered, _("same choice in all")], rows),
         ]
     choosing = [entry for entry in entries if entry.positions]
     labels = sorted({position.label for entry in choosing for position in entry.positions})
     if choosing:
+        chosen = (_("{label}: chosen / right").format(label=label) for label in labels)
         blocks += [
-            "How often each position was chosen, and how often it was right, in the answers that "
-            "chose one:",
-            table(
-                ["entry", "answers", *(f"{label}: chosen / right" for label in labels)],
+            Words(
+                _(
+                    "How often each position was chosen, and how often it was right, in the "
+                    "answers that chose one:"
+                )
+            ),
+            Table(
+                [_("entry"), _("answers"), *chosen],
                 [_positions(entry, labels) for entry in choosing],
             ),
         ]
     return blocks
 
 
-def retrieval(entries: Sequence[EntryFigures]) -> list[str]:
+def retrieval(entries: Sequence[EntryFigures]) -> list[Block]:
     """Recall of every stage of every entry."""
     rows = [
         [
-            plain(entry.name),
-            plain(stage),
+            entry.name,
+            stage,
             str(next(iter(one.any_found.values())).n),
             *(
                 estimate(found.get(depth))
@@ -215,83 +373,195 @@ def retrieval(entries: Sequence[EntryFigures]) -> list[str]:
     ]
     if not rows:
         return []
-    header = [f"{which} at {depth}" for depth in DEPTHS for which in ("any", "all")]
-    return [
+    head = _(
         "Questions with any, with all of their gold provisions among the first hits of a stage, of "
         "those that have some; a stage that a question never came to found nothing for it. There "
-        f"is no figure at {DEPTHS[1]} where no list of the stage holds more than {DEPTHS[0]}.",
-        table(["entry", "stage", "questions", *header], rows, left=2),
-    ]
-
-
-def costs(entries: Sequence[EntryFigures]) -> list[str]:
-    """What an answer costs."""
-    return costs_of("answer", {entry.name: entry.costs for entry in entries})
-
-
-def costs_of(what: str, found: Mapping[str, Costs | None]) -> list[str]:
-    """A table of what one of something costs, by the name of the entry."""
-    rows = [
-        [
-            plain(name),
-            str(cost.n),
-            f"{cost.calls:.2f}",
-            str(cost.retries),
-            f"{cost.prompt:,.0f}",
-            f"{cost.cached:,.0f}",
-            f"{cost.completion:,.0f}",
-            f"{cost.median_seconds:.3g}",
-            f"{cost.p95_seconds:.3g}",
-        ]
-        for name, cost in found.items()
-        if cost
-    ]
-    if not rows:
-        return []
-    header = ["prompt tokens", "of these cached", "completion tokens", "median s", "p95 s"]
+        "is no figure at {second} where no list of the stage holds more than {first}."
+    )
     return [
-        f"For one {what}: means, and the median and the 95th percentile of the seconds; retries "
-        f"are those of all {what}s together.",
-        table(["entry", f"{what}s", "calls", "retries", *header], rows),
+        Words(head.format(first=DEPTHS[0], second=DEPTHS[1])),
+        Table([_("entry"), _("stage"), _("questions"), *recall_header()], rows, left=2),
     ]
 
 
-def failures(entries: Sequence[EntryFigures]) -> list[str]:
+def recall_header() -> list[str]:
+    """The heads of columns of recall: any and all, at each depth."""
+    return [
+        words.format(depth=depth)
+        for depth in DEPTHS
+        for words in (_("any at {depth}"), _("all at {depth}"))
+    ]
+
+
+def failures(entries: Sequence[EntryFigures]) -> list[Block]:
     """Answers that failed, by the type of the error."""
     kinds = dict.fromkeys(kind for entry in entries for kind in entry.failures)
     if not kinds:
         return []
-    rows = [[plain(e.name), *(str(e.failures.get(kind, 0)) for kind in kinds)] for e in entries]
-    return [table(["entry", *map(plain, kinds)], rows)]
+    rows = [[one.name, *(str(one.failures.get(kind, 0)) for kind in kinds)] for one in entries]
+    return [Table([_("entry"), *kinds], rows)]
 
 
-def causes(entries: Sequence[EntryFigures]) -> list[str]:
+def causes(entries: Sequence[EntryFigures]) -> list[Block]:
     """Answers that are not right, by cause."""
+    if not any(entry.causes for entry in entries):
+        return []
     rows = [
         [
-            plain(entry.name),
+            entry.name,
             str(sum(entry.causes.values())),
             *(str(entry.causes.get(cause, 0)) for cause in Cause),
         ]
         for entry in entries
     ]
-    if not any(entry.causes for entry in entries):
-        return []
-    header = ["entry", "answers not right", *(_CAUSES[cause][0] for cause in Cause)]
-    return [
-        table(header, rows),
-        listed(f"{title.capitalize()}: {means}." for title, means in _CAUSES.values()),
+    header = [_("entry"), _("answers not right"), *(_(_CAUSES[cause][0]) for cause in Cause)]
+    return [Table(header, rows), Items([_(means) for _name, means in _CAUSES.values()])]
+
+
+def made_with(entries: Mapping[str, Mapping[str, object]]) -> list[Block]:
+    """What answers were made with: first what all entries share, then what tells them apart.
+
+    Args:
+        entries: values by dotted name, by the name of the entry.
+    """
+    names = sorted({name for values in entries.values() for name in values})
+    rows = {name: [values.get(name) for values in entries.values()] for name in names}
+    shared = {name: row[0] for name, row in rows.items() if all(one == row[0] for one in row)}
+    blocks: list[Block] = []
+    if shared:
+        cells = [[name, value(one)] for name, one in shared.items()]
+        blocks.append(Table([_("all entries"), _("value")], cells, left=2))
+    if len(shared) < len(rows):
+        differing = [[name, *map(value, row)] for name, row in rows.items() if name not in shared]
+        blocks.append(Table([_("by entry"), *entries], differing, left=len(entries) + 1))
+    return blocks
+
+
+def _in_full(made_with: Mapping[str, object]) -> dict[str, object]:
+    """The same, with words where a value is not known or says nothing by itself."""
+    found = dict(made_with)
+    for section in _OF_MODELS:
+        if found.get(f"{section}.model"):
+            untold = (
+                _("not told by the file")
+                if f"{section}.weights" in found
+                else _("not told by the server")
+            )
+            found.setdefault(f"{section}.quantisation", untold)
+    if found.get("chat.context") == 0:
+        words = _("0 (what the model has, at most {most:,})")
+        found["chat.context"] = words.format(most=_LARGEST_CONTEXT)
+    return found
+
+
+def _has_choices(evaluation: Evaluation) -> bool:
+    # Of no question at all it is not known.
+    asked = evaluation.questions.questions
+    return not asked or any(question.query.options for question in asked)
+
+
+def _without_embedder(evaluation: Evaluation, figures: Figures) -> list[Block]:
+    searching = {entry.name for entry in figures.entries if entry.recall}
+    names = [
+        entry.name
+        for entry in evaluation.entries
+        if entry.name in searching and not entry.made_with.get("embedding.model")
     ]
+    if not names:
+        return []
+    words = _(
+        "No embedder was named: {names} searched by words (BM25), also where the method asks for "
+        "search by meaning."
+    )
+    return [Words(words.format(names=_(", ").join(names)))]
 
 
-def _numbered(entries: Sequence[EntryFigures]) -> list[tuple[str, str]]:
+def _lacking(evaluation: Evaluation) -> list[Block]:
+    asked = [one for one in evaluation.questions.questions if one.gold]
+    lacking = [len(evaluation.lacking.get(one.id, ())) for one in asked]
+    if not any(lacking):
+        return []
+    whole = sum(lacks == len(one.gold) for lacks, one in zip(lacking, asked, strict=True))
+    words = ngettext(
+        "Of the {n:,} question with gold provisions the corpus holds none of them for {whole}, and "
+        "lacks some of them for {some} more: no search of this corpus can find those. The JSON "
+        "names them.",
+        "Of the {n:,} questions with gold provisions the corpus holds none of them for {whole}, "
+        "and lacks some of them for {some} more: no search of this corpus can find those. The JSON "
+        "names them.",
+        len(asked),
+    )
+    some = sum(map(bool, lacking)) - whole
+    return [Words(words.format(n=len(asked), whole=whole, some=some))]
+
+
+def _transient(evaluation: Evaluation) -> list[Block]:
+    n = sum(result.transient for entry in evaluation.entries for result in entry.results)
+    if not n:
+        return []
+    words = ngettext(
+        "{n:,} failure may be gone by now, such as a server that did not answer: the same command "
+        "asks again.",
+        "{n:,} failures may be gone by now, such as a server that did not answer: the same command "
+        "asks again.",
+        n,
+    )
+    return [Words(words.format(n=n))]
+
+
+def _head(evaluation: Evaluation) -> str:
+    asked = evaluation.questions
+    n = len(asked.questions)
+    words = ngettext("{n:,} question", "{n:,} questions", n).format(n=n)
+    if _has_choices(evaluation):
+        words = ngettext(
+            "{questions}, asked with the options in one order",
+            "{questions}, asked with the options in {n} orders",
+            evaluation.orders,
+        ).format(questions=words, n=evaluation.orders)
+    named = _("Questions: {title}") if asked.own else _("Dataset {title}, split {split}")
+    return _("{named}: {questions}. Ended {date}. Machine: {machine}.").format(
+        named=named.format(title=asked.dataset.title, split=asked.split),
+        questions=words,
+        date=evaluation.date,
+        machine=evaluation.machine,
+    )
+
+
+def _dataset(evaluation: Evaluation) -> Items:
+    asked = evaluation.questions
+    told = {
+        _("read as") if asked.own else _("name"): asked.dataset.name,
+        _("title"): asked.dataset.title,
+        _("source"): asked.dataset.source,
+        _("licence"): asked.dataset.licence,
+        _("file") if asked.own else _("split"): asked.split,
+        _("sha256 of its file"): asked.sha256,
+    }
+    return Items([f"{name}: {one}" for name, one in told.items() if one])
+
+
+def _named(one: Baseline) -> str:
+    if one.name == CHANCE:
+        return _("chance")
+    return _("always {label}").format(label=one.position)
+
+
+def _numbered(entries: Iterable[EntryFigures]) -> list[tuple[str, Note]]:
     found = common((entry.notes, entry.costs.n) for entry in entries if entry.costs)
     return [(f"({number})", note) for number, note in enumerate(found, 1)]
 
 
-def _share(entry: EntryFigures, note: str) -> str:
-    n = entry.notes.get(note, 0)
-    return f"{n} of {entry.costs.n}" if n and entry.costs else DASH
+def _in_order(entry: EntryFigures, numbers: Mapping[str, str]) -> list[Note]:
+    place = {key: number for number, key in enumerate(numbers)}
+    return sorted(
+        (one for one in entry.notes if one.key in numbers), key=lambda one: place[one.key]
+    )
+
+
+def _share(entry: EntryFigures, note: Note) -> str:
+    n = next((one.answers for one in entry.notes if one.key == note.key), 0)
+    return _("{n} of {total}").format(n=n, total=entry.costs.n) if n and entry.costs else DASH
 
 
 def _positions(entry: EntryFigures, labels: Sequence[str]) -> list[str]:
@@ -303,4 +573,4 @@ def _positions(entry: EntryFigures, labels: Sequence[str]) -> list[str]:
         else DASH
         for label in labels
     ]
-    return [plain(entry.name), str(n), *cells]
+    return [entry.name, str(n), *cells]

@@ -113,10 +113,7 @@ def test_citations_that_lead_nowhere_are_counted_together(
     method = ("--method", "statute-lexical", "-c", "main")
     outcome = cli(*BOUND, "eval", str(asked), *method, "--json")
     assert outcome.code == 0, outcome.err
-    assert outcome.json["entries"][0]["notes"] == {
-        "a law that is named is not in the corpus": 2,
-        "a provision that is cited was not found in the corpus": 2,
-    }
+    assert outcome.json["entries"][0]["notes"] == {"no-such-law": 2, "cited-law-lacking": 2}
 
 
 def test_questions_of_a_user_and_runs_that_are_kept(

@@ -19,6 +19,7 @@ from localrag.evaluation.types import (
     Result,
     Spent,
 )
+from localrag.facts import Fact, FactKind
 from localrag.retrieval.model import Query
 
 LABELS = "abcd"
@@ -64,7 +65,7 @@ def result(question: Question, order: int, right: bool, *, failed: bool = False)
         cause=None if right else Cause.REASONING,
         recall={"lexical": (3,), "rerank": (7 if right else 0,)} if question.gold else {},
         spent=Spent(calls=1, prompt=100, cached=20, completion=10, seconds=0.5),
-        notes=("some answers were cut",),
+        notes=(Fact(FactKind.SAID, words="some answers were cut"),),
     )
     if not failed:
         return answered

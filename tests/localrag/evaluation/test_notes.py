@@ -3,37 +3,51 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from localrag.corpus.types import Locator, Passage
-from localrag.evaluation.report.measured import common, counts
+from localrag.evaluation.report.measured import Note, common, counts
 from localrag.evaluation.types import Evaluation
-from localrag.reading.evidence import NumberedPassage, fitting
-
-
-def source(number: int) -> NumberedPassage:
-    text = f"第{number}条の文" * 9
-    passage = Passage(f"L#{number}", "L", "articles", text, f"法 第{number}条", Locator(), 0, 63)
-    return NumberedPassage(number, passage, text[:9])
+from localrag.facts import Fact, FactKind
 
 
 def test_what_the_model_was_not_shown_is_said_without_the_provision(
     evaluated: Callable[..., Evaluation],
 ) -> None:
-    """In the words of the room that says it, so that neither drifts from the other."""
     (entry,) = evaluated(n=2, orders=1, entries=[("x", 1.0)]).entries
-    said = [
-        fitting([source(first), source(first + 1)], lambda kept: len(kept) < 2)[1]
-        for first in (1, 5)
-    ]
     results = [
-        replace(one, notes=tuple(events)) for one, events in zip(entry.results, said, strict=True)
+        replace(
+            one,
+            notes=(
+                Fact(FactKind.SHORTENED, place=place, characters=900, shown=80),
+                Fact(FactKind.PASSAGES_LEFT_OUT, n=1, total=2, places=(place,)),
+            ),
+        )
+        for one, place in zip(entry.results, ("第1条", "第5条"), strict=True)
     ]
-    assert len({event for events in said for event in events}) == 4
-    assert sorted(counts(results)) == [
-        "of a long provision the model was shown only what is nearest to the question",
-        "passages did not fit the context in use (chat.context) and were left out, the last ranks "
-        "first",
+    assert [(note.key, note.fact, note.answers) for note in counts(results)] == [
+        ("passages-left-out", None, 2),
+        ("shortened", None, 2),
     ]
+    assert str(counts(results)[1]).startswith("…: of … characters the model was shown the …")
+
+
+def test_what_all_say_alike_is_said_in_full(evaluated: Callable[..., Evaluation]) -> None:
+    (entry,) = evaluated(n=2, orders=1, entries=[("x", 1.0)]).entries
+    facts = (
+        Fact(FactKind.NO_SUCH_LAW, name="凧揚げ規制法"),
+        Fact(FactKind.SAID, words="one thing"),
+        Fact(FactKind.SAID, words="another"),
+    )
+    found = counts([replace(one, notes=facts) for one in entry.results])
+    assert [(note.key, note.fact) for note in found] == [
+        ("another", facts[2]),
+        ("no-such-law", facts[0]),
+        ("one thing", facts[1]),
+    ]
+
+
+def noted(**answers: int) -> list[Note]:
+    return [Note(FactKind.SAID, Fact(FactKind.SAID, words=k), n) for k, n in answers.items()]
 
 
 def test_what_holds_for_few_answers_is_not_common() -> None:
-    assert common([({"a": 100, "b": 5, "c": 4}, 100), ({"c": 1}, 1), ({"d": 1}, 8)]) == [*"abc"]
+    entries = [(noted(a=100, b=5, c=4), 100), (noted(c=1), 1), (noted(d=1), 8)]
+    assert [note.key for note in common(entries)] == [*"abc"]

@@ -15,10 +15,15 @@ from pydantic import TypeAdapter
 from localrag.errors import InputError, NotFoundError, StorageError, WorkspaceError
 from localrag.evaluation import report
 from localrag.evaluation.types import Cause, Entry, Evaluation, Gold, NotMeasured, Result
+from localrag.facts import Fact, FactKind
 
 Evaluated = Callable[..., Evaluation]
 NOTES = "What stood in, was switched off or left out"
 HOSTILE = "a|b`c`<b>*x*</b>\n# [l](http://x) ~~s~~ \\| &lt; _e_ $y$ \x1b[31m\u202e"
+
+
+def said(words: str) -> Fact:
+    return Fact(FactKind.SAID, words=words)
 
 
 def written(evaluation: Evaluation, folder: Path) -> str:
@@ -144,7 +149,8 @@ def test_notes_on_single_questions_do_not_hide_the_others(
     evaluation = evaluated(n=20, orders=1, entries=[("x", 0.5)])
     (entry,) = evaluation.entries
     noted = tuple(
-        replace(one, notes=(*one.notes, f"only here: {one.question}")) for one in entry.results
+        replace(one, notes=(*one.notes, said(f"only here: {one.question}")))
+        for one in entry.results
     )
     text = written(replace(evaluation, entries=(replace(entry, results=noted),)), tmp_path)
     assert rows(text, "Scores")[0][-1] == "(1)"
@@ -157,17 +163,18 @@ def test_what_is_said_of_other_provisions_each_time_is_counted_together(
 ) -> None:
     evaluation = evaluated(n=40, orders=1, entries=[("x", 0.5), ("y", 0.5)])
     first, second = evaluation.entries
-    said = (
-        *(f"switched off: {number}" for number in range(7)),
-        "{n}条: of 9,500 characters the model was shown the 1,{n} nearest to the question",
-        "{n} of 50 passages did not fit the context in use (chat.context) and were left out, "
-        "the last ranks first: {n}条",
-        "第{n}条: the law has no such provision",
-        "海上法第{n}条: no law of the corpus is called 海上法{n}",
-    )
     noted = tuple(
-        replace(one, notes=tuple(note.format(n=n + 1) for note in said))
-        for n, one in enumerate(first.results[:4])
+        replace(
+            one,
+            notes=(
+                *(said(f"switched off: {number}") for number in range(7)),
+                Fact(FactKind.SHORTENED, place=f"{n}条", characters=9_500, shown=1_000 + n),
+                Fact(FactKind.PASSAGES_LEFT_OUT, n=n, total=50, places=(f"{n}条",)),
+                Fact(FactKind.NO_SUCH_PROVISION, citation=f"第{n}条"),
+                Fact(FactKind.NO_RERANKER),
+            ),
+        )
+        for n, one in enumerate(first.results[:4], 1)
     )
     first = replace(first, results=(*noted, *first.results[4:]))
     text = written(replace(evaluation, entries=(first, second)), tmp_path)
@@ -175,11 +182,11 @@ def test_what_is_said_of_other_provisions_each_time_is_counted_together(
     # Seven notes on a tenth of the answers hide none of the others.
     assert [found[f"switched off: {number}"] for number in range(7)] == [["4 of 40", "–"]] * 7
     assert found["some answers were cut"] == ["36 of 40", "40 of 40"]
-    assert found["a provision that is cited was not found in the corpus"] == ["4 of 40", "–"]
-    assert len(found) == 11
-    assert (
-        "第1条: the law has no such provision" in report.load(tmp_path).entries[0].results[0].notes
-    )
+    assert found["…: the law has no such provision"] == ["4 of 40", "–"]
+    assert found[str(Fact(FactKind.NO_RERANKER))] == ["4 of 40", "–"]
+    assert len(found) == 12
+    exact = report.load(tmp_path).entries[0].results[0].notes
+    assert Fact(FactKind.NO_SUCH_PROVISION, citation="第1条") in exact
 
 
 def test_depths_that_no_list_reaches_have_no_figure(evaluated: Evaluated, tmp_path: Path) -> None:
@@ -355,7 +362,7 @@ def test_text_never_becomes_markup(evaluated: Evaluated, tmp_path: Path) -> None
             questions=tuple(replace(one, groups={HOSTILE: HOSTILE}) for one in asked.questions),
         ),
         entries=tuple(
-            replace(one, results=tuple(replace(r, notes=(HOSTILE,)) for r in one.results))
+            replace(one, results=tuple(replace(r, notes=(said(HOSTILE),)) for r in one.results))
             for one in evaluation.entries
         ),
     )

@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import results
 
 from localrag.errors import NotFoundError, StorageError, UsageError
-from localrag.evaluation import record, report, results
+from localrag.evaluation import record, report
 from localrag.evaluation.types import Evaluation
 from localrag.methods.catalogue import NAMES, method
 

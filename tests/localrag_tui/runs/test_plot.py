@@ -3,17 +3,19 @@
 import pytest
 from rich.cells import cell_len
 
-from localrag_tui.runs.plot import Bar, Published, Score, plot
+from localrag.evaluation.statistics import Estimate
+from localrag.evaluation.types import Published
+from localrag_tui.runs.plot import Bar, plot
 
 BARS = (
     Bar(
         "statute-lexical",
-        Score(0.62, 0.53, 0.70, 140),
-        (Published(0.525, 40),),
+        Estimate(0.62, 0.53, 0.70, 140),
+        (Published(0.525, 40, "", ""),),
     ),
-    Bar("渡し舟の[red]方法\x1b[2J" * 3, Score(1.0, 0.97, 1.0, 140)),
-    Bar("none right", Score(0.0, 0.0, 0.03, 140)),
-    Bar("certain", Score(0.5, 0.5, 0.5, 140)),
+    Bar("渡し舟の[red]方法\x1b[2J" * 3, Estimate(1.0, 0.97, 1.0, 140)),
+    Bar("none right", Estimate(0.0, 0.0, 0.03, 140)),
+    Bar("certain", Estimate(0.5, 0.5, 0.5, 140)),
     Bar("nothing asked", None),
 )
 

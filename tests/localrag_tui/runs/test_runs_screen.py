@@ -94,8 +94,10 @@ async def test_the_report_of_an_evaluation_is_read(
     (done_evaluation / "report.json").write_text("{", encoding="utf-8")
     app = workbench(mode="runs")
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
-        await until(pilot, lambda: "The report in" in shown(app))
-        assert "Start the evaluation again" in " ".join(shown(app).replace("▕", "").split())
+        await until(pilot, lambda: "The report" in shown(app))
+        assert "give the command of the evaluation again" in " ".join(
+            shown(app).replace("▕", "").split()
+        )
 
 
 async def test_a_run_of_another_process_is_seen_and_left_alone(

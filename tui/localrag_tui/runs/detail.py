@@ -19,8 +19,7 @@ from localrag_tui.owner import bench_of
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import Line, Runs, RunState
 from localrag_tui.runs.live import Live
-from localrag_tui.runs.reading import Report, read
-from localrag_tui.runs.report import ReportView
+from localrag_tui.runs.report import ReportView, Shown, read
 from localrag_tui.runs.rows import Cells, Place, RowList
 from localrag_tui.runs.wording import outcome, outcomes, problem, state
 from localrag_tui.shown import harmless, one_line
@@ -160,7 +159,7 @@ class RunDetail(Vertical):
         wanted = (line.key, line.finished if line.state is RunState.FINISHED else "")
         if line.folder is None or wanted == self._report:
             return
-        report: Report | LocalragError | None = None
+        report: Shown | LocalragError | None = None
         if wanted[1]:
             try:
                 report = await to_thread(read, line.folder)

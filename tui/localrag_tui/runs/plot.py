@@ -6,6 +6,7 @@ give a bar several lines; this one is a line each, and reads at 80 columns.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
@@ -13,36 +14,22 @@ from textual.content import Content
 from localrag.language import _
 from localrag_tui.shown import one_line
 
+if TYPE_CHECKING:
+    from localrag.evaluation.statistics import Estimate
+    from localrag.evaluation.types import Published
+
 _NAME = 26
 """Cells of a name at most."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """A mean with its 95 % interval, from 0 to 1, over `n` questions."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A figure of others; of `localrag.evaluation.types.Published` what is drawn."""
-
-    score: float
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
 class Bar:
-    """An entry of a report, as much of it as is drawn; no score where nothing was asked."""
+    """What is drawn of an entry of a report; no score where nothing was asked."""
 
     name: str
-    score: Score | None
-    published: Sequence[Published] = ()
+    score: "Estimate | None"
+    published: "Sequence[Published]" = ()
 
 
 def plot(bars: Sequence[Bar], width: int) -> Content:
@@ -86,7 +73,7 @@ def _line(bar: Bar, name: int, span: int) -> Content:
     )
 
 
-def _theirs(one: Published, name: int, span: int) -> Content:
+def _theirs(one: "Published", name: int, span: int) -> Content:
     place = min(span - 1, round(one.score * span))
     figure = f" {100 * one.score:.1f} %" + (f" (n = {one.n})" if one.n else "")
     label = set_cell_size("  " + _("published"), name) + " "

@@ -1,8 +1,10 @@
 """The report of a finished evaluation: scores drawn, then every table of it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from textwrap import wrap
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.containers import VerticalScroll
@@ -11,14 +13,45 @@ from textual.widgets import DataTable, Static
 
 from localrag.errors import LocalragError
 from localrag.language import _
-from localrag_tui.runs.plot import plot
-from localrag_tui.runs.reading import Grid, Heading, Report
+from localrag_tui.runs.plot import Bar, plot
 from localrag_tui.shown import content, one_line
+
+if TYPE_CHECKING:
+    from localrag.evaluation.report.document import Section, Table
 
 _LEAST_PLOT = 50
 """Cells below which bars say nothing."""
 _HEADING = 16
 """Characters of a line of a heading; the longest one would take the last column off the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown of a report.
+
+    Attributes:
+        files: where it is written.
+        bars: its scores.
+        sections: all that it says, in the language in use.
+    """
+
+    files: tuple[Path, ...]
+    bars: tuple[Bar, ...]
+    sections: "tuple[Section, ...]"
+
+
+def read(folder: Path) -> Shown:
+    """Read the report of a finished evaluation; takes a second where it has many answers.
+
+    Raises:
+        LocalragError: it cannot be read.
+    """
+    from localrag.evaluation import report
+
+    found = report.read(folder)
+    files = (folder / name for name in (report.MARKDOWN, report.JSON, report.PLOT))
+    bars = (Bar(one.name, one.score, one.published) for one in found.figures.entries)
+    return Shown(tuple(filter(Path.exists, files)), tuple(bars), tuple(found.sections()))
 
 
 class ReportView(VerticalScroll):
@@ -38,13 +71,13 @@ class ReportView(VerticalScroll):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget has it
         super().__init__(id=id)
-        self._report: Report | None = None
+        self._report: Shown | None = None
 
-    async def show(self, report: Report | LocalragError | None) -> None:
+    async def show(self, report: Shown | LocalragError | None) -> None:
         """Show a report, why it cannot be read, or (None) that there is none yet."""
         await self.remove_children()
-        self._report = report if isinstance(report, Report) else None
-        if not isinstance(report, Report):
+        self._report = report if isinstance(report, Shown) else None
+        if not isinstance(report, Shown):
             words = _("The report is written when the evaluation has finished.")
             await self.mount(Static(content(str(report or words)), classes="words"))
             return
@@ -62,32 +95,39 @@ class ReportView(VerticalScroll):
                 place.update(plot(self._report.bars, width))
 
 
-def _widgets(report: Report) -> Iterator[Widget]:
-    for block in report.blocks:
-        if isinstance(block, Grid):
-            yield _table(block)
-        elif isinstance(block, Heading):
-            yield Static(content(_(one_line(block.text))), classes="heading")
-        else:
-            yield Static(content(block.text), classes="words")
+def _widgets(report: Shown) -> Iterator[Widget]:
+    from localrag.evaluation.report.document import Items, Table, Words
+
+    for section in report.sections:
+        yield Static(content(section.title), classes="heading")
+        for block in section.blocks:
+            match block:
+                case Table():
+                    yield _table(block)
+                case Words():
+                    yield Static(content(block.text), classes="words")
+                case Items():
+                    yield from (Static(content(text), classes="words") for text in block.texts)
+                case _:
+                    pass
     yield Static(content(_files(report)), classes="files")
 
 
-def _files(report: Report) -> str:
+def _files(report: Shown) -> str:
     """Where the report is written."""
     return "\n".join(map(str, report.files))
 
 
-def _table(grid: Grid) -> DataTable[Text]:
-    labels = ["\n".join(wrap(_(one_line(name)), _HEADING)) for name in grid.header]
+def _table(found: "Table") -> DataTable[Text]:
+    labels = ["\n".join(wrap(one_line(name), _HEADING)) for name in found.header]
     height = max((label.count("\n") + 1 for label in labels), default=1)
     table: DataTable[Text] = DataTable(cursor_type="none", header_height=height)
     for number, label in enumerate(labels):
         table.add_column(Text(label), key=str(number))
-    for row in grid.rows:
+    for row in found.rows:
         table.add_row(
             *(
-                Text(one_line(cell), justify="left" if number == 0 else "right")
+                Text(one_line(cell), justify="left" if number < found.left else "right")
                 for number, cell in enumerate(row)
             )
         )

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import results as documents
 
 from localrag.errors import ModelUnusable, StorageError, UsageError, WorkspaceError
 from localrag.evaluation import record, report, verdicts
-from localrag.evaluation import results as documents
 from localrag.evaluation.events import Halted, Judging, Unjudged
 from localrag.evaluation.runner import Finished, forecast
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, Result, Spent

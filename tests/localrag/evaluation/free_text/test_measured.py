@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import results
 
 from localrag.errors import UsageError
-from localrag.evaluation import report, results
+from localrag.evaluation import report
 from localrag.evaluation.comparison import compare, markdown
 from localrag.evaluation.record import evaluation_of
 from localrag.evaluation.report.measured import answers_of, measured
@@ -105,7 +106,7 @@ def test_the_report_has_what_belongs_to_free_text_alone(bench: Any) -> None:
     for absent in ("Order of the options", "Why answers are wrong", "rotation", "with the options"):
         assert absent not in text
     assert "Stage 2" not in text
-    assert finished.evaluation.measured_with[0].split()[0] in text
+    assert str(finished.evaluation.measured_with[0]).split()[0] in text
 
 
 def test_quotations_that_promise_no_answer_are_counted_apart(bench: Any) -> None:

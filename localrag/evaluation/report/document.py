@@ -1,0 +1,159 @@
+"""A report as values: sections of words, lists and tables. Markdown is one way to show them."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from localrag.evaluation.statistics import Estimate
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+# An underscore or tilde inside a word is no markup, and names are full of them.
+_MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
+# C0, DEL and C1 speak to a terminal; the bidirectional controls reorder what a reader sees; a lone
+# surrogate cannot be encoded, and XML forbids the last two.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+DASH = "–"
+"""In the place of a figure that there is none of."""
+
+
+class Emphasised(str):
+    """Text that stands out from that beside it."""
+
+
+class Markdown(str):
+    """Text that is Markdown as it stands: markup, or figures whose brackets are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of sentences."""
+
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; from column `left` on its cells are numbers."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture in a file beside the report."""
+
+    file: str
+    about: str
+
+
+Block = Words | Items | Table | Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks under a heading.
+
+    Attributes:
+        level: of the heading; 1 is that of the document.
+    """
+
+    title: str
+    blocks: Sequence[Block]
+    level: int = 2
+
+
+def markdown(sections: Iterable[Section]) -> str:
+    """The sections as Markdown."""
+    return _template().render(sections=list(sections))
+
+
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    # Markdown has rules of its own for what is markup: `plain` is one of them.
+    environment = Environment(  # noqa: S701
+        loader=PackageLoader("localrag.evaluation", "report"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["plain"] = plain
+    environment.filters["kind"] = _kind
+    return environment.get_template("report.md.jinja")
+
+
+def _kind(block: Block) -> str:
+    return type(block).__name__
+
+
+def plain(text: str) -> str:
+    """Text that Markdown takes literally, on one line, inside a line or a cell.
+
+    At the beginning of a line it could still be a list or a heading: put a word before it.
+    """
+    if isinstance(text, Markdown):
+        return text
+    escaped = _MARKUP.sub(r"\\\g<0>", one_line(text))
+    return f"*{escaped}*" if isinstance(text, Emphasised) else escaped
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks and without characters that act instead of being shown."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+
+
+def value(found: object) -> str:
+    """A value of the settings as text."""
+    if found in (None, ""):
+        return DASH
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
+
+
+def percent(share: float) -> str:
+    """A share of one, in per cent."""
+    return f"{100 * share:.1f} %"
+
+
+def estimate(found: Estimate | None) -> str:
+    """A score with its interval, ``60.0 % [50.2, 69.1]``; without one where nothing varies."""
+    if not found:
+        return DASH
+    if found.low == found.high:
+        return percent(found.value)
+    return Markdown(f"{percent(found.value)} [{100 * found.low:.1f}, {100 * found.high:.1f}]")
+
+
+def points(found: Estimate | None) -> str:
+    """A difference of two scores in percentage points, ``+7.5 [−2.0, +17.0]``."""
+    if not found:
+        return DASH
+    middle, low, high = (_signed(100 * limit) for limit in (found.value, found.low, found.high))
+    return middle if found.low == found.high else Markdown(f"{middle} [{low}, {high}]")
+
+
+def p_value(p: float | None) -> str:
+    """A p-value to three places."""
+    if p is None:
+        return DASH
+    return Markdown("< 0.001") if p < 0.001 else f"{p:.3f}"
+
+
+def _signed(number: float) -> str:
+    return f"{round(number, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")
