@@ -94,7 +94,7 @@ def _of_corpus(corpus: HasSettings) -> dict[str, tuple[object, str]]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise ConfigError(

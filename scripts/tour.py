@@ -1,4 +1,4 @@
-"""Run the tour of README.md again, and write what it prints today into README.md."""
+"""Run the tours of the README and of docs/ again, and write down what they print today."""
 
 import functools
 import os
@@ -10,18 +10,25 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-README = Path(__file__).parents[1] / "README.md"
+_REPOSITORY = Path(__file__).parents[1]
+TOURS = {
+    "en": ("docs/tour.md", "README.md"),
+    "ja": ("docs/ja/tour.md", "README.ja.md"),
+}
+"""By language the texts with a tour; of each language one after the other, in one workspace."""
 SHOWN_HOME = "/home/you/law"
 _CONSOLE = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 
 
 def main() -> None:
     """Replace the output below every ``$ localrag …`` of the blocks marked ``console``."""
-    with tempfile.TemporaryDirectory() as folder:
-        # Both languages show the same commands: each is run once, in the order of the text.
-        run = functools.cache(functools.partial(output, Path(folder) / "law"))
-        text = README.read_text(encoding="utf-8")
-        README.write_text(_CONSOLE.sub(lambda block: again(block[0], run), text), encoding="utf-8")
+    for language, names in TOURS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            # Both texts show the same commands: each is run once, in the order of the first.
+            run = functools.cache(functools.partial(output, Path(folder) / "law", language))
+            for path in map(_REPOSITORY.joinpath, names):
+                text = _CONSOLE.sub(lambda block: again(block[0], run), path.read_text("utf-8"))  # noqa: B023
+                path.write_text(text, encoding="utf-8")
 
 
 def again(block: str, run: Callable[[str], str]) -> str:
@@ -33,11 +40,16 @@ def again(block: str, run: Callable[[str], str]) -> str:
     return "\n\n".join(parts).replace("~/law\n\n", "~/law\n") + "\n"
 
 
-def output(home: Path, line: str) -> str:
+def output(home: Path, language: str, line: str) -> str:
     """What one command line prints, with the folder of the reader in the place of `home`."""
     finished = subprocess.run(
         [sys.executable, "-m", *shlex.split(line.removeprefix("$ "))],
-        env={**os.environ, "LOCALRAG_HOME": str(home), "COLUMNS": "100"},
+        env={
+            **os.environ,
+            "LOCALRAG_HOME": str(home),
+            "LOCALRAG_LANGUAGE": language,
+            "COLUMNS": "100",
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.session import CorpusName, Json, indexing
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -48,7 +49,7 @@ def add(
         bool,
         typer.Option("--check-content", help="Compare content even where size and time agree."),
     ] = False,
-    corpus: Corpus = "",
+    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Read files into a corpus.
@@ -65,27 +66,22 @@ def add(
     from localrag import sample as sample_corpus
     from localrag.cli.render_ingest import add_report_as_json, print_add_report, shown_events
     from localrag.cli.terminal import emit
-    from localrag.corpus.readers import Limits
-    from localrag.ingest import add as ingest
 
     session: Session = context.obj
-    workspace = session.workspace()
-    config = session.config().ingest
-    name = session.corpus(corpus)
+    session.workspace.require()
+    opened = session.corpus(corpus)
     with shown_events() as listener:
-        report = ingest.add(
-            workspace,
-            name,
-            [*(paths or []), *([sample_corpus.FOLDER] if sample else [])],
+        report = opened.add(
+            *(paths or []),
+            *([sample_corpus.FOLDER] if sample else []),
             prune=prune,
             check_content=check_content,
-            workers=config.processes,
-            limits=Limits(file_bytes=config.max_file_mb * 1_000_000),
+            workers=0,
             on_event=listener,
         )
     if as_json:
-        emit(add_report_as_json(name, report))
+        emit(add_report_as_json(opened.name, report))
     else:
-        print_add_report(name, report, session.indexing(name))
+        print_add_report(opened.name, report, indexing(session, opened.name))
     if report.failed:
         raise typer.Exit(4)

@@ -20,9 +20,10 @@ from localrag.cli.questions import (
     read_query,
     unicode,
 )
-from localrag.cli.session import Corpus, Json, MethodName, Session
+from localrag.cli.session import CorpusName, Json, MethodName, switched, tell_if_behind
 from localrag.cli.terminal import emit
 from localrag.cli.verbs import verb
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -63,7 +64,7 @@ def ask(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the evidence was found.")
     ] = False,
-    corpus: Corpus = "",
+    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Answer a question from the corpus, with verbatim, checked quotations.
@@ -84,17 +85,18 @@ def ask(
     from localrag.cli.draft import shown_draft
     from localrag.reading.types import Status
 
-    session: Session = context.obj
-    session = session.switched(lexical, dense, rerank).with_settings({"method.name": method})
+    session: Session = switched(context.obj, lexical, dense, rerank)
+    session = session.with_settings({"method.name": method})
     if no_model:
         session = session.with_settings({"chat.model": "", "method.name": method or "extractive"})
-    with session.answerer(corpus) as answerer:
-        asked = read_query(
-            answerer.retriever.store, question, option, law, law_type, layer, date_from, date_to
-        )
+    with session.corpus(corpus) as opened:
+        with shown_draft() as loading:
+            answerer = opened.answerer(loading.loading)
+        tell_if_behind(opened)
+        asked = read_query(opened.store, question, option, law, law_type, layer, date_from, date_to)
         asked = replace(asked, history=tuple(map(unicode, after or ())))
         with shown_draft(answerer.model) as draft:
-            reply = answerer.answer(asked, draft)
+            reply = opened.ask(asked, draft)
     if as_json:
         emit(render.answer_as_json(asked, reply))
     else:

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.session import Corpus, Json, MethodName, Session
+from localrag.cli.session import CorpusName, Json, MethodName
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -66,7 +67,7 @@ def batch(
             "write nothing.",
         ),
     ] = False,
-    corpus: Corpus = "",
+    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Answer every question of a file, as ask would.
@@ -94,15 +95,14 @@ def batch(
 
     session: Session = context.obj
     session = session.with_settings({"method.name": method})
-    workspace, name = session.workspace(), session.existing(corpus)
-    config = session.config(name)
+    opened = session.corpus(corpus).require()
     source = sys.stdin.buffer if str(questions) == "-" else questions
     if dry_run:
         with shown_events() as listener:
             estimate = offline.estimate(
-                workspace,
-                name,
-                config,
+                session.workspace,
+                opened.name,
+                opened.config,
                 source,
                 out,
                 concurrency=concurrency,
@@ -118,10 +118,7 @@ def batch(
     if out is None:
         raise UsageError("It is not said where the answers go.", "Name a file: --out FILE")
     with shown_events() as listener:
-        report = offline.run(
-            workspace,
-            name,
-            config,
+        report = opened.batch(
             source,
             out,
             concurrency=concurrency,

@@ -4,10 +4,11 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.session import CorpusName, Json
 from localrag.cli.terminal import emit, say, table
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
 def config(
     context: typer.Context,
     key: Annotated[str, typer.Argument(help="Show only this setting.", show_default=False)] = "",
-    corpus: Corpus = "",
+    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Show the settings and where each value comes from.
@@ -41,8 +42,10 @@ def config(
     from localrag.config import explain
 
     session: Session = context.obj
-    workspace = session.locate()
-    settings = explain(workspace, session.overrides, workspace.corpus(session.corpus(corpus)))
+    workspace = session.workspace
+    settings = explain(
+        workspace, session.overrides, workspace.corpus(corpus or session.config().corpus)
+    )
     if key:
         settings = [setting for setting in settings if setting.key == key]
         if not settings:

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from localrag.cli.questions import unicode
-from localrag.cli.session import Corpus, Json, Session, complete_corpus
+from localrag.cli.session import CorpusName, Json, complete_corpus, indexing
 from localrag.cli.terminal import columns, emit, emit_all, say, table, tell
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
 from localrag.harmless import harmless
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -71,31 +72,30 @@ def remove(
         bool, typer.Option("--all", help="Remove the whole corpus, its store and its index.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before --all.")] = False,
-    corpus: Corpus = "",
+    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Remove documents from a corpus, or a whole corpus.
 
     The files they were read from are not touched. Adding such a file again brings it back.
     """
-    from localrag.ingest.remove import remove_corpus, remove_documents
-
     if bool(documents) == everything:
         raise UsageError("Name documents, or the whole corpus with --all.", "See: localrag list")
     session: Session = context.obj
-    name = session.existing(corpus)
+    opened = session.corpus(corpus).require()
+    name = opened.name
     if everything:
         _confirm(f"Remove the corpus {name} with everything in it?", yes=yes)
-        remove_corpus(session.workspace(), name)
+        opened.delete()
     else:
-        remove_documents(session.workspace(), name, [*map(unicode, documents or [])])
+        opened.remove(*map(unicode, documents or []))
     if as_json:
         emit({"corpus": name, "documents": documents or [], "all": everything})
     elif everything:
         say(f"corpus {name} removed")
     else:
         say(f"corpus {name}: {len(set(documents or [])):,} documents removed")
-        say("Next, bring the index up to date: ", (session.indexing(name), "bold"))
+        say("Next, bring the index up to date: ", (indexing(session, name), "bold"))
 
 
 def _confirm(question: str, *, yes: bool) -> None:
@@ -111,7 +111,7 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
     from localrag.corpus.store import CorpusStore
     from localrag.ingest.state import state, vector_state
 
-    workspace = session.workspace()
+    workspace = session.workspace.require()
     found: list[dict[str, Any]] = []
     for name in workspace.corpora():
         place = workspace.corpus(name)
@@ -138,8 +138,8 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
 
 
 def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json: bool) -> None:
-    with session.store(corpus) as store:
-        documents = store.documents(kind)
+    with session.corpus(corpus) as opened:
+        documents = opened.store.documents(kind)
         if as_json:
             emit_all(map(asdict, documents))
         else:

@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from localrag.cli.meter import Meter
-from localrag.cli.session import Json, Session
+from localrag.cli.session import Json
 from localrag.cli.verbs import verb, verbs
 from localrag.language import N_
 from localrag.progress import BYTES, Phase, Stopwatch
+from localrag.session import Session
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 130)
 
@@ -47,7 +48,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     from localrag.evaluation.datasets.loading import damaged, find, known
 
     session: Session = context.obj
-    workspace = session.workspace()
+    workspace = session.workspace.require()
     for problem in damaged(workspace):
         tell_lines(("note: ", "yellow"), str(problem))
     print_list([find(workspace, dataset.name) for dataset in known(workspace)], as_json=as_json)
@@ -62,7 +63,7 @@ def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
     from localrag.evaluation.datasets.loading import find
 
     session: Session = context.obj
-    workspace = session.workspace()
+    workspace = session.workspace.require()
     print_dataset(workspace, find(workspace, name), as_json=as_json)
 
 
@@ -97,7 +98,7 @@ def add(
     from localrag.evaluation.datasets.loading import corpus_name, find
 
     session: Session = context.obj
-    workspace = session.workspace()
+    workspace = session.workspace.require()
     config = session.config(corpus_name(find(workspace, name).dataset))
     with shown_events() as listener:
         brought = bring(workspace, name, folder, config, on_event=listener)
@@ -120,7 +121,7 @@ def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
     with Meter() as meter:
         watch = Stopwatch(meter.update)
         brought = fetch(
-            session.workspace(),
+            session.workspace.require(),
             name,
             on_progress=lambda file, done, total: watch(
                 Phase(N_("fetching"), BYTES, file), done, total

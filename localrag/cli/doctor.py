@@ -2,9 +2,10 @@
 
 import typer
 
-from localrag.cli.session import Json, Session
+from localrag.cli.session import Json
 from localrag.cli.terminal import emit, say
 from localrag.cli.verbs import verb
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -33,7 +34,7 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
     }
     session: Session = context.obj
     findings: list[Finding] = []
-    for finding in examine(session.locate(), session.overrides):
+    for finding in examine(session.workspace, session.overrides):
         findings.append(finding)
         if not as_json:
             say(

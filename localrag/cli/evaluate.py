@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from localrag.cli.datasets import CorpusSearched, DatasetName, QuestionsFile, SplitName
-from localrag.cli.session import Json, Session
+from localrag.cli.session import Json
 from localrag.cli.verbs import Group, verb, verbs
+from localrag.session import Session
 
 if TYPE_CHECKING:
     from typer._click import Context
@@ -155,11 +156,11 @@ def run(
     from localrag.evaluation.runner import evaluate, forecast
 
     session: Session = context.obj
-    workspace = session.workspace()
+    workspace = session.workspace.require()
     found = loading.find(workspace, dataset)
     brought = loading.corpus_name(found.dataset)
     usual = not (corpus or brought)
-    corpus = session.corpus(corpus or brought)
+    corpus = session.corpus(corpus or brought).name
     asked = loading.load(workspace, dataset, split, questions, corpus=corpus)
     planned = plan(
         workspace,
@@ -211,7 +212,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     from localrag.evaluation.record import damaged, recorded
 
     session: Session = context.obj
-    workspace = session.workspace()
+    workspace = session.workspace.require()
     found = list(recorded(workspace))
     for folder in damaged(workspace):
         tell(("note: ", "yellow"), f"the record of the run in {folder} cannot be read")
@@ -238,7 +239,7 @@ def compare(
     from localrag.evaluation.record import evaluation_of, find
 
     session: Session = context.obj
-    workspace = session.workspace()
+    workspace = session.workspace.require()
     compared = comparison.compare(
         evaluation_of(find(workspace, first)), evaluation_of(find(workspace, second))
     )

@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.session import CorpusName, Json
 from localrag.cli.verbs import verb
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +24,7 @@ def index(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Build anew even if the index is up to date.")
     ] = False,
-    corpus: Corpus = "",
+    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Make a corpus searchable.
@@ -36,16 +37,14 @@ def index(
     """
     from localrag.cli.render_ingest import index_report_as_json, print_index_report, shown_events
     from localrag.cli.terminal import emit
-    from localrag.ingest.index import index_as_set
 
     session: Session = context.obj
-    workspace = session.workspace()
-    name = session.existing(corpus)
+    opened = session.corpus(corpus)
     with shown_events() as listener:
-        report = index_as_set(workspace, name, session.config(), rebuild=rebuild, on_event=listener)
+        report = opened.index(rebuild=rebuild, workers=0, on_event=listener)
     if as_json:
-        emit(index_report_as_json(name, report))
+        emit(index_report_as_json(opened.name, report))
     else:
-        print_index_report(name, report)
+        print_index_report(opened.name, report)
     if report.failed:
         raise typer.Exit(4)

@@ -2,9 +2,10 @@
 
 import typer
 
-from localrag.cli.session import Json, Session
+from localrag.cli.session import Json
 from localrag.cli.terminal import emit, say
 from localrag.cli.verbs import verb
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +26,7 @@ def init(context: typer.Context, as_json: Json = False) -> None:
     folder can be copied to another machine.
     """
     session: Session = context.obj
-    workspace = session.locate()
+    workspace = session.workspace
     workspace.init()
     if as_json:
         emit({"workspace": str(workspace.home)})

@@ -17,12 +17,13 @@ from typing import Annotated
 import typer
 
 from localrag import language
-from localrag.cli.session import Session
 from localrag.cli.start import options, overrides
 from localrag.cli.terminal import failure, tell, tell_warnings
 from localrag.cli.verbs import EXIT_CODES, Group, in_words, with_examples
 from localrag.errors import LocalragError
 from localrag.language import _
+from localrag.session import Session
+from localrag.workspace import Workspace
 
 _VERBS = (
     "init",
@@ -91,7 +92,7 @@ def _front_door(
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-    context.obj = Session(home=home, overrides=overrides(assignments or [], lang))
+    context.obj = Session(Workspace.locate(home), overrides(assignments or [], lang))
 
 
 @cache
@@ -138,7 +139,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _language(words: Sequence[str]) -> str:
     """The language of this call: as it says, else as the settings, else as the environment does."""
     from localrag.config_sources import collect
-    from localrag.workspace import Workspace
 
     given = options(words)
     wanted: object = None

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from localrag.cli.meter import Meter
-from localrag.cli.session import Json, Session
+from localrag.cli.session import Json
 from localrag.cli.terminal import emit, say, tell
 from localrag.cli.verbs import verb, verbs
 from localrag.errors import UsageError
 from localrag.progress import BYTES, Phase, Stopwatch
+from localrag.session import Session
 
 if TYPE_CHECKING:
     from localrag_models.runtimes import Runtime
@@ -63,7 +64,7 @@ def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
     with named(), Meter() as meter:
         watch = Stopwatch(meter.update)
         yield (
-            ModelStore(session.workspace().models),
+            ModelStore(session.workspace.require().models),
             lambda step, done, total: watch(Phase(step, BYTES), done, total),
         )
 
@@ -317,7 +318,7 @@ def _pull_with_server(
 def _used(session: Session) -> dict[str, str]:
     from localrag.inference.opening import models_in_use
 
-    return models_in_use(session.workspace(), session.config())
+    return models_in_use(session.workspace.require(), session.config())
 
 
 def _address(session: Session, server: str, runtime: "Runtime") -> str:

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 import typer
 
 from localrag.cli.datasets import CorpusSearched, DatasetName, QuestionsFile, SplitName
-from localrag.cli.session import Json, Session
+from localrag.cli.session import Json
 from localrag.cli.verbs import verb, verbs
+from localrag.session import Session
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
 _EXAMPLES = (
@@ -121,10 +122,10 @@ def queries(
 
     session: Session = context.obj
     session = session.with_settings({"chat.model": model or None})
-    workspace = session.workspace()
+    workspace = session.workspace.require()
     found = find(workspace, dataset).dataset
     brought = corpus_name(found)
-    place = session.existing(corpus or brought)
+    place = session.corpus(corpus or brought).require().name
     if not (corpus or brought):
         tell_usual_corpus(found.name, place)
     plan = Plan(
@@ -155,7 +156,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     from localrag.cli.terminal import emit
 
     session: Session = context.obj
-    rows = overview(session.workspace())
+    rows = overview(session.workspace.require())
     if as_json:
         emit(rows)
     else:
@@ -170,7 +171,7 @@ def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
     from localrag.prompts.optimised import OptimisedPrompt
 
     session: Session = context.obj
-    workspace = session.workspace()
+    workspace = session.workspace.require()
     prompt = OptimisedPrompt.load(workspace.prompts, name)
     outcome = RunFolder.of(workspace, name).outcome()
     if as_json:

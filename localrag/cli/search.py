@@ -17,9 +17,10 @@ from localrag.cli.questions import (
     Type,
     read_query,
 )
-from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.session import CorpusName, Json, switched, tell_if_behind
 from localrag.cli.terminal import emit, tell
 from localrag.cli.verbs import verb
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -55,7 +56,7 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what every stage of the retrieval did.")
     ] = False,
-    corpus: Corpus = "",
+    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Find the passages of a corpus that answer a query best.
@@ -66,12 +67,12 @@ def search(
     model for it the meaning too; all are fused, reread by a reranker if there is one, and the
     provisions that fill a found one in are added.
     """
-    session: Session = context.obj
-    session = session.switched(lexical, dense, rerank)
-    with session.retriever(corpus) as retriever:
-        asked = read_query(retriever.store, query, option, law, law_type, layer, date_from, date_to)
-        retrieval = retriever.search(asked, k)
-        names = retriever.names
+    session: Session = switched(context.obj, lexical, dense, rerank)
+    with session.corpus(corpus) as opened:
+        names = opened.retriever.names
+        tell_if_behind(opened)
+        asked = read_query(opened.store, query, option, law, law_type, layer, date_from, date_to)
+        retrieval = opened.search(asked, k)
     if as_json:
         emit(render.retrieval_as_json(asked, retrieval))
     else:

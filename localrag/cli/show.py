@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from localrag.cli.questions import unicode
-from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.session import CorpusName, Json
 from localrag.cli.verbs import verb
+from localrag.session import Session
 
 _LINKS = 20
 
@@ -41,7 +42,7 @@ def show(
         bool,
         typer.Option("--all", help="Print every link and triple, not only the first of each kind."),
     ] = False,
-    corpus: Corpus = "",
+    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Show a provision, or a passage of another document, and everything tied to it.
@@ -55,13 +56,12 @@ def show(
     triple, a document of triples (facts.tsv:1, wikidata:Q42) or the name of a subject: the triple
     and what else is known of its subject.
     """
-    from localrag import provision
     from localrag.cli.render_provision import print_provision, provision_as_json
     from localrag.cli.terminal import emit
 
     session: Session = context.obj
-    with session.store(corpus) as store:
-        view = provision.show(store, unicode(" ".join(target)))
+    with session.corpus(corpus) as opened:
+        view = opened.show(unicode(" ".join(target)))
     if as_json:
         emit(provision_as_json(view))
     else:

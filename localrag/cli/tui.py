@@ -2,9 +2,9 @@
 
 import typer
 
-from localrag.cli.session import Session
 from localrag.cli.start import open_workbench
 from localrag.cli.verbs import verb
+from localrag.session import Session
 
 
 def register(app: typer.Typer) -> None:
@@ -24,4 +24,4 @@ def tui(context: typer.Context) -> None:
     choices and runs are there again after a crash. A workspace that does not exist is made.
     """
     session: Session = context.obj
-    open_workbench(session.home, session.overrides)
+    open_workbench(session.workspace.home, session.overrides)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from localrag.cli.session import Corpus, Json, Session
+from localrag.cli.session import CorpusName, Json
 from localrag.cli.verbs import verb
+from localrag.session import Session
 
 if TYPE_CHECKING:
     from localrag.tuning import Trial
@@ -38,7 +39,7 @@ def tune_retrieval(
     apply: Annotated[
         bool, typer.Option("--apply", help="Make the chosen way the default of this corpus.")
     ] = False,
-    corpus: Corpus = "",
+    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Measure which way of searching suits a corpus: words, meaning, both, reread or not.
@@ -55,7 +56,7 @@ def tune_retrieval(
     from localrag.progress import Phase, Stopwatch
 
     session: Session = context.obj
-    workspace, name = session.workspace(), session.existing(corpus)
+    workspace, name = session.workspace.require(), session.corpus(corpus).require().name
     with Meter() as meter:
         found = tuning.tune(
             workspace,

@@ -109,15 +109,16 @@ def index_as_set(
     config: Config,
     *,
     rebuild: bool = False,
+    workers: int = 0,
     on_event: Listener = ignore,
 ) -> IndexReport:
     """Do what `index` does with the embedder that the settings name, else the one installed.
 
     The model is loaded only if there are vectors to make; the words are indexed even where it is
-    not installed.
+    not installed. Without `workers` there are as many as the settings say.
     """
     started = perf_counter()
-    workers = config.ingest.processes
+    workers = workers or config.ingest.processes
     report = index(workspace, corpus, rebuild=rebuild, workers=workers, on_event=on_event)
     if not embedder_name(workspace, config):
         return report

@@ -154,6 +154,10 @@ class Answer:
     absent: tuple[str, ...] = ()
     read_as: str = ""
 
+    def cited(self, claim: Claim) -> tuple[Citation, ...]:
+        """The citations that a claim of it rests on."""
+        return tuple(self.citations[number - 1] for number in claim.citations)
+
 
 class Unanswered(ModelUnusable):
     """A question that a model failed on, with what was done for it until then.

@@ -1,0 +1,61 @@
+"""Everything that `import localrag` gives; imported when a name of it is first asked for."""
+
+from localrag.batch import BatchReport
+from localrag.errors import (
+    BusyError,
+    ConfigError,
+    IndexUnusable,
+    InputError,
+    LocalragError,
+    ModelUnusable,
+    NotFoundError,
+    StorageError,
+    StoreError,
+    UsageError,
+    WorkspaceError,
+)
+from localrag.facts import Fact, FactKind
+from localrag.ingest.add import AddReport
+from localrag.ingest.index import IndexReport
+from localrag.provision import Provision
+from localrag.reading.types import Answer, Citation, Claim, Status, Unanswered
+from localrag.reading.watching import Cancelled, Watch
+from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
+from localrag.sample import FOLDER as SAMPLE
+from localrag.session import Corpus, Session, open  # noqa: A004 - `localrag.open`
+
+__all__ = [
+    "SAMPLE",
+    "AddReport",
+    "Answer",
+    "BatchReport",
+    "BusyError",
+    "Cancelled",
+    "Citation",
+    "Claim",
+    "ConfigError",
+    "Corpus",
+    "Fact",
+    "FactKind",
+    "Filters",
+    "Hit",
+    "IndexReport",
+    "IndexUnusable",
+    "InputError",
+    "LocalragError",
+    "ModelUnusable",
+    "NotFoundError",
+    "Provision",
+    "Query",
+    "Retrieval",
+    "Session",
+    "Status",
+    "StorageError",
+    "StoreError",
+    "Trace",
+    "Unanswered",
+    "UsageError",
+    "Watch",
+    "WorkspaceError",
+    "open",
+]

@@ -1,0 +1,359 @@
+"""The Python interface: a workspace, its corpora, and what can be done with them.
+
+`localrag.open` gives a `Session`, and that a `Corpus`; docs/python.md shows both. The command line
+and the workbench open corpora here too.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Self
+
+from localrag.errors import NotFoundError
+from localrag.language import N_
+from localrag.progress import ignore
+from localrag.workspace import CorpusPaths, Workspace
+
+if TYPE_CHECKING:
+    from localrag import batch
+    from localrag.batch.types import Listener as BatchListener
+    from localrag.config import Config
+    from localrag.corpus.store import CorpusStore, DocumentInfo
+    from localrag.ingest.add import AddReport
+    from localrag.ingest.events import Listener
+    from localrag.ingest.index import IndexReport
+    from localrag.methods.answering import Answerer
+    from localrag.provision import Provision
+    from localrag.reading.types import Answer
+    from localrag.reading.watching import Watch
+    from localrag.retrieval.model import Query, Retrieval
+    from localrag.retrieval.pipeline import Retriever
+
+
+def open(  # noqa: A001 - `localrag.open`, as `tarfile.open`
+    home: str | PathLike[str] | None = None, settings: Mapping[str, object] | None = None
+) -> "Session":
+    """Open a workspace, which is made where there is none.
+
+    Args:
+        home: its folder; None for ``LOCALRAG_HOME``, else the user's data folder.
+        settings: by dotted key (``{"retrieval.k": 5}``), in the place of those of ``localrag.toml``
+            and of the environment.
+
+    Raises:
+        WorkspaceError: the folder holds a workspace of another version, or something else.
+        StorageError: it cannot be written.
+    """
+    session = Session(Workspace.locate(Path(home) if home is not None else None), settings or {})
+    session.workspace.init()
+    return session
+
+
+@dataclass(frozen=True)
+class Session:
+    """A workspace, and settings for the time being.
+
+    Attributes:
+        workspace: its folders, which need not exist.
+        overrides: settings by dotted key, which win over all others; None leaves one as it is.
+    """
+
+    workspace: Workspace
+    overrides: Mapping[str, object] = field(default_factory=dict)
+
+    def with_settings(self, given: Mapping[str, object]) -> Self:
+        """The same workspace with other settings; None leaves one as it is."""
+        known = {key: value for key, value in given.items() if value is not None}
+        return replace(self, overrides={**self.overrides, **known})
+
+    def config(self, corpus: str = "") -> "Config":
+        """Read the settings: of everything, or as they hold for one corpus.
+
+        Raises:
+            ConfigError: a key is unknown, or a value is not valid.
+        """
+        # Validating takes a third of a start: only calls that read a setting wait for it.
+        from localrag.config import load
+
+        place = self.workspace.corpus(corpus) if corpus else None
+        return load(self.workspace, self.overrides, place)
+
+    def corpora(self) -> list[str]:
+        """The names of the corpora there are."""
+        return self.workspace.corpora()
+
+    def corpus(self, name: str = "") -> "Corpus":
+        """A corpus by its name, else the one of the settings; its first `add` makes it.
+
+        Raises:
+            UsageError: no corpus can have such a name.
+        """
+        return Corpus(self, name or self.config().corpus)
+
+
+class Corpus:
+    """One corpus: filled, indexed, searched and asked.
+
+    What a call opens (store, indexes, model) stays open for the next one, until `close`, the end of
+    its ``with`` block, or a change of the corpus. To be used by one thread at a time.
+
+    Attributes:
+        name: its name.
+        place: its folders.
+    """
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.name = name
+        self.place: CorpusPaths = session.workspace.corpus(name)
+        self._session = session
+        self._workspace = session.workspace
+        self._opened = ExitStack()
+        self._store: CorpusStore | None = None
+        self._retriever: Retriever | None = None
+        self._answerer: Answerer | None = None
+        self._opened_from: tuple[object, ...] = ()
+
+    @cached_property
+    def config(self) -> "Config":
+        """The settings that hold for it.
+
+        Raises:
+            ConfigError: a key is unknown, or a value is not valid.
+        """
+        return self._session.config(self.name)
+
+    def require(self) -> Self:
+        """Make sure that it exists.
+
+        Raises:
+            WorkspaceError: there is no workspace.
+            NotFoundError: there is no such corpus; tells which there are.
+        """
+        self._workspace.require()
+        if not self.place.store.exists():
+            known = ", ".join(self._workspace.corpora())
+            raise NotFoundError(
+                N_("There is no corpus {name!r}."),
+                N_("There is: {known}.") if known else N_("Add documents: localrag add PATH"),
+                name=self.name,
+                known=known,
+            )
+        return self
+
+    def add(
+        self,
+        *paths: str | PathLike[str],
+        prune: bool = False,
+        check_content: bool = False,
+        workers: int = 1,
+        on_event: "Listener | None" = None,
+    ) -> "AddReport":
+        """Enter files and folders; see `localrag.ingest.add.add`, also for its errors.
+
+        Args:
+            paths: folders are searched to the bottom.
+            prune: remove documents below `paths` whose files are gone.
+            check_content: compare content even where size and time are the same.
+            workers: processes; 0 for the setting ``ingest.workers``. With more than 1 the calling
+                script needs the usual ``if __name__ == "__main__"`` guard.
+            on_event: told every event.
+        """
+        from localrag.corpus.readers import Limits
+        from localrag.ingest.add import add
+
+        self.close()
+        limits = Limits(file_bytes=self.config.ingest.max_file_mb * 1_000_000)
+        return add(
+            self._workspace,
+            self.name,
+            [Path(path) for path in paths],
+            prune=prune,
+            check_content=check_content,
+            workers=workers or self.config.ingest.processes,
+            limits=limits,
+            on_event=on_event or ignore,
+        )
+
+    def index(
+        self, *, rebuild: bool = False, workers: int = 1, on_event: "Listener | None" = None
+    ) -> "IndexReport":
+        """Make it searchable; see `localrag.ingest.index.index_as_set`, also for its errors.
+
+        Args:
+            rebuild: also what is up to date.
+            workers: processes, as for `add`.
+            on_event: told every event.
+        """
+        from localrag.ingest.index import index_as_set
+
+        self.require().close()
+        return index_as_set(
+            self._workspace,
+            self.name,
+            self.config,
+            rebuild=rebuild,
+            workers=workers or self.config.ingest.processes,
+            on_event=on_event or ignore,
+        )
+
+    def remove(self, *documents: str) -> None:
+        """Remove documents by their ids; see `localrag.ingest.remove`, also for the errors."""
+        from localrag.ingest.remove import remove_documents
+
+        self.require().close()
+        remove_documents(self._workspace, self.name, documents)
+
+    def delete(self) -> None:
+        """Remove the corpus with everything in it."""
+        from localrag.ingest.remove import remove_corpus
+
+        self.require().close()
+        remove_corpus(self._workspace, self.name)
+
+    def documents(self, kind: str | None = None) -> "list[DocumentInfo]":
+        """What it holds, or what of one kind (``law``, ``markdown`` …)."""
+        return list(self.store.documents(kind))
+
+    def search(self, query: "str | Query", k: int | None = None) -> "Retrieval":
+        """Find the passages that answer a query best.
+
+        Args:
+            query: words or a question, or a `Query` with filters, options and history.
+            k: how many; None for the setting ``retrieval.k``.
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            UsageError: the query is empty.
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+        """
+        return self.retriever.search(_query(query), k)
+
+    def show(self, target: str) -> "Provision":
+        """A provision, a passage or a subject, with what is tied to it; see `localrag.provision`.
+
+        Raises:
+            NotFoundError: there is no such corpus, or nothing of this name.
+            UsageError: it can mean several provisions.
+        """
+        from localrag import provision
+
+        return provision.show(self.store, target)
+
+    def ask(self, question: "str | Query", watch: "Watch | None" = None) -> "Answer":
+        """Answer a question with the method and the model of the settings.
+
+        Args:
+            question: a question, or a `Query` with filters, options and history.
+            watch: follows how the answer is made, and can cancel it.
+
+        Raises:
+            as `search`, and Unanswered: a model failed, with the trace up to there.
+        """
+        from localrag.reading.watching import UNWATCHED
+
+        return self.answerer().answer(_query(question), watch or UNWATCHED)
+
+    def batch(
+        self,
+        questions: str | PathLike[str] | IO[bytes],
+        out: str | PathLike[str],
+        *,
+        concurrency: int = 0,
+        retry_failed: bool = False,
+        restart: bool = False,
+        on_event: "BatchListener | None" = None,
+    ) -> "batch.BatchReport":
+        """Answer every question of a file; see `localrag.batch.run`, also for its errors.
+
+        Args:
+            questions: JSON Lines or CSV.
+            out: the file of answers, JSON Lines; a batch that was stopped goes on.
+            concurrency: questions at the same time; 0 for the setting.
+            retry_failed: ask the rows again that failed.
+            restart: drop the answers that are there.
+            on_event: told every event.
+        """
+        from localrag import batch
+
+        source = Path(questions) if isinstance(questions, str | PathLike) else questions
+        return batch.run(
+            self._workspace,
+            self.require().name,
+            self.config,
+            source,
+            Path(out),
+            concurrency=concurrency,
+            retry_failed=retry_failed,
+            restart=restart,
+            on_event=on_event or ignore,
+        )
+
+    @property
+    def store(self) -> "CorpusStore":
+        """Its documents, open for reading."""
+        from localrag.corpus.store import CorpusStore
+
+        self._let_go_of_the_old()
+        if self._store is None:
+            opened = CorpusStore.open(self.require().place.store, read_only=True)
+            self._store = self._opened.enter_context(opened)
+        return self._store
+
+    @property
+    def retriever(self) -> "Retriever":
+        """What finds passages in it."""
+        from localrag.retrieval.pipeline import Retriever
+
+        self._let_go_of_the_old()
+        if self._answerer is not None:
+            return self._answerer.retriever
+        if self._retriever is None:
+            opened = Retriever.open(self._workspace, self.require().name, self.config)
+            self._retriever = self._opened.enter_context(opened)
+        return self._retriever
+
+    def answerer(self, on_load: Callable[[str, int, int], None] | None = None) -> "Answerer":
+        """What answers questions about it.
+
+        Args:
+            on_load: told how much of a model is loaded: its name, bytes of bytes.
+        """
+        from localrag.inference.opening import overlook
+        from localrag.methods.answering import open_answers
+
+        self._let_go_of_the_old()
+        if self._answerer is None:
+            opened = open_answers(
+                self._workspace, self.require().name, self.config, on_load or overlook
+            )
+            self._answerer = self._opened.enter_context(opened)
+        return self._answerer
+
+    def close(self) -> None:
+        """Let go of what is open; the next call opens it again."""
+        self._store = self._retriever = self._answerer = None
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _let_go_of_the_old(self) -> None:
+        """Close what was opened before the corpus was indexed, removed or replaced."""
+        from localrag.ingest.state import opened_from
+
+        found = opened_from(self.place)
+        if found != self._opened_from:
+            self.close()
+            self._opened_from = found
+
+
+def _query(asked: "str | Query") -> "Query":
+    from localrag.retrieval.model import Query
+
+    return Query(asked) if isinstance(asked, str) else asked
