@@ -5,13 +5,16 @@ are written with dots (``retrieval.k``), in the environment in capitals with two
 place of the dot (``LOCALRAG_RETRIEVAL__K``).
 """
 
+import json
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from localrag.errors import ConfigError, UsageError
+from localrag.language import N_
 
 _PREFIX = "LOCALRAG_"
 # Variables that begin with the prefix and are no settings.
@@ -75,6 +78,56 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
             )
         overrides[key.strip()] = value.strip()
     return overrides
+
+
+def change_setting(workspace: HasSettings, key: str, value: str | int | float | bool) -> None:
+    """Write a value into the settings file of a workspace; its comments stay.
+
+    Args:
+        workspace: whose file.
+        key: with dots, ``retrieval.k``; whether there is such a setting, `config` knows.
+        value: a line of text, a number, true or false.
+
+    Raises:
+        ConfigError: the file cannot be read or written, or is laid out in a way that a line put
+            into it does not change the value.
+    """
+    from localrag.durable import replace_text
+
+    path = workspace.settings
+    _read(path)
+    *sections, name = key.split(".")
+    header = f"[{'.'.join(sections)}]" if sections else ""
+    lines = path.read_text(encoding="utf-8-sig").splitlines() if path.exists() else []
+    written = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    starts = [at for at, line in enumerate(lines) if line.lstrip().startswith("[")]
+    headers = [at for at in starts if lines[at].partition("#")[0].strip() == header]
+    if header and not headers:
+        lines += ["", header, written]
+    else:
+        begin = headers[0] + 1 if header else 0
+        end = next((at for at in starts if at >= begin), len(lines))
+        own = [at for at in range(begin, end) if re.match(rf"{re.escape(name)}\s*=", lines[at])]
+        default = [at for at in range(begin, end) if re.match(rf"#{re.escape(name)} =", lines[at])]
+        if own:
+            lines[own[0]] = written
+        elif default:
+            lines[default[0]] = written
+        else:
+            lines.insert(begin, written)
+    text = "\n".join(lines) + "\n"
+    try:
+        if dict(_flatten(tomllib.loads(text))).get(key) != value:
+            raise ValueError(key)
+        replace_text(path, text)
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            N_("{key} could not be changed in {path}."),
+            N_("Write it there yourself: {line}"),
+            key=key,
+            path=path,
+            line=written,
+        ) from error
 
 
 def _of_corpus(corpus: HasSettings) -> dict[str, tuple[object, str]]:

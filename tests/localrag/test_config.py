@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from localrag import config
+from localrag import config, config_sources
 from localrag.errors import ConfigError
 from localrag.workspace import Workspace
 
@@ -141,3 +141,22 @@ def test_keys_of_the_workbench_are_a_table(workspace: Workspace) -> None:
     workspace.settings.write_text('[tui]\nkeys = "ctrl+h"\n', encoding="utf-8")
     with pytest.raises(ConfigError, match=r"tui\.keys = 'ctrl\+h' is not valid"):
         config.load(workspace)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[retrieval]\n#k = 10\n", "# x\n[retrieval] \nk = 3 # few\n[tui]\n"]
+)
+def test_a_setting_is_put_where_it_belongs(workspace: Workspace, text: str) -> None:
+    workspace.settings.write_text(text)
+    for key, value in (("retrieval.k", 4), ("corpus", 'a"b'), ("retrieval.lexical", False)):
+        config_sources.change_setting(workspace, key, value)
+    changed = config.load(workspace)
+    assert (changed.retrieval.k, changed.corpus, changed.retrieval.lexical) == (4, 'a"b', False)
+
+
+def test_a_file_laid_out_otherwise_is_left_as_it_is(workspace: Workspace) -> None:
+    workspace.settings.write_text("retrieval = { k = 3 }\n")
+    with pytest.raises(ConfigError, match=r"retrieval\.k could not be changed") as told:
+        config_sources.change_setting(workspace, "retrieval.k", 4)
+    assert "k = 4" in told.value.cure
+    assert workspace.settings.read_text() == "retrieval = { k = 3 }\n"

@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from localrag import language
 from localrag.errors import ConfigError
-from localrag.language import N_, _
+from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
 from localrag_tui.shell.base import BaseApp
@@ -124,6 +124,7 @@ class Workbench(BaseApp):
         Binding("f6", "go('models')", N_("Models"), id="app.models", show=False, priority=True),
         Binding("ctrl+g,g", "jump", N_("Go to a provision"), id="app.jump", show=False),
         Binding("ctrl+b", "jobs", N_("Jobs"), id="app.jobs", show=False),
+        Binding("f8", "settings", N_("Settings"), id="app.settings", show=False),
         Binding(
             "ctrl+p", "command_palette", N_("Commands"), id="app.palette", show=False, priority=True
         ),
@@ -156,6 +157,7 @@ class Workbench(BaseApp):
         self.set_keymap(self.keymap)
         self._kept: dict[str, Kept] = {}
         self._making_anew = asyncio.Lock()
+        self._leaving_form: Screen[object] | None = None
 
     @cached_property
     def settings(self) -> "Settings":
@@ -239,7 +241,7 @@ class Workbench(BaseApp):
 
         Where one is already, the key of the screen is free for the screen itself.
         """
-        if action in ("go", "jump", "jobs") and self.screen.is_modal:
+        if action in ("go", "jump", "jobs", "settings") and self.screen.is_modal:
             return False
         if action == "go" and parameters == (self.current_mode,):
             return False
@@ -288,14 +290,33 @@ class Workbench(BaseApp):
 
         self.push_screen(JobsDialogue())
 
+    def action_settings(self) -> None:
+        """Change what people change most: language, theme, model, how is searched."""
+        from localrag_tui.shell.preferences import change_settings
+
+        self.run_worker(change_settings(self))
+
     async def action_quit(self) -> None:
         """Leave; where something runs it is asked first, and a second time means it."""
-        from localrag_tui.shell.leaving import LeaveDialogue
-
-        if self.jobs.running and not isinstance(self.screen, LeaveDialogue):
-            self.push_screen(LeaveDialogue(), lambda leaves: self.exit() if leaves else None)
-        else:
+        running = self.jobs.running
+        if not running or self.screen is self._leaving_form:
             self.exit()
+            return
+        from localrag_tui.widgets.form import Form
+
+        head = ngettext("{n} job is running.", "{n} jobs are running.", len(running))
+        titles = "\n".join(f"· {one_line(job.title)}" for job in running)
+        kept = _(
+            "They stop when you leave. What they have finished is kept, and they can be resumed."
+        )
+        self._leaving_form = Form(
+            head.format(n=len(running)),
+            f"{titles}\n\n{kept}",
+            go=_("Stop and leave"),
+            leave=_("Stay"),
+            danger=True,
+        )
+        self.push_screen(self._leaving_form, lambda agreed: None if agreed is None else self.exit())
 
     def action_help_quit(self) -> None:
         """Tell those who press Ctrl+C how to leave."""

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
+from textual.containers import Vertical
 from textual.screen import ModalScreen, ScreenResultType
-from textual.widgets import Input, TextArea
+from textual.widgets import Button, Input, Static, TextArea
 
+from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.owner import bench_of
 from localrag_tui.shell.base import BaseScreen
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shell.top_bar import TopBar
+from localrag_tui.shown import content
 from localrag_tui.spot import OpenSpot, Spot
 
 if TYPE_CHECKING:
@@ -26,10 +29,12 @@ class Kept:
     Attributes:
         typed: text by the id of its field.
         spot: the place that was read.
+        more: what else a screen keeps; `WorkbenchScreen.regain` gets it.
     """
 
     typed: dict[str, str] = field(default_factory=dict)
     spot: Spot | None = None
+    more: object = None
 
 
 class _Ours(BaseScreen[ScreenResultType]):
@@ -90,6 +95,9 @@ class WorkbenchScreen(_Ours[None]):
         spots = [getattr(pane, "spot", None) for pane in self.query("SourcePane")]
         return Kept({**fields, **areas}, next(filter(None, spots), None))
 
+    async def regain(self, more: object) -> None:
+        """Hold what else another one held: `Kept.more`, which its `kept` gave."""
+
     def restore_soon(self, kept: Kept) -> None:
         """Hold what another one held, as soon as everything is there."""
         self._awaited = kept
@@ -106,23 +114,80 @@ class WorkbenchScreen(_Ours[None]):
             area.move_cursor(area.document.end)
         if kept.spot is not None:
             self.post_message(OpenSpot(kept.spot))
+        await self.regain(kept.more)
 
 
 class Dialogue(ModalScreen[object], _Ours[object]):
-    """A modal: it asks one thing, and gives back what was chosen, None where it was left."""
+    """A modal: it asks one thing, and gives back what was chosen, None where it was left.
+
+    Its body is what `body` yields, in a box above the keys; a subclass says how wide that is.
+    """
 
     # ModalScreen comes first: Textual takes the styles of the first base alone.
     DEFAULT_CSS: ClassVar[str] = """
     Dialogue {
         align: center middle;
         background: $background;
-        & > .box { background: $surface; }
+        & > .box {
+            width: 90; max-width: 96%; height: auto; max-height: 94%;
+            background: $surface; padding: 1 2;
+        }
         .heading { text-style: bold; color: $text-primary; }
+        .text { height: auto; color: $foreground; margin: 1 0 0 0; }
+        .problem { height: auto; color: $text-error; margin: 1 0 0 0; display: none; }
+        .problem.-told { display: block; }
+        .buttons { height: 1; margin: 1 0 0 0; }
+        .buttons Button { margin: 0 2 0 0; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", N_("Close"), id="dialogue.leave"),
+        # Before the keys that scroll what stands around the buttons.
+        Binding(
+            "right,down",
+            "go_to_button(1)",
+            N_("Next button"),
+            id="dialogue.next",
+            show=False,
+            priority=True,
+        ),
+        Binding(
+            "left,up",
+            "go_to_button(-1)",
+            N_("Button before"),
+            id="dialogue.before",
+            show=False,
+            priority=True,
+        ),
     ]
+
+    def compose(self) -> ComposeResult:
+        """The body in a box, and the keys."""
+        with Vertical(classes="box"):
+            yield from self.body()
+        yield KeyBar()
+
+    def body(self) -> ComposeResult:
+        """What stands in the box."""
+        yield from ()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Arrow keys go from button to button, and are free everywhere else."""
+        if action == "go_to_button":
+            return isinstance(self.focused, Button)
+        return super().check_action(action, parameters)
+
+    def complain(self, error: LocalragError) -> None:
+        """Say in the line ``problem`` what is wrong, and what to do about it."""
+        problem = self.query_one(".problem", Static)
+        problem.update(content(f"{error.cause}\n{error.cure}".strip()))
+        problem.add_class("-told")
+
+    def action_go_to_button(self, step: int) -> None:
+        """Go to the next button or the one before, round the end."""
+        buttons = [button for button in self.query(Button) if button.focusable]
+        here = next(at for at, button in enumerate(buttons) if button.has_focus)
+        buttons[(here + step) % len(buttons)].focus()
 
     def action_leave(self) -> None:
         """Close without a choice."""

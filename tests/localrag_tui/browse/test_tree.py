@@ -2,11 +2,17 @@
 
 from typing import Any
 
+import pytest
+
+from localrag import language
+from localrag.errors import NotFoundError
 from localrag.statutes.names import LawNames
 from localrag_tui.browse.panes import Panes
 from localrag_tui.browse.shelves import Shelf, titles
 from localrag_tui.browse.tree import PlaceTree
 from localrag_tui.spot import OpenSpot, Spot
+from localrag_tui.widgets.form import Form
+from localrag_tui.work.job import State
 
 ACT = "599AC0000000001"
 
@@ -32,6 +38,47 @@ async def test_it_is_unfolded_down_to_an_article_which_enter_opens(
         await pilot.press("left", "left", "enter")
         assert under_cursor(app) == "Acts  1"
         assert not tree.cursor_node.is_expanded
+
+
+async def test_another_language_leaves_it_unfolded(
+    workbench: Any, until: Any, under_cursor: Any
+) -> None:
+    app = workbench(mode="read")
+    async with app.run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: under_cursor(app) == "Acts  1")
+        await pilot.press("escape", "down", "right")
+        tree = app.screen.query_one(PlaceTree)
+        await until(pilot, lambda: tree.cursor_node.children)
+        await pilot.press("right", "right", "right", "down")
+        await until(pilot, lambda: under_cursor(app) == "第二条（定義）")
+        language.use("ja")
+        await app.make_screens_anew()
+        await until(pilot, lambda: app.screen.query_one(PlaceTree) is not tree)
+        await until(pilot, lambda: under_cursor(app) == "第二条（定義）")
+
+
+async def test_a_document_is_removed_with_its_key(
+    workbench: Any, until: Any, shown: Any, under_cursor: Any, in_thread: None, store: Any
+) -> None:
+    app = workbench(mode="read")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: under_cursor(app) == "Acts  1")
+        await pilot.press("escape", "delete")
+        assert not isinstance(app.screen, Form)
+        await pilot.press("down", "delete")
+        await until(pilot, lambda: "Remove 渡し舟の安全及び活用に関する法律?" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(app.screen, Form))
+        with store() as there:
+            assert there.document(ACT)
+        await pilot.press("delete")
+        await until(pilot, lambda: isinstance(app.screen, Form))
+        await pilot.press("left", "enter")
+        await until(pilot, lambda: app.jobs.all and app.jobs.all[0].state is State.DONE)
+        await pilot.press("escape")
+        await until(pilot, lambda: "Acts  1" not in shown(app))
+        with store() as there, pytest.raises(NotFoundError):
+            there.document(ACT)
 
 
 async def test_thousands_of_documents_are_listed_page_by_page(

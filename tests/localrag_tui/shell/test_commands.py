@@ -4,8 +4,8 @@ from functools import partial
 
 from textual.command import CommandList
 
-from localrag_tui.shell.appearance import use_language
 from localrag_tui.shell.commands import Palette
+from localrag_tui.shell.preferences import use_language
 from localrag_tui.spot import OpenSpot, Spot
 
 from ..screen_dump import dump

@@ -13,12 +13,13 @@ from textual.widgets import Input, Static
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _
 from localrag_tui.browse.panes import Panes
-from localrag_tui.browse.tree import PlaceTree
+from localrag_tui.browse.tree import PlaceTree, Unfolded
 from localrag_tui.jump.finder import Finder
 from localrag_tui.screen import Kept, WorkbenchScreen
-from localrag_tui.shown import content
+from localrag_tui.shown import content, one_line
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
+from localrag_tui.widgets.form import Form
 from localrag_tui.wording import palette
 from localrag_tui.work.job import Job, State
 
@@ -62,6 +63,7 @@ class ReadScreen(WorkbenchScreen):
         self._noting = False
         self._arrived = True
         self._reads = False
+        self._filled = asyncio.Event()
 
     async def get_ready(self) -> None:
         """Have a pane at hand: what is opened first is waited for."""
@@ -79,7 +81,14 @@ class ReadScreen(WorkbenchScreen):
     def kept(self) -> Kept:
         """What is typed; what is read is remembered, for the next start too."""
         self._note()
-        return replace(super().kept(), spot=None)
+        tree = self.query(PlaceTree).first()
+        return replace(super().kept(), spot=None, more=tree.unfolded())
+
+    async def regain(self, more: object) -> None:
+        """Unfold the tree as it was."""
+        await self._filled.wait()
+        if isinstance(more, Unfolded):
+            await self.query_one(PlaceTree).unfold(more)
 
     def on_mount(self) -> None:
         """See what a job enters or removes."""
@@ -154,6 +163,36 @@ class ReadScreen(WorkbenchScreen):
     def _picked(self, event: PlaceTree.Chosen) -> None:
         self._open(event.spot)
 
+    @on(PlaceTree.Unwanted)
+    def _remove(self, event: PlaceTree.Unwanted) -> None:
+        """Ask whether a document is to be removed; what is left is indexed anew."""
+        from localrag.ingest.remove import remove_documents
+        from localrag_tui.corpora.actions import index
+
+        bench, title = self.bench, event.title
+        corpus = bench.corpus
+
+        def removed(agreed: object) -> None:
+            if agreed is not None:
+                self._refresh_corpus()
+                index(bench, corpus)
+
+        bench.push_screen(
+            Form(
+                _("Remove {title}?").format(title=one_line(title.title)),
+                _(
+                    "It is taken out of the corpus {corpus}, which is indexed anew. The file that"
+                    " it came from stays."
+                ).format(corpus=corpus),
+                go=_("Remove"),
+                check=lambda _values: remove_documents(
+                    bench.workspace, corpus, [title.document_id]
+                ),
+                danger=True,
+            ),
+            removed,
+        )
+
     @on(OpenSpot)
     def _asked(self, event: OpenSpot) -> None:
         event.stop()
@@ -225,6 +264,7 @@ class ReadScreen(WorkbenchScreen):
             if (corpus, generation) == (self._corpus, self._generation):
                 return
             count = await self.query_one(PlaceTree).fill(library)
+            self._filled.set()
         except LocalragError as error:
             # Who comes back to the corpus that was read before finds it anew.
             self._generation = -1

@@ -1,7 +1,7 @@
 """The tree of a corpus: shelves, documents, their parts; each level is read when it is opened."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -49,6 +49,19 @@ Branch = Shelf | Title | Part | More
 Node = TreeNode[Branch]
 
 
+@dataclass(frozen=True, slots=True)
+class Unfolded:
+    """What of a tree is unfolded.
+
+    Attributes:
+        paths: each branch that is, with those it stands on; the outer ones first.
+        cursor: the path of the branch under the cursor; empty for none.
+    """
+
+    paths: tuple[tuple[Branch, ...], ...]
+    cursor: tuple[Branch, ...]
+
+
 class PlaceTree(Tree[Branch]):
     """Shows a corpus; Enter on a document or a part of one asks for it to be opened."""
 
@@ -65,6 +78,7 @@ class PlaceTree(Tree[Branch]):
         Binding("enter", "select_cursor", N_("Open"), id="tree.open"),
         Binding("right", "into", N_("Unfold"), id="tree.unfold"),
         Binding("left", "out_of", N_("Fold"), id="tree.fold", show=False),
+        Binding("delete", "remove", N_("Remove"), id="tree.remove", show=False),
     ]
 
     class Chosen(Message):
@@ -73,6 +87,13 @@ class PlaceTree(Tree[Branch]):
         def __init__(self, spot: Spot) -> None:
             super().__init__()
             self.spot = spot
+
+    class Unwanted(Message):
+        """A document is to be removed from the corpus."""
+
+        def __init__(self, title: Title) -> None:
+            super().__init__()
+            self.title = title
 
     def __init__(self) -> None:
         super().__init__("")
@@ -126,6 +147,49 @@ class PlaceTree(Tree[Branch]):
                 node = inner
             # The lines of what was unfolded are known after the next paint.
             self.call_after_refresh(self._go, node)
+
+    def unfolded(self) -> Unfolded:
+        """What is unfolded, for another tree of the same corpus to unfold."""
+        open_ = [node for node in _below(self.root) if node.is_expanded]
+        cursor = _path(self.cursor_node) if self.cursor_node else ()
+        return Unfolded(tuple(_path(node) for node in open_), cursor)
+
+    async def unfold(self, unfolded: Unfolded) -> None:
+        """Unfold what was unfolded in another tree; what is not there any more is left out.
+
+        Raises:
+            LocalragError: the corpus cannot be read.
+        """
+        async with self._growing:
+            for path in unfolded.paths:
+                if (node := await self._find(path)) is not None:
+                    await self._grow(node)
+                    node.expand()
+            under_cursor = await self._find(unfolded.cursor)
+            if under_cursor is not None:
+                self.call_after_refresh(self._go, under_cursor)
+
+    async def _find(self, path: Sequence[Branch]) -> Node | None:
+        node: Node | None = self.root
+        for branch in path:
+            if node is None:
+                return None
+            await self._grow(node)
+            parent, node = node, _child(node, branch)
+            if node is None and isinstance(branch, Title):
+                node = self._put(parent, branch)
+        return node if path else None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer to remove a document."""
+        if action == "remove":
+            return self.cursor_node is not None and isinstance(self.cursor_node.data, Title)
+        return super().check_action(action, parameters)
+
+    def action_remove(self) -> None:
+        """Ask for the document under the cursor to be removed."""
+        if self.cursor_node is not None and isinstance(self.cursor_node.data, Title):
+            self.post_message(self.Unwanted(self.cursor_node.data))
 
     def action_into(self) -> None:
         """Unfold what is under the cursor; where it is unfolded, go to its first part."""
@@ -269,7 +333,28 @@ def _name(node: Node) -> str:
 
 
 def _child(node: Node, branch: Branch) -> Node | None:
-    return next((child for child in node.children if child.data == branch), None)
+    return next((child for child in node.children if _same(child.data, branch)), None)
+
+
+def _same(one: Branch | None, other: Branch) -> bool:
+    if isinstance(one, Part) and isinstance(other, Part):
+        return (one.document_id, one.entry.start) == (other.document_id, other.entry.start)
+    return one == other
+
+
+def _below(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        yield child
+        yield from _below(child)
+
+
+def _path(node: Node) -> tuple[Branch, ...]:
+    path: list[Branch] = []
+    while node.parent is not None:
+        if node.data is not None:
+            path.append(node.data)
+        node = node.parent
+    return tuple(reversed(path))
 
 
 def _around(node: Node, position: int) -> Node | None:

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from localrag.language import _
+from localrag.language import N_, _
 from localrag_tui.jump.finder import Finder
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import harmless
@@ -26,12 +26,8 @@ class JumpDialogue(Dialogue):
     CSS: ClassVar[str] = """
     JumpDialogue {
         align: center top;
-        #jump {
-            width: 76; max-width: 100%; height: auto; max-height: 90%;
-            margin-top: 2; background: $surface; border: round $primary;
-            border-title-color: $primary; border-title-style: bold;
-            border-subtitle-color: $foreground-muted;
-        }
+        & > .box { width: 76; max-width: 100%; max-height: 90%; margin-top: 2; padding: 1 1 0 1; }
+        .heading { padding: 0 1; margin: 0 0 1 0; }
         Finder { height: auto; max-height: 100%; }
         Finder.-typed { height: auto; }
         Finder OptionList { max-height: 10; }
@@ -41,16 +37,23 @@ class JumpDialogue(Dialogue):
         }
         #preview.-filled { display: block; }
     }
-    JumpDialogue.-wide #jump, JumpDialogue.-normal #jump { width: 90; margin-top: 4; }
+    JumpDialogue.-wide > .box, JumpDialogue.-normal > .box { width: 90; margin-top: 4; }
     """
 
-    def compose(self) -> ComposeResult:
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # The field takes Enter too, but tells nobody in the footer.
+        Binding("enter", "submit", N_("Go there"), id="jump.submit", priority=True),
+    ]
+
+    def action_submit(self) -> None:
+        """Go to what is typed."""
+        self.query_one(Finder).submit()
+
+    def body(self) -> ComposeResult:
         """The field with its offers, and how the one looked at begins."""
-        with Vertical(id="jump") as frame:
-            frame.border_title = _("Go to a provision")
-            frame.border_subtitle = _("Enter goes there · Esc closes")
-            yield Finder(self._law_in_view())
-            yield Static(id="preview")
+        yield Static(_("Go to a provision"), classes="heading")
+        yield Finder(self._law_in_view())
+        yield Static(id="preview")
 
     def on_mount(self) -> None:
         """Typing goes into the field at once."""

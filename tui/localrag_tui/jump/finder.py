@@ -111,6 +111,10 @@ class Finder(Vertical):
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
+        self.submit()
+
+    def submit(self) -> None:
+        """Choose the offer that is looked at; before anything is offered, what is meant."""
         if self._found_for == self.typed:
             option = self.query_one(OptionList).highlighted_option
             if isinstance(option, Valued):

@@ -21,7 +21,6 @@ from localrag_tui.screen import Dialogue
 from localrag_tui.search import words
 from localrag_tui.search.facets import TITLES, Facets
 from localrag_tui.search.law_choice import LawChoice
-from localrag_tui.shown import harmless
 from localrag_tui.widgets.check_list import CheckList
 from localrag_tui.widgets.text_field import TextField
 
@@ -37,16 +36,11 @@ class FilterDialogue(Dialogue):
 
     CSS: ClassVar[str] = """
     FilterDialogue {
-        #filters {
-            width: 100; max-width: 100%; height: 30; max-height: 100%; padding: 0 1;
-            background: $surface; border: round $primary;
-            border-title-color: $primary; border-title-style: bold;
-            border-subtitle-color: $foreground-muted;
-        }
+        & > .box { width: 100; max-width: 100%; height: 30; max-height: 100%; padding: 1 2 0 2; }
         #choices { height: 1fr; }
         .column { width: 1fr; }
         .column.-first { margin-right: 2; }
-        .heading { color: $foreground-muted; height: 1; }
+        .column > Label { color: $foreground-muted; height: 1; }
         CheckList, CheckList:focus {
             height: 1fr; border: none; padding: 0; background-tint: $foreground 0%;
         }
@@ -59,13 +53,10 @@ class FilterDialogue(Dialogue):
         #dates Input, #dates Input:focus {
             width: 16; height: 1; border: none; padding: 0 1; margin-right: 2; background: $panel;
         }
-        #problem { height: auto; color: $text-error; }
-        #buttons { height: 1; margin-top: 1; align-horizontal: right; }
-        #buttons Button { margin-left: 2; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "apply", N_("Search with these"), id="filters.apply", show=False),
+        Binding("ctrl+s", "apply", N_("Search with these"), id="filters.apply"),
     ]
 
     def __init__(self, library: Library, known: Facets, filters: Filters) -> None:
@@ -74,32 +65,26 @@ class FilterDialogue(Dialogue):
         self._known = known
         self._filters = filters
 
-    def compose(self) -> ComposeResult:
+    def body(self) -> ComposeResult:
         """Laws on the left, the other values on the right, dates and buttons below."""
         filters = self._filters
-        with Vertical(id="filters") as frame:
-            frame.border_title = _("Filters")
-            frame.border_subtitle = _("Space chooses · Ctrl+S searches with these · Esc closes")
-            with Horizontal(id="choices"):
-                with Vertical(classes="column -first"):
-                    yield Label(
-                        Content(_("Laws: a name, Enter takes the first")), classes="heading"
-                    )
-                    yield LawChoice(self._library, self._known.titles, filters.documents)
-                with Vertical(classes="column"):
-                    yield _heading(_("Type, kind and layer"))
-                    yield CheckList(*self._offered(), id="values")
-            with Horizontal(id="dates"):
-                yield Label(Content(_("Texts as of: from")))
-                yield TextField(
-                    filters.date_from, placeholder="2024-04-01", id="from", max_length=10
-                )
-                yield Label(Content(_("to")))
-                yield TextField(filters.date_to, placeholder="2025-03-31", id="to", max_length=10)
-            yield Static(id="problem")
-            with Horizontal(id="buttons"):
-                yield Button(_("No filters"), id="clear", compact=True)
-                yield Button(_("Search with these"), id="apply", variant="primary", compact=True)
+        yield Static(_("Filters"), classes="heading")
+        with Horizontal(id="choices"):
+            with Vertical(classes="column -first"):
+                yield Label(Content(_("Laws: a name, Enter takes the first")))
+                yield LawChoice(self._library, self._known.titles, filters.documents)
+            with Vertical(classes="column"):
+                yield Label(Content(_("Type, kind and layer")))
+                yield CheckList(*self._offered(), id="values")
+        with Horizontal(id="dates"):
+            yield Label(Content(_("Texts as of: from")))
+            yield TextField(filters.date_from, placeholder="2024-04-01", id="from", max_length=10)
+            yield Label(Content(_("to")))
+            yield TextField(filters.date_to, placeholder="2025-03-31", id="to", max_length=10)
+        yield Static(classes="problem")
+        with Horizontal(classes="buttons"):
+            yield Button(_("Search with these"), id="apply", variant="primary", compact=True)
+            yield Button(_("No filters"), id="clear", compact=True)
 
     def on_mount(self) -> None:
         """Typing finds a law at once."""
@@ -114,8 +99,7 @@ class FilterDialogue(Dialogue):
             if start and end and start > end:
                 raise UsageError(_("The first date is after the last."), _("Exchange them."))
         except UsageError as error:
-            text = harmless(f"{error.cause} {error.cure}")
-            self.query_one("#problem", Static).update(Content(text))
+            self.complain(error)
             return
         documents = tuple(self.query_one(LawChoice).chosen)
         kinds, types, layers = map(self._chosen, ("kinds", "law_types", "layers"))
@@ -154,10 +138,6 @@ class FilterDialogue(Dialogue):
             raise UsageError(
                 _("{date} is not a date.").format(date=written), _("Write it as 2024-04-01.")
             ) from error
-
-
-def _heading(text: str) -> Label:
-    return Label(Content(text), classes="heading")
 
 
 def _label(facet: str, value: str, count: str = "") -> Content:

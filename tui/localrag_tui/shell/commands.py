@@ -10,9 +10,9 @@ from textual.content import Content
 
 from localrag.language import LANGUAGES, N_, _
 from localrag_tui.owner import bench_of
-from localrag_tui.shell.appearance import use_language, use_theme
 from localrag_tui.shell.base import SettledScreen
 from localrag_tui.shell.keys import spelled
+from localrag_tui.shell.preferences import use_language, use_theme
 
 _IN_ENGLISH = {"en": "English", "ja": "Japanese"}
 _LOOKS = {"dark": N_("Dark theme"), "light": N_("Light theme")}

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 from rich.cells import cell_len, set_cell_size
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingsMap, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.widgets import Input, Static
@@ -15,7 +15,6 @@ from textual.widgets import Input, Static
 from localrag.language import N_, _
 from localrag_tui.owner import bench_of
 from localrag_tui.screen import Dialogue
-from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shell.keys import spelled
 from localrag_tui.shell.top_bar import TITLES
 from localrag_tui.shown import one_line
@@ -67,7 +66,7 @@ class Help(Dialogue):
 
     DEFAULT_CSS: ClassVar[str] = """
     Help {
-        .box { width: 84; max-width: 100%; height: 96%; padding: 1 2 0 2; }
+        & > .box { width: 84; max-width: 100%; height: 96%; max-height: 96%; padding: 1 2 0 2; }
         .heading { margin-bottom: 1; }
         #about { margin-bottom: 1; }
         Input, Input:focus { border: none; height: 1; padding: 0 1; background: $panel; }
@@ -90,16 +89,14 @@ class Help(Dialogue):
         self._sections = {heading: tuple(lines) for heading, lines in sections.items()}
         self._changing = _changing(self._sections, settings)
 
-    def compose(self) -> ComposeResult:
+    def body(self) -> ComposeResult:
         """What it is for, then the keys."""
-        with Vertical(classes="box"):
-            yield Static(Content(self._title), classes="heading")
-            if self._about:
-                yield Static(Content(self._about), id="about")
-            yield TextField(placeholder=_("find a key or an action"), id="wanted")
-            with VerticalScroll(can_focus=False):
-                yield Static(self._keys(""), id="keys")
-        yield KeyBar()
+        yield Static(Content(self._title), classes="heading")
+        if self._about:
+            yield Static(Content(self._about), id="about")
+        yield TextField(placeholder=_("find a key or an action"), id="wanted")
+        with VerticalScroll(can_focus=False):
+            yield Static(self._keys(""), id="keys")
 
     def on_mount(self) -> None:
         """Let the user type."""

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input, Select, Static
 
 from localrag.errors import LocalragError
 from localrag_tui.shown import content
@@ -70,6 +70,17 @@ class Field(Vertical):
         yield self.widget
         yield Static(classes="about")
         yield Static(classes="wrong")
+
+    @property
+    def value(self) -> str:
+        """What is filled in or chosen; of anything but a line or a choice nothing."""
+        match self.widget:
+            case Input():
+                return self.widget.value.strip()
+            case Select():
+                return str(self.widget.value)
+            case _:
+                return ""
 
     def explain(self, text: str) -> None:
         """Say what it does; "" for nothing."""

@@ -7,14 +7,14 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Button, Input, Static
+from textual.widgets import Button, OptionList, Select, Static
+from textual.widgets.button import ButtonVariant
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue
-from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import harmless
 from localrag_tui.widgets.field import Field
 
@@ -28,18 +28,14 @@ class Form(Dialogue):
         go: the word on the button.
         fields: what is asked for; without any it is a question of yes or no.
         check: looks at the values, in a thread; what it raises is shown, and the form stays.
+        leave: the word on the other button; "" for "Leave".
         danger: whether what is agreed to cannot be undone.
     """
 
     CSS: ClassVar[str] = """
     Form > .box {
-        width: 76; max-width: 96%; height: auto; max-height: 94%;
-        background: $surface; padding: 1 2;
-        .text { height: auto; color: $foreground; margin: 1 0 0 0; }
+        width: 76;
         Field { margin: 1 0 0 0; }
-        #problem { height: auto; color: $text-error; margin: 1 0 0 0; display: none; }
-        Horizontal { height: 1; margin: 1 0 0 0; }
-        Button { margin: 0 2 0 0; }
     }
     """
 
@@ -57,35 +53,39 @@ class Form(Dialogue):
         go: str,
         fields: Sequence[Field] = (),
         check: Callable[[dict[str, str]], object] = dict,
+        leave: str = "",
         danger: bool = False,
     ) -> None:
         super().__init__()
         self._title, self._text, self._go, self._danger = title, text, go, danger
+        self._leave_word = leave or _("Leave")
         self._fields = fields
         self._check = check
 
-    def compose(self) -> ComposeResult:
+    def body(self) -> ComposeResult:
         """The question, the fields, the buttons."""
-        with Vertical(classes="box"):
-            yield Static(Content(harmless(self._title)), classes="heading")
-            if self._text:
-                yield Static(Content(harmless(self._text)), classes="text")
-            yield from self._fields
-            yield Static(id="problem")
-            with Horizontal():
-                yield Button(
-                    Content(self._go),
-                    id="go",
-                    variant="error" if self._danger else "primary",
-                    compact=True,
-                )
-                yield Button(Content(_("Leave")), id="leave", compact=True)
-        yield KeyBar()
+        yield Static(Content(harmless(self._title)), classes="heading")
+        if self._text:
+            yield Static(Content(harmless(self._text)), classes="text")
+        yield from self._fields
+        yield Static(classes="problem")
+        with Horizontal(classes="buttons"):
+            variant: ButtonVariant = "error" if self._danger else "primary"
+            yield Button(Content(self._go), id="go", variant=variant, compact=True)
+            yield Button(Content(self._leave_word), id="leave", compact=True)
 
     def on_mount(self) -> None:
         """Begin in the first field; what cannot be undone is not the first choice."""
-        first = "Input" if self._fields else "#leave" if self._danger else "#go"
-        self.query(first).first().focus()
+        if self._fields:
+            self._fields[0].widget.focus()
+        else:
+            self.query_one("#leave" if self._danger else "#go").focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave Enter to a list of choices, which opens and takes with it."""
+        if action == "submit" and isinstance(self.focused, Select | OptionList):
+            return False
+        return super().check_action(action, parameters)
 
     @on(Button.Pressed, "#leave")
     def _leave(self) -> None:
@@ -101,12 +101,10 @@ class Form(Dialogue):
 
     @work(exclusive=True)
     async def _submitted(self) -> None:
-        values = {entry.id or "": entry.value.strip() for entry in self.query(Input)}
+        values = {field.name or "": field.value for field in self.query(Field)}
         try:
             await asyncio.to_thread(self._check, values)
         except LocalragError as error:
-            wrong = self.query_one("#problem", Static)
-            wrong.update(Content(harmless(f"{error.cause}\n{error.cure}".strip())))
-            wrong.display = True
+            self.complain(error)
             return
         self.dismiss(values)

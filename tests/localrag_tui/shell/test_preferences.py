@@ -1,0 +1,52 @@
+"""The settings that people change most, in a form; they are kept in localrag.toml."""
+
+from textual.widgets import Input, Select
+
+from localrag.config import load
+from localrag_tui.widgets.form import Form
+
+
+def choose(app, key, value):
+    app.screen.query_one(f"#{key}", Select).value = value
+
+
+async def test_what_is_changed_holds_at_once_and_in_the_file(plain, shown, until):
+    app = plain(overrides={"tui.theme": None, "tui.language": None, "language": None})
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("f8")
+        await until(pilot, lambda: isinstance(app.screen, Form) and "rereading" in shown(app))
+        before = app.workspace.settings.read_text()
+        choose(app, "tui-theme", "light")
+        choose(app, "language", "ja")
+        choose(app, "retrieval-dense", "off")
+        app.screen.query_one(Input).value = "7x"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "no number of passages" in shown(app))
+        app.screen.query_one(Input).value = "7"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not isinstance(app.screen, Form))
+        await until(pilot, lambda: "条文" in shown(app))
+        assert app.theme == "localrag-light"
+        config = load(app.workspace)
+        assert (config.language, config.tui.theme) == ("ja", "light")
+        assert (config.retrieval.k, config.retrieval.dense) == (7, "off")
+        assert app.config().retrieval.k == 7
+        kept = app.workspace.settings.read_text()
+        assert len(kept.splitlines()) == len(before.splitlines())
+
+
+async def test_what_is_said_elsewhere_is_not_changed_here(plain, shown, until):
+    app = plain(overrides={"retrieval.k": 5})
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("f8")
+        await until(pilot, lambda: "The command line says so" in shown(app))
+        assert app.screen.query_one(Input).value == "5"
+        assert not app.screen.query_one(Input).focusable
+
+
+async def test_look(plain, snapshots, until):
+    async def open_form(pilot):
+        await pilot.press("f8")
+        await until(pilot, lambda: pilot.app.screen.query(Select))
+
+    await snapshots(plain, open_form)

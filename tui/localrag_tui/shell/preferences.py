@@ -1,0 +1,203 @@
+"""What people change most, while the workbench runs: language, theme, model, how is searched."""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Button, Select
+
+from localrag import language
+from localrag.config import explain
+from localrag.config_sources import change_setting
+from localrag.errors import UsageError
+from localrag.language import LANGUAGES, N_, _
+from localrag_tui.shell.keys import key_of
+from localrag_tui.themes import THEMES
+from localrag_tui.widgets.field import Field
+from localrag_tui.widgets.form import Form
+from localrag_tui.widgets.text_field import TextField
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
+
+_AUTO, _ON, _OFF = N_("automatically"), N_("always"), N_("never")
+_SWITCH = {"auto": _AUTO, "on": _ON, "off": _OFF}
+
+
+class Preference(NamedTuple):
+    """A setting that can be changed here.
+
+    Attributes:
+        key: as in ``localrag.toml``.
+        label: what it is called; a message marked with `N_`, as the next.
+        about: what it does.
+        choices: its values and what they are called, messages likewise; empty for a number.
+    """
+
+    key: str
+    label: str
+    about: str = ""
+    choices: Mapping[str, str] = {}
+
+
+PREFERENCES = (
+    Preference("language", N_("language"), "", {"auto": _AUTO, **LANGUAGES}),
+    Preference(
+        "tui.theme",
+        N_("theme"),
+        "",
+        {"auto": _AUTO, "dark": N_("Dark theme"), "light": N_("Light theme")},
+    ),
+    Preference("chat.model", N_("model"), N_("Writes answers; without one they are quotations.")),
+    Preference("retrieval.k", N_("passages"), N_("How many a question is given to answer from.")),
+    Preference("retrieval.dense", N_("by meaning"), N_("Automatically: with vectors."), _SWITCH),
+    Preference("retrieval.rerank", N_("rereading"), N_("Automatically: with a reranker."), _SWITCH),
+)
+"""All of them, in the order in which they are shown."""
+
+
+def use_theme(bench: "Workbench", name: str) -> None:
+    """Take a theme, dark or light, now and from now on."""
+    bench.theme = THEMES[name].name
+    bench.memory.remember(theme=name)
+    if bench.settings.of().tui.theme not in ("auto", name):
+        bench.notify(_("The settings (tui.theme) bring the other one back at the next start."))
+
+
+def use_language(bench: "Workbench", code: str) -> None:
+    """Speak a language, now and from now on; what was typed and opened stays."""
+    if not _can_speak_another(bench):
+        return
+    bench.memory.remember(language=code)
+    if bench.settings.of().language not in ("auto", code):
+        bench.notify(_("The settings (language) bring the other one back at the next start."))
+    _speak(bench, code)
+
+
+async def change_settings(bench: "Workbench") -> None:
+    """Ask for the settings, write what was changed into ``localrag.toml``, and go by it."""
+    workspace, corpus = bench.workspace, bench.corpus
+
+    def look() -> tuple[dict[str, str], dict[str, str], list[str]]:
+        from localrag_tui.ask.ways import chat_models
+
+        found = explain(workspace, bench.overrides, workspace.corpus(corpus))
+        values = {of.key: str(of.value) for of in found}
+        sources = {of.key: of.source for of in found}
+        return values, sources, [of.name for of in chat_models(workspace, values["chat.model"])]
+
+    before, sources, models = await asyncio.to_thread(look)
+    fields = []
+    for preference in PREFERENCES:
+        choices = {name: _(called) for name, called in preference.choices.items()}
+        if preference.key == "chat.model":
+            choices = {name: name or _("none") for name in models}
+        source = sources[preference.key]
+        fixed = "" if source in ("default", workspace.settings.name) else source
+        fixed = _("The command line") if fixed == "flag" else fixed
+        fields.append(_field(preference, before[preference.key], choices, fixed))
+    form = SettingsForm(
+        _("Settings"),
+        _("They are kept in {file} of the workspace, where all others stand, too.").format(
+            file=workspace.settings.name
+        ),
+        go=_("Save"),
+        fields=fields,
+        check=partial(_write, bench, before),
+    )
+    values = await bench.push_screen_wait(form)
+    if isinstance(values, dict):
+        _go_by(bench, before, values)
+
+
+def _field(
+    preference: Preference, value: str, choices: Mapping[str, str], fixed: str
+) -> "SettingField":
+    id_ = preference.key.replace(".", "-")
+    widget: Widget = TextField(value, id=id_)
+    if choices:
+        options = [(called, name) for name, called in choices.items()]
+        widget = Select(options, value=value, allow_blank=False, id=id_, compact=True)
+    about = _(preference.about) if preference.about else ""
+    if fixed:
+        about = _("{source} says so, and goes before what is chosen here.").format(source=fixed)
+    field = SettingField(preference.key, _(preference.label), widget, about)
+    field.disabled = bool(fixed)
+    return field
+
+
+class SettingsForm(Form):
+    """The form of them."""
+
+    CSS: ClassVar[str] = (
+        "SettingsForm .text { margin-bottom: 1; } SettingsForm Field { margin: 0; }"
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", N_("Save"), id="settings.save"),
+    ]
+
+    def action_save(self) -> None:
+        """Save them from wherever one is: Enter opens a list of choices."""
+        self.query_one("#go", Button).press()
+
+
+class SettingField(Field):
+    """A field with what it does below it."""
+
+    def __init__(self, name: str, label: str, widget: Widget, about: str) -> None:
+        super().__init__(name, label, widget=widget)
+        self._about = about
+        self.add_class("-beside")
+
+    def on_mount(self) -> None:
+        """Say what it does."""
+        self.explain(self._about)
+
+
+def _write(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str]) -> None:
+    """Write what was changed; raises what `change_setting` does, and `UsageError`."""
+    changed = {key: value for key, value in values.items() if value != before[key]}
+    for key, value in changed.items():
+        if key == "retrieval.k":
+            if not value.isascii() or not value.isdecimal() or not 1 <= int(value) <= 1000:
+                raise UsageError(
+                    N_("{value} is no number of passages."),
+                    N_("Write one from 1 to 1000."),
+                    value=value or '""',
+                )
+            change_setting(bench.workspace, key, int(value))
+        else:
+            change_setting(bench.workspace, key, value)
+
+
+def _go_by(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str]) -> None:
+    """Go by what was changed: what was chosen elsewhere gives way to it."""
+    changed = {key: value for key, value in values.items() if value != before[key]}
+    if "chat.model" in changed:
+        bench.memory.remember(model=None)
+    if theme := changed.get("tui.theme"):
+        bench.memory.remember(theme="")
+        bench.theme = THEMES.get(theme, THEMES["dark"]).name
+    if (code := changed.get("language")) and _can_speak_another(bench):
+        bench.memory.remember(language="")
+        _speak(bench, code if code in LANGUAGES else language.of_environment())
+
+
+def _can_speak_another(bench: "Workbench") -> bool:
+    if not bench.engine.answering:
+        return True
+    from localrag_tui.ask.screen import AskScreen
+
+    key = key_of(bench, AskScreen, "ask.cancel")
+    words = _("An answer is being made: wait for it, or cancel it with {key}.")
+    bench.notify(words.format(key=key))
+    return False
+
+
+def _speak(bench: "Workbench", code: str) -> None:
+    language.use(code)
+    # A worker: the application itself has to go on while its screens come and go.
+    bench.run_worker(bench.make_screens_anew(), group="language")
