@@ -216,8 +216,11 @@ def _subject(store: CorpusStore, name: str) -> Passage | None:
     meant = [name] if name in subjects else subjects
     if len(meant) > 1:
         raise UsageError(
-            f"{name!r} can mean {len(meant):,} subjects.",
-            f"Name one of them: {_some(meant[:_LISTED], len(meant))}.",
+            N_("{name!r} can mean {count:,} subjects."),
+            N_("Name one of them: {some}."),
+            name=name,
+            count=len(meant),
+            some=_some(meant[:_LISTED], len(meant)),
         )
     first = store.knowledge.about(meant[0], 1) if meant else ()
     return store.by_id(first[0].passage_id) if first else None
@@ -235,27 +238,38 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
     resolutions = parse_target(written, names, StoredProvisions(store, names))
     if not resolutions:
         raise NotFoundError(
-            f"{written!r} names no provision, document or subject of the corpus.",
-            "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
-            "document (localrag list NAME), or the name of a subject of triples.",
+            N_("{written!r} names no provision, document or subject of the corpus."),
+            N_(
+                "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
+                "document (localrag list NAME), or the name of a subject of triples."
+            ),
+            written=written,
         )
     for resolution in resolutions:
         if resolution.problem:
             raise _not_found(store, resolution)
     targets = [target for resolution in resolutions for target in resolution.candidates]
     if len(targets) > 1:
-        verb = "can mean" if len(targets) > len(resolutions) else "names"
+        ambiguous = N_("{written!r} can mean {count:,} provisions.")
+        several = N_("{written!r} names {count:,} provisions.")
         raise UsageError(
-            f"{written!r} {verb} {len(targets):,} provisions.",
-            f"Name one of them: {_listed(store, targets)}.",
+            ambiguous if len(targets) > len(resolutions) else several,
+            N_("Name one of them: {some}."),
+            written=written,
+            count=len(targets),
+            some=_listed(store, targets),
         )
     (target,) = targets
     passage = store.at(target.law_id, target.locator)
     if passage is None:
         title, articles = names.title(target.law_id), store.articles(target.law_id)
         raise UsageError(
-            f"{title} is a law of {len(articles):,} articles, not a provision.",
-            f"Name a provision of it: localrag show {target.law_id} {' '.join(articles[:1])}",
+            N_("{title} is a law of {count:,} articles, not a provision."),
+            N_("Name a provision of it: localrag show {law} {article}"),
+            title=title,
+            count=len(articles),
+            law=target.law_id,
+            article="".join(articles[:1]),
         )
     return passage
 
@@ -302,8 +316,8 @@ def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:
 
 def _some(names: Sequence[str], count: int) -> str:
     """The first names, and how many more of them there are."""
-    more = count - len(names)
-    return ", ".join(names) + (f" and {more:,} more" if more else "")
+    more, listed = count - len(names), _(", ").join(names)
+    return _("{names} and {more:,} more").format(names=listed, more=more) if more else listed
 
 
 def _named(store: CorpusStore, target: Target) -> str:

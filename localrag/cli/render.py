@@ -3,20 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from localrag.cli.terminal import say, tell
 from localrag.conversations.wording import WORDINGS
 from localrag.corpus.types import Passage
 from localrag.facts import told
 from localrag.question.laws import LawNamed
-from localrag.reading.as_json import (
-    call_as_json,
-    citation_as_json,
-    claim_as_json,
-    derivation_as_json,
-    triple_as_json,
-)
-from localrag.reading.types import Answer, Claim, Derivation, Stage, Status, Step
-from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
+from localrag.retrieval.model import Filters, Hit, ModelCall, Query, Retrieval, Trace
 from localrag.retrieval.snippet import Snippet, snippet
 from localrag.statutes.names import LawNames
 
@@ -182,13 +177,17 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
         "label": answer.label or None,
         "doubt": told(answer.doubts) or None,
         "text": answer.text,
-        "derivation": derivation_as_json(answer.derivation) if answer.derivation else None,
-        "claims": [claim_as_json(claim) for claim in answer.claims],
-        "citations": [citation_as_json(citation) for citation in answer.citations],
+        "derivation": to_jsonable_python(answer.derivation),
+        "claims": to_jsonable_python(answer.claims),
+        "citations": [_worded(citation) for citation in answer.citations],
         "absent": list(answer.absent),
         "trace": _trace(answer.trace),
-        "calls": [call_as_json(call) for call in answer.trace.calls],
+        "calls": [_worded(call) for call in answer.trace.calls],
     }
+
+
+def _worded(value: Citation | ModelCall) -> dict[str, Any]:
+    return {**to_jsonable_python(value), "problem": str(value.problem or "")}
 
 
 def passage_as_json(passage: Passage) -> dict[str, Any]:
@@ -204,7 +203,7 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
         "start": passage.start,
         "end": passage.end,
         "text": passage.text,
-        "triple": triple_as_json(passage.triple) if passage.triple else None,
+        "triple": to_jsonable_python(passage.triple),
     }
 
 

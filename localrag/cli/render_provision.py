@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from localrag.cli.render import cut, passage_as_json
 from localrag.cli.terminal import say
 from localrag.corpus.knowledge import KnownTriple
 from localrag.provision import Provision, ProvisionLink
-from localrag.reading.as_json import triple_as_json
 
 _KINDS = {
     "refers": "",
@@ -61,7 +62,7 @@ def provision_as_json(view: Provision) -> dict[str, Any]:
             for term in view.terms
         ],
         "known": [
-            {"passage_id": known.passage_id, "triple": triple_as_json(known.triple)}
+            {"passage_id": known.passage_id, "triple": to_jsonable_python(known.triple)}
             for known in view.known
         ],
     }

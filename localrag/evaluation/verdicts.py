@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from localrag import prompts
 from localrag.batch.origin import Origin, weights
@@ -24,7 +25,6 @@ from localrag.evaluation.answers import Answered
 from localrag.evaluation.types import Question, Spent
 from localrag.inference.opening import server_of
 from localrag.locking import locked
-from localrag.reading.as_json import triple_as_json
 from localrag.workspace import Workspace
 
 _SETTINGS = ("temperature", "seed", "max_tokens", "context")
@@ -98,9 +98,9 @@ def digest(question: Question, answer: Answered) -> str:
         question.id,
         question.query.text,
         question.answer,
-        [triple_as_json(triple) for triple in question.derivation],
+        to_jsonable_python(question.derivation),
         answer.text,
-        [triple_as_json(triple) for triple in answer.derivation.triples],
+        to_jsonable_python(answer.derivation.triples),
     ]
     return sha256(json.dumps(judged).encode()).hexdigest()[:32]
 
