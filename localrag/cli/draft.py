@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from localrag.cli.terminal import console_for_progress, on_terminal
 from localrag.harmless import harmless
+from localrag.language import _
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,7 +47,8 @@ def shown_draft(model: str = "") -> "Iterator[Watch]":
         def __init__(self) -> None:
             self._began = self._since = monotonic()
             self._model = model
-            self._kind = self._doing = "searching"
+            self._kind = "searching"
+            self._doing = _("searching")
             self._claims: Sequence[str] = ()
             self._tokens = 0
             self._spinner = Spinner("dots")
@@ -62,18 +64,24 @@ def shown_draft(model: str = "") -> "Iterator[Watch]":
 
         def loading(self, model: str, done: int, total: int) -> None:
             self._model = model
-            loaded = f": {done / total:.0%} of {gigabytes(total)}" if total else ""
-            self._do("loading", f"{model} is being loaded{loaded}")
+            doing = _("{model} is being loaded: {share:.0%} of {size}")
+            if not total:
+                doing = _("{model} is being loaded")
+            share = done / total if total else 0.0
+            self._do("loading", doing.format(model=model, share=share, size=gigabytes(total)))
 
         def reading(self, done: int, total: int) -> None:
             self._claims, self._tokens = (), 0
-            read = f": {done:,} of {total:,} tokens" if total else " the passages"
-            self._do("reading", f"{self._model} reads{read}")
+            doing = _("{model} reads: {done:,} of {total:,} tokens")
+            if not total:
+                doing = _("{model} reads the passages")
+            self._do("reading", doing.format(model=self._model, done=done, total=total))
 
         def wrote(self, piece: str) -> None:
             del piece
             self._tokens += 1
-            self._do("writing", f"{self._model} writes: {self._tokens:,} tokens")
+            doing = _("{model} writes: {n:,} tokens")
+            self._do("writing", doing.format(model=self._model, n=self._tokens))
 
         def draft(self, claims: Sequence[str]) -> None:
             self._claims = claims

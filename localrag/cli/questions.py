@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from localrag.errors import NotFoundError, UsageError
+from localrag.language import N_
 from localrag.retrieval.model import Filters, Query
 
 if TYPE_CHECKING:
@@ -105,7 +106,9 @@ def unicode(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise UsageError("The text is not valid UTF-8.", "Convert it to UTF-8 first.") from error
+        raise UsageError(
+            N_("The text is not valid UTF-8."), N_("Convert it to UTF-8 first.")
+        ) from error
     return text
 
 
@@ -115,7 +118,10 @@ def _known_layers(layers: list[str]) -> tuple[str, ...]:
     for layer in layers:
         if layer not in LAYERS:
             raise UsageError(
-                f"There is no layer {layer!r} to search.", f"There is: {', '.join(LAYERS)}."
+                N_("There is no layer {name!r} to search."),
+                N_("There is: {known}."),
+                name=layer,
+                known=", ".join(LAYERS),
             )
     return tuple(layers)
 
@@ -125,8 +131,10 @@ def _known_types(store: "CorpusStore", law_types: list[str]) -> tuple[str, ...]:
     for law_type in law_types:
         if law_type not in known:
             raise NotFoundError(
-                f"The corpus has no law of type {law_type!r}.",
-                f"There is: {', '.join(known)}." if known else "It has no laws.",
+                N_("The corpus has no law of type {name!r}."),
+                N_("There is: {known}.") if known else N_("It has no laws."),
+                name=law_type,
+                known=", ".join(known),
             )
     return tuple(law_types)
 
@@ -140,7 +148,10 @@ def _date(option: str, value: str) -> str:
         return date.fromisoformat(value).isoformat()
     except ValueError as error:
         raise UsageError(
-            f"{option} {value!r} is not a date.", f"Write it as {option} 2024-04-01."
+            N_("{option} {value!r} is not a date."),
+            N_("Write it as {option} 2024-04-01."),
+            option=option,
+            value=value,
         ) from error
 
 
@@ -156,4 +167,6 @@ def _law_id(store: "CorpusStore", name: str) -> tuple[str, ...]:
         return (name,)
     if found := names.lookup(name):
         return found
-    raise NotFoundError(f"The corpus has no law {name!r}.", "localrag list shows what it has.")
+    raise NotFoundError(
+        N_("The corpus has no law {name!r}."), N_("localrag list shows what it has."), name=name
+    )

@@ -20,6 +20,7 @@ from localrag.cli.questions import (
 from localrag.cli.session import CorpusName, Json, switched, tell_if_behind
 from localrag.cli.terminal import emit, tell
 from localrag.cli.verbs import verb
+from localrag.language import _
 from localrag.session import Session
 
 
@@ -83,6 +84,6 @@ def search(
         render.tell_wordings(retrieval.trace)
         render.tell_events(retrieval.trace)
         if not retrieval.hits:
-            tell("Nothing was found.")
+            tell(_("Nothing was found."))
     if not retrieval.hits:
         raise typer.Exit(3)

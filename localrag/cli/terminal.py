@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from localrag.errors import StorageError
 from localrag.harmless import harmless, one_line
+from localrag.language import N_, _
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -52,7 +53,7 @@ def tell_warnings() -> None:
 
     class Notes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            tell(("note: ", "yellow"), record.getMessage())
+            tell((_("note: "), "yellow"), record.getMessage())
 
     for package in ("localrag", "localrag_models", "localrag_indexes"):
         logger = logging.getLogger(package)
@@ -177,7 +178,7 @@ def failure(cause: str, cure: str = "") -> None:
     if len(cause) > _LONGEST_MESSAGE:
         half = _LONGEST_MESSAGE // 2
         cause = f"{cause[:half]} … {cause[-half:]}"
-    tell_lines(("error: ", "bold red"), cause, "red")
+    tell_lines((_("error: "), "bold red"), cause, "red")
     if cure:
         tell("  ", (cure, "bold"))
 
@@ -207,8 +208,9 @@ def _output_failures() -> Iterator[None]:
     except OSError as error:
         _abandon_output()
         raise StorageError(
-            f"The output cannot be written ({error.strerror}).",
-            "Free some space, or send it to another place.",
+            N_("The output cannot be written ({reason})."),
+            N_("Free some space, or send it to another place."),
+            reason=error.strerror,
         ) from error
 
 

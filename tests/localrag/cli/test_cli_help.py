@@ -94,7 +94,7 @@ def test_the_language_of_a_call(
     assert heading() == "Usage:"
     assert heading("--lang", "ja") == "使い方："
     assert heading("--set", "language=ja") == "使い方："
-    assert cli("--lang", "ja", "ask").err.splitlines()[0] == "error: 'question' がありません。"
+    assert cli("--lang", "ja", "ask").err.splitlines()[0] == "エラー：'question' がありません。"
     assert "There is no language 'fr'" in cli("--lang", "fr", "config").err
     home.mkdir()
     (home / "localrag.toml").write_text('language = "ja"')
