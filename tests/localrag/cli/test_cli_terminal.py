@@ -130,7 +130,7 @@ def test_a_stopwatch_begins_anew_with_every_stage() -> None:
     first, second, other = told
     assert second.seconds > first.seconds >= 0.02
     assert other.seconds < 0.02
-    assert (first.left is not None, Progress(other.stage, 0, 2, 9.0).left) == (True, None)
+    assert (first.left is not None, Progress(other.phase, 0, 2, 9.0).left) == (True, None)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
