@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from localrag.corpus.types import LawRow
-from localrag.statutes.names import LawNames, customary
+from localrag.statutes.names import LawNames, NameMatch, customary
 
 _ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
@@ -257,14 +257,6 @@ class LawNamed:
     law_ids: tuple[str, ...]
 
 
-class _Name(NamedTuple):
-    """A span of a question, and the laws it names."""
-
-    start: int
-    end: int
-    law_ids: tuple[str, ...]
-
-
 def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tuple[LawNamed, ...]:
     """Find every law that a question names, in the order of the text; none stands in another.
 
@@ -279,7 +271,7 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
         _outermost([*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)])
     )
     bases += [
-        _Name(start, end, ())
+        NameMatch(start, end, ())
         for start, end in _entitled(plain)
         if all(end <= name.start or name.end <= start for name in bases)
     ]
@@ -336,7 +328,7 @@ def law_asked(text: str, laws: Sequence[LawNamed]) -> LawNamed | None:
     return open_ones[0] if len({law.law_ids for law in open_ones}) == 1 else None
 
 
-def _present(text: str, names: LawNames) -> Iterator[_Name]:
+def _present(text: str, names: LawNames) -> Iterator[NameMatch]:
     found = names.find_names(text)
     for last in _LAST.finditer(text):
         match = names.ending_at(text, last.end())
@@ -344,39 +336,39 @@ def _present(text: str, names: LawNames) -> Iterator[_Name]:
             found.append(match)
     for match in found:
         if not _is_another_word(text, match.start, match.end):
-            yield _Name(match.start, match.end, match.law_ids)
+            yield match
 
 
-def _lacking(text: str, names: LawNames) -> Iterator[_Name]:
+def _lacking(text: str, names: LawNames) -> Iterator[NameMatch]:
     for start, end in _japanese_names(text):
         word = text[start:end].removesuffix("典")
         # 化粧品薬機法 is two words written as one; 米国特許法 is another law than 特許法.
         tails = (word[at:] for at in range(1, len(word) - _SHORTEST_OPEN + 1))
         two_words = any(names.lookup(tail) and not names.is_title(tail) for tail in tails)
         if names.lookup(word) or _is_title(word) or not two_words:
-            yield _Name(start, end, names.lookup(word))
+            yield NameMatch(start, end, names.lookup(word))
     for number in names.find_numbers(text):
         if not number.law_ids:
-            yield _Name(number.start, number.end, ())
+            yield NameMatch(number.start, number.end, ())
     for rule in _NUMBERED_RULE.finditer(text):
         title = "人事院規則{}―{}".format(*(part.translate(_IN_KANJI) for part in rule.groups()))
         ids = (id_ for id_ in names.rows if names.title(id_).partition("（")[0] == title)
-        yield _Name(*rule.span(), tuple(ids))
+        yield NameMatch(*rule.span(), tuple(ids))
 
 
-def _in_english(text: str, names: LawNames) -> Iterator[_Name]:
+def _in_english(text: str, names: LawNames) -> Iterator[NameMatch]:
     for name in _english_names(text):
         ids = names.lookup(name.title)
         order = _ENGLISH_ORDER.search(text, max(0, name.start - _LONGEST_ORDER), name.start)
         if order is None:
-            yield _Name(name.start, name.end, ids)
+            yield NameMatch(name.start, name.end, ids)
         else:
             kind = "施行令" if order["order"] else "施行規則"
             ids = tuple(id_ for law_id in ids for id_ in names.order_of(law_id, kind))
-            yield _Name(order.start(), name.end, ids)
+            yield NameMatch(order.start(), name.end, ids)
 
 
-def _with_order(text: str, name: _Name, names: LawNames, under: Orders) -> _Name:
+def _with_order(text: str, name: NameMatch, names: LawNames, under: Orders) -> NameMatch:
     """The order that is named by the law it belongs to: 薬機法の施行規則."""
     match = _ORDER.match(text, name.end) or _ITS_ORDER.match(text, name.end)
     if match is None:
@@ -385,12 +377,12 @@ def _with_order(text: str, name: _Name, names: LawNames, under: Orders) -> _Name
     if match["kind"] == "施行規則" and not ids:
         others = [i for i in name.law_ids if _has_rules_of_other_names(names.title(i))]
         ids = _order_of(others, "規則", names, under)
-    return _Name(name.start, match.end("kind"), ids)
+    return NameMatch(name.start, match.end("kind"), ids)
 
 
 def _order_alone(
-    match: re.Match[str], found: Sequence[_Name], names: LawNames, under: Orders
-) -> _Name | None:
+    match: re.Match[str], found: Sequence[NameMatch], names: LawNames, under: Orders
+) -> NameMatch | None:
     """The law that 同法 or その施行令 stands for; None where nothing tells."""
     before = [name for name in found if name.end <= match.start()] or list(found)
     acts = [name for name in before if not name.law_ids or names.is_act(name.law_ids[0])]
@@ -400,12 +392,12 @@ def _order_alone(
     if match["same"]:
         # What the corpus lacks has been named by its name.
         ids = antecedent.law_ids
-        return _Name(match.start(), match.end(), ids) if ids else None
+        return NameMatch(match.start(), match.end(), ids) if ids else None
     kind = match["its"] or match["kind"] or match["spoken"]
     if not antecedent.law_ids:
         return None
     ids = _order_of(antecedent.law_ids, kind, names, under)
-    return _Name(match.start(), match.end(), ids) if ids or kind.startswith("施行") else None
+    return NameMatch(match.start(), match.end(), ids) if ids or kind.startswith("施行") else None
 
 
 def _order_of(law_ids: Sequence[str], kind: str, names: LawNames, under: Orders) -> tuple[str, ...]:
@@ -423,9 +415,9 @@ def _order_of(law_ids: Sequence[str], kind: str, names: LawNames, under: Orders)
     )
 
 
-def _outermost(found: Iterable[_Name]) -> Iterator[_Name]:
+def _outermost(found: Iterable[NameMatch]) -> Iterator[NameMatch]:
     """Those that do not overlap an earlier or a longer one; of two alike that of the corpus."""
-    taken: list[_Name] = []
+    taken: list[NameMatch] = []
     for name in sorted(found, key=lambda name: (name.start - name.end, not name.law_ids)):
         if all(name.end <= other.start or other.end <= name.start for other in taken):
             taken.append(name)

@@ -5,9 +5,9 @@ import tomllib
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from typing import NamedTuple
 
 from localrag.corpus.types import LawRow
 from localrag_indexes.analysis.numerals import parse_numeral
@@ -33,8 +33,7 @@ _CLASSICAL = re.compile("[一-鿿](?:ニ関スル|ニ於テ|ヲ|ノ)[一-鿿]")
 _IN_HIRAGANA = {katakana: katakana - 0x60 for katakana in range(0x30A1, 0x30F7)}
 
 
-@dataclass(frozen=True, slots=True)
-class NameMatch:
+class NameMatch(NamedTuple):
     """A law's name in a text, and the laws that bear it."""
 
     start: int

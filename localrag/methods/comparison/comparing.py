@@ -10,9 +10,8 @@ from localrag.methods.comparison.ordering import by_age, by_amount, by_time
 from localrag.methods.comparison.sameness import same
 from localrag.methods.comparison.types import (
     ComparisonKind,
-    ComparisonOutcome,
+    Decision,
     Side,
-    Truth,
     all_of,
     any_of,
     statement,
@@ -25,9 +24,7 @@ from localrag.reading.quantities import Quantity
 from localrag.reading.units import COUNT, ORDINAL
 from localrag_indexes.analysis.normalize import normalize
 
-_ORDERS: dict[
-    ComparisonKind, tuple[Callable[[Sequence[Side], bool], ComparisonOutcome | None], bool]
-] = {
+_ORDERS: dict[ComparisonKind, tuple[Callable[[Sequence[Side], bool], Decision | None], bool]] = {
     ComparisonKind.EARLIER: (by_time, True),
     ComparisonKind.LATER: (by_time, False),
     ComparisonKind.OLDER: (by_age, True),
@@ -42,7 +39,7 @@ _CLEARLY, _HARDLY = 1.5, 0.1
 
 def compare(
     comparison: ComparisonKind, sides: Sequence[Side], condition: str = ""
-) -> ComparisonOutcome | None:
+) -> Decision | None:
     """Compute what is asked about the sides.
 
     Args:
@@ -64,29 +61,27 @@ def compare(
     if comparison in (ComparisonKind.SAME, ComparisonKind.DIFFERENT):
         if len(sides) < 2:
             return None
-        return _decision(same(sides, condition), negated=comparison is ComparisonKind.DIFFERENT)
+        return _decided(same(sides, condition), negated=comparison is ComparisonKind.DIFFERENT)
     if not condition.strip():
         return None
     findings = [_named(side, meets(side, condition)) for side in sides]
     if comparison is ComparisonKind.WHICH:
         return _the_one(findings) or _the_likeliest(sides, condition, findings)
-    return _decision((all_of if comparison is ComparisonKind.EACH else any_of)(findings))
+    return _decided((all_of if comparison is ComparisonKind.EACH else any_of)(findings))
 
 
-def _decision(finding: Truth, *, negated: bool = False) -> ComparisonOutcome | None:
+def _decided(finding: Decision, *, negated: bool = False) -> Decision | None:
     if finding.holds is None:
         return None
-    return ComparisonOutcome(
-        holds=finding.holds is not negated, because=finding.because, certain=finding.certain
-    )
+    return finding._replace(holds=finding.holds is not negated)
 
 
-def _named(side: Side, finding: Truth) -> Truth:
+def _named(side: Side, finding: Decision) -> Decision:
     because = f"{side.name}：{finding.because}" if finding.because else ""
     return finding._replace(because=because)
 
 
-def _the_one(findings: Sequence[Truth]) -> ComparisonOutcome | None:
+def _the_one(findings: Sequence[Decision]) -> Decision | None:
     """The side that meets the condition; one that surely does goes before those that may."""
     met = [place for place, finding in enumerate(findings) if finding.holds]
     sure = [place for place in met if findings[place].certain]
@@ -94,24 +89,24 @@ def _the_one(findings: Sequence[Truth]) -> ComparisonOutcome | None:
     if len(chosen) == 1:
         decided = all(finding.holds is not None for finding in findings)
         certain = findings[chosen[0]].certain and len(met) == 1 and decided
-        return ComparisonOutcome(side=chosen[0], because=_because(findings), certain=certain)
+        return Decision(side=chosen[0], because=_because(findings), certain=certain)
     certain = all(finding.certain and finding.holds is not None for finding in findings)
-    return ComparisonOutcome(because=_because(findings)) if certain else None
+    return Decision(because=_because(findings)) if certain else None
 
 
 def _the_likeliest(
-    sides: Sequence[Side], condition: str, findings: Sequence[Truth]
-) -> ComparisonOutcome | None:
+    sides: Sequence[Side], condition: str, findings: Sequence[Decision]
+) -> Decision | None:
     """The side whose words come nearest to the condition, where none is as near."""
     if all(finding.holds is None for finding in findings):
         return None
     shares = [suits(side, condition) for side in sides]
     first, second = sorted(shares, reverse=True)[:2] if len(shares) > 1 else (*shares, 0.0)
     side = shares.index(first) if first >= _CLEARLY * max(second, _HARDLY) else None
-    return ComparisonOutcome(side=side, because=_because(findings), certain=False)
+    return Decision(side=side, because=_because(findings), certain=False)
 
 
-def _because(findings: Sequence[Truth]) -> str:
+def _because(findings: Sequence[Decision]) -> str:
     return "、".join(finding.because for finding in findings if finding.because)
 
 
@@ -144,14 +139,14 @@ class When:
     rest: str
 
 
-def meets(side: Side, condition: str) -> Truth:
+def meets(side: Side, condition: str) -> Decision:
     """Whether an object of the side meets the condition.
 
     The condition is read as a time, a quantity or a place where the objects say such a thing, else
     as a text, of which likeness is no fact. What needs today's date is not decided.
     """
     if _NEEDS_TODAY.search(normalize(condition)):
-        return Truth(None, "")
+        return Decision(None, "")
     when = _when(condition)
     return any_of(_meets(text, side.predicate, condition, when) for text in side.objects)
 
@@ -162,7 +157,7 @@ def suits(side: Side, condition: str) -> float:
     return max((values.coverage(asked, values.spelt(text)) for text in side.objects), default=0.0)
 
 
-def _meets(text: str, predicate: str, condition: str, when: When | None) -> Truth:
+def _meets(text: str, predicate: str, condition: str, when: When | None) -> Decision:
     return (
         (_in_time(text, predicate, when) if when else None)
         or _in_amount(text, condition)
@@ -200,7 +195,7 @@ def _when(condition: str) -> When | None:
     return None
 
 
-def _in_time(text: str, predicate: str, when: When) -> Truth | None:
+def _in_time(text: str, predicate: str, when: When) -> Decision | None:
     value = dates.read(text, predicate)
     if value is None:
         found = dates.find(text)
@@ -227,7 +222,7 @@ def _lies_in(date: Date, when: When) -> tuple[bool | None, bool]:
     return holds, any(other is not holds for other in others)
 
 
-def _period_in_time(value: Period, when: When) -> Truth:
+def _period_in_time(value: Period, when: When) -> Decision:
     ends = [value.start, *([value.end] if value.end else [])]
     beginning, end = _OF_BEGINNING.search(when.rest), _OF_END.search(when.rest)
     if end and not beginning:
@@ -239,14 +234,14 @@ def _period_in_time(value: Period, when: When) -> Truth:
     return _membership(str(value), when.named, holds, certain=not others)
 
 
-def _in_amount(text: str, condition: str) -> Truth | None:
+def _in_amount(text: str, condition: str) -> Decision | None:
     asked, whole = _quantity(condition), quantities.read(text)
     amount = whole or _quantity(text)
     if asked is None or amount is None:
         return None
     if asked.dimension != amount.dimension:
         bounded = whole is not None and not asked.span.is_point
-        return Truth(None, statement(amount.text, "?", asked.text)) if bounded else None
+        return Decision(None, statement(amount.text, "?", asked.text)) if bounded else None
     # A number in a name says nothing: 青坂46 against 赤坂46.
     if whole is None and asked.span.is_point:
         return None
@@ -266,7 +261,7 @@ def _quantity(text: str) -> Quantity | None:
     return found[0]
 
 
-def _in_place(text: str, predicate: str, condition: str) -> Truth | None:
+def _in_place(text: str, predicate: str, condition: str) -> Decision | None:
     asked = values.read_place(_AROUND_PLACE.sub("", normalize(condition).strip()), predicate)
     place = values.read_place(text, predicate)
     if asked is None or place is None:
@@ -275,18 +270,18 @@ def _in_place(text: str, predicate: str, condition: str) -> Truth | None:
     if holds is None:
         return None
     sign = "=" if place.parts == asked.parts else "⊂" if holds else "⊄"
-    return Truth(holds, statement(place.text, sign, asked.text))
+    return Decision(holds, statement(place.text, sign, asked.text))
 
 
-def _in_words(text: str, condition: str) -> Truth:
+def _in_words(text: str, condition: str) -> Decision:
     asked = folded(condition)
     if values.spelt(condition) in map(values.spelt, (text, *values.items(text))):
-        return Truth(True, statement(text, "=", condition))
+        return Decision(True, statement(text, "=", condition))
     likely = values.likely(asked, text)
-    return Truth(likely, statement(text, "≒" if likely else "≠", condition), certain=False)
+    return Decision(likely, statement(text, "≒" if likely else "≠", condition), certain=False)
 
 
-def _membership(value: str, bounds: str, holds: bool | None, *, certain: bool = True) -> Truth:
-    return Truth(
+def _membership(value: str, bounds: str, holds: bool | None, *, certain: bool = True) -> Decision:
+    return Decision(
         holds, statement(value, {True: "∈", False: "∉", None: "?"}[holds], bounds), certain
     )

@@ -6,7 +6,7 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from localrag.methods.comparison.types import ComparisonOutcome, Side, cut
+from localrag.methods.comparison.types import Decision, Side, cut
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Period
 from localrag.reading.interval import Interval
@@ -32,7 +32,7 @@ class Standing(NamedTuple):
     shown: str
 
 
-def by_time(sides: Sequence[Side], first: bool) -> ComparisonOutcome | None:
+def by_time(sides: Sequence[Side], first: bool) -> Decision | None:
     """Which side comes first, or last: by dates, places in a series, times taken, or speeds."""
     return (
         _by_dates(sides, first)
@@ -41,14 +41,14 @@ def by_time(sides: Sequence[Side], first: bool) -> ComparisonOutcome | None:
     )
 
 
-def by_age(sides: Sequence[Side], oldest: bool) -> ComparisonOutcome | None:
+def by_age(sides: Sequence[Side], oldest: bool) -> Decision | None:
     """Which side is the oldest, or youngest: by the date of its beginning, or by its age."""
     return _by_dates(sides, oldest) or _by_quantities(
         sides, not oldest, lambda quantity: quantity.dimension == _AGE
     )
 
 
-def by_amount(sides: Sequence[Side], least: bool) -> ComparisonOutcome | None:
+def by_amount(sides: Sequence[Side], least: bool) -> Decision | None:
     """Which side has the least, or most: by lengths of time, quantities, else number of objects."""
     # Whether 1位 is more than 2位 is a question of words.
     return (
@@ -58,7 +58,7 @@ def by_amount(sides: Sequence[Side], least: bool) -> ComparisonOutcome | None:
     )
 
 
-def _by_length(sides: Sequence[Side], least: bool) -> ComparisonOutcome | None:
+def _by_length(sides: Sequence[Side], least: bool) -> Decision | None:
     """By how long a time lasts; None where no side tells a time, or none of them has ended."""
     told = [[dates.read(text, side.predicate) for text in side.objects] for side in sides]
     periods = [value for found in told for value in found if isinstance(value, Period)]
@@ -68,7 +68,7 @@ def _by_length(sides: Sequence[Side], least: bool) -> ComparisonOutcome | None:
     lengths = [_length(found) for found in told]
     known = [Standing(of, text) for of, text in zip(lengths, shown, strict=True) if of is not None]
     if len(known) < len(sides):
-        return ComparisonOutcome(because=f"{'と'.join(shown)}は長短が決まらない")
+        return Decision(because=f"{'と'.join(shown)}は長短が決まらない")
     return _ranked(known, smallest=least, undecided="長短が決まらない")
 
 
@@ -90,7 +90,7 @@ def _days(of: Day) -> float:
     return (12 * year + month) * _MONTH + day
 
 
-def _by_dates(sides: Sequence[Side], first: bool) -> ComparisonOutcome | None:
+def _by_dates(sides: Sequence[Side], first: bool) -> Decision | None:
     dated = [_dates(side) for side in sides]
     beginnings = [
         [value.start if isinstance(value, Period) else value for value in found] for found in dated
@@ -125,7 +125,7 @@ def _dates(side: Side) -> list[Date | Period]:
 
 def _by_quantities(
     sides: Sequence[Side], smallest: bool, accepts: Callable[[Quantity], bool]
-) -> ComparisonOutcome | None:
+) -> Decision | None:
     """Ranks by the dimensions that all sides share; several must come to one result."""
     measured = [list(filter(accepts, _quantities(side))) for side in sides]
     dimensions = dict.fromkeys(quantity.dimension for quantity in measured[0])
@@ -135,7 +135,7 @@ def _by_quantities(
         if (outcome := _by_dimension(measured, dimension, smallest))
     ]
     if len({outcome.side for outcome in outcomes}) > 1:
-        return ComparisonOutcome(because="、".join(outcome.because for outcome in outcomes))
+        return Decision(because="、".join(outcome.because for outcome in outcomes))
     return outcomes[0] if outcomes else None
 
 
@@ -154,7 +154,7 @@ def _quantities(side: Side) -> list[Quantity]:
 
 def _by_dimension(
     measured: Sequence[Sequence[Quantity]], dimension: str, smallest: bool
-) -> ComparisonOutcome | None:
+) -> Decision | None:
     of_dimension = [
         [quantity for quantity in found if quantity.dimension == dimension] for found in measured
     ]
@@ -174,7 +174,7 @@ def _by_dimension(
     return _ranked(standings, smallest=smallest, undecided="大小が決まらない", certain=certain)
 
 
-def _by_number(sides: Sequence[Side], least: bool) -> ComparisonOutcome | None:
+def _by_number(sides: Sequence[Side], least: bool) -> Decision | None:
     """By the number of objects: what the corpus lists may not be all, so it is no fact."""
     if any(_dates(side) or _quantities(side) for side in sides):
         return None
@@ -191,7 +191,7 @@ def _by_number(sides: Sequence[Side], least: bool) -> ComparisonOutcome | None:
 
 def _ranked(
     standings: Sequence[Standing], *, smallest: bool, undecided: str, certain: bool = True
-) -> ComparisonOutcome:
+) -> Decision:
     winner = next(
         (
             place
@@ -207,14 +207,14 @@ def _ranked(
     if winner is None:
         shown = [standing.shown for standing in standings]
         if len({standing.span for standing in standings}) == 1 and standings[0].span.is_point:
-            return ComparisonOutcome(because=" = ".join(shown), certain=certain)
-        return ComparisonOutcome(because=f"{'と'.join(shown)}は{undecided}", certain=certain)
+            return Decision(because=" = ".join(shown), certain=certain)
+        return Decision(because=f"{'と'.join(shown)}は{undecided}", certain=certain)
     order = _in_order(standings, winner, smallest)
     sign = "<" if smallest else ">"
     because = order[0].shown
     for one, other in pairwise(order):
         because += f" {sign if _precedes(one, other, smallest) else '?'} {other.shown}"
-    return ComparisonOutcome(side=winner, because=because, certain=certain)
+    return Decision(side=winner, because=because, certain=certain)
 
 
 def _in_order(standings: Sequence[Standing], winner: int, smallest: bool) -> list[Standing]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from localrag.methods.comparison import values
-from localrag.methods.comparison.types import Side, Truth, all_of, any_of, statement
+from localrag.methods.comparison.types import Decision, Side, all_of, any_of, statement
 from localrag.methods.comparison.values import Address, Text, Value, folded, items, read
 from localrag.reading.dates import Date, Period
 from localrag.reading.quantities import Quantity
@@ -14,7 +14,7 @@ _NEW_SCHOOL_YEAR = (4, 2)
 """Who is born on 1 April still belongs to those born before (学校教育法第17条, 年齢計算法)."""
 
 
-def same(sides: Sequence[Side], respect: str = "") -> Truth:
+def same(sides: Sequence[Side], respect: str = "") -> Decision:
     """Whether all sides share an object.
 
     Args:
@@ -44,7 +44,7 @@ def _values(side: Side) -> list[Value]:
     return values
 
 
-def _alike(one: Value, other: Value, respect: str) -> Truth:
+def _alike(one: Value, other: Value, respect: str) -> Decision:
     if respect and (compared := _in_respect(one, other, respect)):
         return compared
     match one, other:
@@ -59,7 +59,7 @@ def _alike(one: Value, other: Value, respect: str) -> Truth:
     return alike_texts(one.text, other.text)
 
 
-def alike_texts(one: str, other: str) -> Truth:
+def alike_texts(one: str, other: str) -> Decision:
     """Whether two texts say the same; that one holds the other makes it likely, no more.
 
     A note tells apart what is called the same: 所属 until 1990, an album of the name of a song.
@@ -72,11 +72,11 @@ def alike_texts(one: str, other: str) -> Truth:
         or values.contains(values.spelt(one), theirs)
         or values.contains(values.spelt(other), ours)
     ):
-        return Truth(True, statement(one, "≒", other), certain=False)
-    return Truth(False, statement(one, "≠", other), certain=not values.coverage(ours, theirs))
+        return Decision(True, statement(one, "≒", other), certain=False)
+    return Decision(False, statement(one, "≠", other), certain=not values.coverage(ours, theirs))
 
 
-def _alike_dates(one: Date, other: Date) -> Truth:
+def _alike_dates(one: Date, other: Date) -> Decision:
     if one.has_year != other.has_year:
         days = [(date.month, date.day) for date in (one, other)]
         return _equation(str(one), str(other), None if None in days[0] else days[0] == days[1])
@@ -85,7 +85,7 @@ def _alike_dates(one: Date, other: Date) -> Truth:
     return _equation(str(one), str(other), None if one.span.overlaps(other.span) else False)
 
 
-def _alike_quantities(one: Quantity, other: Quantity) -> Truth:
+def _alike_quantities(one: Quantity, other: Quantity) -> Decision:
     if one.dimension != other.dimension:
         return alike_texts(one.text, other.text)
     if one.span == other.span:
@@ -93,32 +93,32 @@ def _alike_quantities(one: Quantity, other: Quantity) -> Truth:
     return _equation(one.text, other.text, None if one.span.overlaps(other.span) else False)
 
 
-def _alike_places(one: Address, other: Address) -> Truth:
+def _alike_places(one: Address, other: Address) -> Decision:
     if one.parts == other.parts:
         if one.note == other.note:
             return _equation(one.text, other.text, True)
-        return Truth(True, statement(one.text + one.note, "≒", other.text + other.note), False)
+        return Decision(True, statement(one.text + one.note, "≒", other.text + other.note), False)
     if one.within(other) or other.within(one):
         inner, outer = (one, other) if one.within(other) else (other, one)
-        return Truth(True, statement(inner.text, "⊂", outer.text), certain=False)
+        return Decision(True, statement(inner.text, "⊂", outer.text), certain=False)
     if one.within(other) is False:
         return _equation(one.text, other.text, False)
     return alike_texts(one.text, other.text)
 
 
-def _in_respect(one: Value, other: Value, respect: str) -> Truth | None:
+def _in_respect(one: Value, other: Value, respect: str) -> Decision | None:
     """Compared in what the words name; None where they name nothing that the values have."""
     for words, kind, key, shown in _RESPECTS:
         if words.search(respect) and isinstance(one, kind) and isinstance(other, kind):
             ours, theirs = key(one), key(other)
             if ours is None or theirs is None:
-                return Truth(None, f"{one.text}と{other.text}の{respect}は決まらない")
+                return Decision(None, f"{one.text}と{other.text}の{respect}は決まらない")
             return _equation(shown.format(ours), shown.format(theirs), ours == theirs)
     return None
 
 
-def _equation(one: str, other: str, holds: bool | None) -> Truth:
-    return Truth(holds, statement(one, {True: "=", False: "≠", None: "?"}[holds], other))
+def _equation(one: str, other: str, holds: bool | None) -> Decision:
+    return Decision(holds, statement(one, {True: "=", False: "≠", None: "?"}[holds], other))
 
 
 def _school_year(date: Date) -> int | None:

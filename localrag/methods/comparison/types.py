@@ -45,40 +45,25 @@ class Side:
     objects: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonOutcome:
-    """What code found out.
+class Decision(NamedTuple):
+    """What code finds out about sides, or about one statement on them.
 
     Attributes:
-        holds: for SAME, DIFFERENT, EACH and ANY; None for the others.
-        side: for the others the place, from 0, of the side that is meant; None where it is
-            undecided (equal values, two sides meet the condition, none does).
+        holds: whether it is so; None where code cannot decide it, and of what asks for a side.
         because: the computation, for the derivation ("1938年11月3日 < 1943年8月1日").
         certain: False where texts were compared whose likeness is not a fact ("東映" against
             "東映アニメーション").
+        side: the place, from 0, of the side that is meant; None where it is undecided (equal
+            values, two sides meet the condition, none does), and of what holds or does not.
     """
 
     holds: bool | None = None
-    side: int | None = None
     because: str = ""
     certain: bool = True
+    side: int | None = None
 
 
 _SHOWN, _REASONS = 60, 5
-
-
-class Truth(NamedTuple):
-    """Whether a statement holds.
-
-    Attributes:
-        holds: None where code cannot decide it.
-        because: the computation.
-        certain: False where it rests on the likeness of texts.
-    """
-
-    holds: bool | None
-    because: str
-    certain: bool = True
 
 
 def statement(one: str, sign: str, other: str) -> str:
@@ -91,17 +76,17 @@ def cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def any_of(findings: Iterable[Truth]) -> Truth:
+def any_of(findings: Iterable[Decision]) -> Decision:
     """Whether one of the statements holds: the first that surely does, else that likely does."""
     return _prevailing(findings, decisive=True)
 
 
-def all_of(findings: Iterable[Truth]) -> Truth:
+def all_of(findings: Iterable[Decision]) -> Decision:
     """Whether all of the statements hold: the first that surely does not, else likely not."""
     return _prevailing(findings, decisive=False)
 
 
-def _prevailing(findings: Iterable[Truth], *, decisive: bool) -> Truth:
+def _prevailing(findings: Iterable[Decision], *, decisive: bool) -> Decision:
     known = list(findings)
     deciding = [finding for finding in known if finding.holds is decisive]
     if deciding:
@@ -110,5 +95,5 @@ def _prevailing(findings: Iterable[Truth], *, decisive: bool) -> Truth:
     left_out = len(reasons) - _REASONS
     because = "、".join(reasons[:_REASONS]) + (f" ほか{left_out}件" if left_out > 0 else "")
     if not known or any(finding.holds is None for finding in known):
-        return Truth(None, because)
-    return Truth(not decisive, because, all(finding.certain for finding in known))
+        return Decision(None, because)
+    return Decision(not decisive, because, all(finding.certain for finding in known))

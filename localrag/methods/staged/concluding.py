@@ -10,7 +10,7 @@ from localrag.corpus.types import Triple
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.narrowing import narrowed
-from localrag.methods.comparison.types import ComparisonOutcome, Side
+from localrag.methods.comparison.types import Decision, Side
 from localrag.methods.staged.decomposition import Compared, Decomposition, line_of
 from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, filled
 from localrag.methods.staged.wording import as_written, holds, is_found, is_same, names
@@ -154,7 +154,7 @@ def _misnamed(
 
 
 def _in_words(
-    compared: Compared, sides: Mapping[int, Side], outcome: ComparisonOutcome | None
+    compared: Compared, sides: Mapping[int, Side], outcome: Decision | None
 ) -> tuple[str, Fact | None]:
     """The answer that an outcome comes to, or why it comes to none."""
     comparison = compared.comparison.value

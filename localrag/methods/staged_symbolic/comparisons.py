@@ -13,7 +13,7 @@ from typing import NamedTuple
 from localrag.corpus.knowledge import KnownTriple, Mention
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
+from localrag.methods.comparison.types import ComparisonKind, Decision, Side
 from localrag.methods.staged_symbolic.conditions import CONDITIONAL, decided, held
 from localrag.methods.staged_symbolic.lookups import (
     TripleAnswer,
@@ -363,7 +363,7 @@ def _is_said(word: Term, predicates: Sequence[Sequence[Term]]) -> bool:
     return all(best(word, predicate) >= SAID for predicate in predicates)
 
 
-def _text(outcome: ComparisonOutcome, wording: _Wording, sides: Sequence[Side]) -> str:
+def _text(outcome: Decision, wording: _Wording, sides: Sequence[Side]) -> str:
     """The answer; "" where the outcome does not tell."""
     if wording.form is AnswerForm.WHICH:
         return sides[outcome.side].name if outcome.side is not None else ""

@@ -6,10 +6,9 @@ of the words of the condition that the objects hold decides, which is likely but
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
+from localrag.methods.comparison.types import ComparisonKind, Decision, Side
 from localrag.methods.staged_symbolic.wording import has_figure, is_date, is_ordered
 from localrag.retrieval.predicates import Term, best, terms
 from localrag_indexes.analysis.normalize import normalize
@@ -50,7 +49,7 @@ def decided(
     text: str,
     rest: str,
     words: Sequence[Term],
-) -> ComparisonOutcome | None:
+) -> Decision | None:
     """Which sides meet the condition of a question.
 
     Args:
@@ -76,7 +75,7 @@ def decided(
     phrase = max(runs, key=len, default="")
     outcome = compare(comparison, sides, phrase) if phrase else None
     if outcome and outcome.certain and (outcome.side is not None or outcome.holds is not None):
-        return replace(outcome, certain=len(runs) == 1)
+        return outcome._replace(certain=len(runs) == 1)
     return _by_words(comparison, sides, condition, text)
 
 
@@ -86,7 +85,7 @@ def _by_measure(
     condition: Sequence[Term],
     text: str,
     rest: str,
-) -> ComparisonOutcome | None:
+) -> Decision | None:
     """Which sides meet a condition that is a number or a date: no share of words stands for it."""
     measures = [found.span() for found in _MEASURE.finditer(text) if has_figure(found[0])]
     if len(measures) == 2 and _TO.fullmatch(text, measures[0][1], measures[1][0]):
@@ -105,7 +104,7 @@ def _by_measure(
     if outcome is None or (outcome.side is None and outcome.holds is None):
         return None
     others = [word for word in condition if not (start <= word.start < end or word.light)]
-    return replace(outcome, certain=outcome.certain and not others)
+    return outcome._replace(certain=outcome.certain and not others)
 
 
 def held(word: Term, text: str) -> float:
@@ -129,15 +128,13 @@ def _runs(text: str, condition: Sequence[Term]) -> list[str]:
 
 def _by_words(
     comparison: ComparisonKind, sides: Sequence[Side], condition: Sequence[Term], text: str
-) -> ComparisonOutcome | None:
+) -> Decision | None:
     shares = [_share(condition, side) for side in sides]
     if comparison is ComparisonKind.WHICH:
         if max(shares) < _LEAST or max(shares) - min(shares) < _MORE:
             return None
         place = shares.index(max(shares))
-        return ComparisonOutcome(
-            side=place, because=_because(sides, condition, shares), certain=False
-        )
+        return Decision(side=place, because=_because(sides, condition, shares), certain=False)
     # An object that the question writes out is the condition, whatever else is said of it.
     shares = [
         1.0 if any(len(each) > 1 and normalize(each) in text for each in side.objects) else share
@@ -145,7 +142,7 @@ def _by_words(
     ]
     met = [share >= _MET for share in shares]
     holds = all(met) if comparison is ComparisonKind.EACH else any(met)
-    return ComparisonOutcome(holds=holds, because=_because(sides, condition, shares), certain=False)
+    return Decision(holds=holds, because=_because(sides, condition, shares), certain=False)
 
 
 def _share(condition: Sequence[Term], side: Side) -> float:

@@ -6,7 +6,7 @@ from functools import cache
 
 from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, Mention
 from localrag.facts import Fact, FactKind
-from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
+from localrag.methods.comparison.types import ComparisonKind, Decision, Side
 from localrag.methods.comparison.values import contradictory, items
 from localrag.retrieval.predicates import Term, terms
 from localrag_indexes.analysis.normalize import normalize
@@ -110,7 +110,7 @@ def of_values(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
 
 
 def of_sharing(
-    comparison: ComparisonKind, sides: Sequence[Side], outcome: ComparisonOutcome
+    comparison: ComparisonKind, sides: Sequence[Side], outcome: Decision
 ) -> Iterator[Fact]:
     """What two things share, where one of them has more: whether that is the same is a question."""
     if comparison in (ComparisonKind.SAME, ComparisonKind.DIFFERENT):

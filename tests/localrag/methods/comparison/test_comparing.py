@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import ComparisonKind, ComparisonOutcome, Side
+from localrag.methods.comparison.types import ComparisonKind, Decision, Side
 
 EARLIER, LATER = ComparisonKind.EARLIER, ComparisonKind.LATER
 OLDER, YOUNGER = ComparisonKind.OLDER, ComparisonKind.YOUNGER
@@ -104,10 +104,8 @@ def test_no_sides_are_no_comparison() -> None:
 def test_counters_that_differ_and_lists_that_may_be_incomplete_make_no_fact() -> None:
     counted = compare(MORE, sides("ソフト数", "11タイトル", "2本"))
     listed = compare(MORE, sides("面している県", ("千葉県", "東京都"), ("静岡県",)))
-    assert counted == ComparisonOutcome(side=0, because="11タイトル > 2本", certain=False)
-    assert listed == ComparisonOutcome(
-        side=0, because="千葉県、東京都（2） > 静岡県（1）", certain=False
-    )
+    assert counted == Decision(side=0, because="11タイトル > 2本", certain=False)
+    assert listed == Decision(side=0, because="千葉県、東京都（2） > 静岡県（1）", certain=False)
 
 
 @pytest.mark.parametrize(
@@ -215,14 +213,12 @@ def test_conditions_that_the_object_leaves_open(condition: str, predicate: str, 
 def test_each_any_and_which_show_whose_object_it_is() -> None:
     two = sides("所在地", "東京都新宿区", "島根県出雲市")
     both = "第1：東京都新宿区 ⊂ 東京都、第2：島根県出雲市 ⊄ 東京都"
-    assert compare(EACH, two, "東京都") == ComparisonOutcome(
+    assert compare(EACH, two, "東京都") == Decision(
         holds=False, because="第2：島根県出雲市 ⊄ 東京都"
     )
-    assert compare(ANY, two, "東京都") == ComparisonOutcome(
-        holds=True, because="第1：東京都新宿区 ⊂ 東京都"
-    )
-    assert compare(WHICH, two, "東京都") == ComparisonOutcome(side=0, because=both)
-    assert compare(WHICH, two, "日本") == ComparisonOutcome(
+    assert compare(ANY, two, "東京都") == Decision(holds=True, because="第1：東京都新宿区 ⊂ 東京都")
+    assert compare(WHICH, two, "東京都") == Decision(side=0, because=both)
+    assert compare(WHICH, two, "日本") == Decision(
         because="第1：東京都新宿区 ⊂ 日本、第2：島根県出雲市 ⊂ 日本"
     )
 
