@@ -6,11 +6,12 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from localrag.cli.terminal import say, tell
-from localrag.conversations.wording import WORDINGS
 from localrag.corpus.types import Passage
-from localrag.facts import told
+from localrag.facts import Fact, FactKind, told
+from localrag.language import _, ngettext
 from localrag.question.laws import LawNamed
-from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
+from localrag.reading import wording
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
 from localrag.retrieval.model import Filters, Hit, ModelCall, Query, Retrieval, Trace
 from localrag.retrieval.snippet import Snippet, snippet
 from localrag.statutes.names import LawNames
@@ -21,20 +22,11 @@ _SHOWN = 280
 _QUOTED = 2_000
 """Characters of a quotation, and of a computation, that are printed."""
 
-_VERDICTS = {
-    Status.SUPPORTED: ("supported", "bold green"),
-    Status.QUOTED: ("quoted", "bold cyan"),
-    Status.UNSUPPORTED: ("unsupported", "bold yellow"),
-    Status.NOT_FOUND: ("not found", "bold yellow"),
-}
-
-_WORDING = WORDINGS["en"]
-"""What is said of claims, in the words of exported conversations."""
-
-_STAGES = {
-    Stage.KNOWLEDGE: "triples",
-    Stage.DOCUMENTS: "documents",
-    Stage.MODEL: "the model alone",
+_STYLES = {
+    Status.SUPPORTED: "bold green",
+    Status.QUOTED: "bold cyan",
+    Status.UNSUPPORTED: "bold yellow",
+    Status.NOT_FOUND: "bold yellow",
 }
 
 
@@ -43,7 +35,7 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
     for hit in hits:
         found = f"{hit.stage} {hit.score:.3f}" + (f": {hit.reason}" if hit.reason else "")
         if hit.beside:
-            found += "; beside: of a law that the query does not name"
+            found += _("; beside: of a law that the query does not name")
         say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), f"  ({found})")
         _print_snippet(hit.passage.text, snippet(query, hit.passage.text, _SHOWN))
         say((hit.passage.id, "dim"), indent=3)
@@ -56,21 +48,22 @@ def print_laws(laws: Iterable[LawNamed], names: LawNames) -> None:
         words, law_ids = law
         if law_ids:
             titles = "; ".join(names.title(law_id) or law_id for law_id in law_ids)
-            say((words, "bold"), f" is read as {titles}")
+            say((words, "bold"), _(" is read as {titles}").format(titles=titles))
         else:
-            say((words, "bold"), (": the corpus has no law called so", "bold yellow"))
+            say((words, "bold"), (_(": the corpus has no law called so"), "bold yellow"))
 
 
 def print_trace(trace: Trace) -> None:
     """Print every stage with its time, its hits and what it left out, and every call of a model."""
     for record in trace.stages:
+        hits = ngettext("{n} hit", "{n} hits", len(record.hits)).format(n=len(record.hits))
         say(
-            (f"stage {record.stage}", "bold"),
+            (_("stage {stage}").format(stage=record.stage), "bold"),
             f" {record.subject}" if record.subject else "",
-            f"  {len(record.hits)} hits, {record.seconds * 1000:.1f} ms",
+            f"  {hits}, {record.seconds * 1000:.1f} ms",
         )
         if record.query:
-            say(("searched for: ", "dim"), record.query, indent=2)
+            say((_("searched for: "), "dim"), record.query, indent=2)
         for hit in record.hits:
             say(
                 f"{hit.rank:>3}  {hit.score:>9.3f}  ",
@@ -79,14 +72,18 @@ def print_trace(trace: Trace) -> None:
                 indent=2,
             )
         for event in record.events:
-            say(("note: ", "yellow"), str(event), indent=2)
+            say((_("note: "), "yellow"), str(event), indent=2)
     for call in trace.calls:
-        cached = f" ({call.cached:,} reused)" if call.cached else ""
+        cost = _("{read:,} tokens read{reused}, {written:,} written, {seconds:.1f} s").format(
+            read=call.prompt,
+            reused=_(" ({n:,} reused)").format(n=call.cached) if call.cached else "",
+            written=call.completion,
+            seconds=call.seconds,
+        )
         say(
-            (f"model {call.model}", "bold"),
+            (_("model {name}").format(name=call.model), "bold"),
             f" {call.purpose}" if call.purpose else "",
-            f"  {call.prompt:,} tokens read{cached}, {call.completion:,} written, "
-            f"{call.seconds:.1f} s",
+            f"  {cost}",
         )
     say("")
 
@@ -94,16 +91,14 @@ def print_trace(trace: Trace) -> None:
 def print_answer(answer: Answer) -> None:
     """Print the laws that are lacking, the verdict, what it rests on, and what was rejected."""
     if answer.read_as:
-        say(("read as: ", "dim"), *cut(answer.read_as, most=_QUOTED))
-    accepted = sum(citation.verified for citation in answer.citations)
+        say((_("read as: "), "dim"), *cut(answer.read_as, most=_QUOTED))
     if answer.absent:
-        say(("not in this corpus: ", "bold red"), *cut("、".join(answer.absent), "bold"))
-    verdict, style = _VERDICTS[answer.status]
+        say((_("not in this corpus: "), "bold red"), *cut("、".join(answer.absent), "bold"))
     if answer.label:
         say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
     elif answer.derivation and answer.text:
         say(*cut(answer.text, "bold"))
-    say((verdict, style), f": {_in_words(answer, accepted)}")
+    say((_(wording.STATUSES[answer.status]), _STYLES[answer.status]), f": {_verdict(answer)}")
     if answer.derivation:
         _print_derivation(answer, answer.derivation)
     if answer.claims:
@@ -111,27 +106,25 @@ def print_answer(answer: Answer) -> None:
     for claim in answer.claims:
         say(claim.text, (f" {_marks(answer, claim)}", "bold"))
         if claim.moved:
-            say((_WORDING.moved, "dim"), indent=2)
-        for mismatch in claim.mismatches:
-            problem = (_WORDING.mismatches[mismatch.kind], "yellow")
-            # Some are of the claim as a whole, which stands above.
-            words = [] if mismatch.written == claim.text else cut(f": {mismatch.written}")
-            say(problem, *words, indent=2)
+            say((wording.moved(), "dim"), indent=2)
+        for one in claim.mismatches:
+            say(*cut(wording.mismatch(one.kind, one.written, claim.text), "yellow"), indent=2)
     for number, citation in enumerate(answer.citations, 1):
         if citation.verified:
             say("")
             say((f"[{number}] ", "bold"), *cut(citation.label, "bold cyan"))
             say(*cut(citation.quote, most=_QUOTED), indent=4)
-            place = f"{citation.passage_id}  characters {citation.start}-{citation.end}"
-            state = f"  as of {citation.state}" if citation.state else ""
-            beside = "  of a law that the question does not name" if citation.beside else ""
-            say((place + state + beside, "dim"), indent=4)
+            span = _("characters {start}-{end}").format(start=citation.start, end=citation.end)
+            told = [citation.passage_id, span]
+            told += [wording.state(citation.state)] if citation.state else []
+            told += [wording.beside()] if citation.beside else []
+            say(("  ".join(told), "dim"), indent=4)
     for number, citation in enumerate(answer.citations, 1):
         if not citation.verified:
             say("")
             say(
                 (f"[{number}] ", "bold"),
-                ("rejected: ", "bold red"),
+                (_("rejected: "), "bold red"),
                 *cut(citation.label or citation.passage_id),
                 f" ({citation.problem})",
             )
@@ -142,19 +135,19 @@ def cut(text: str, style: str = "", most: int = _SHOWN) -> list[tuple[str, str]]
     """The beginning of a text as parts of a line, and how long it is where that is not all."""
     if len(text) <= most:
         return [(text, style)]
-    return [(text[:most], style), (f" … ({len(text):,} characters in all)", "dim")]
+    return [(text[:most], style), (_in_all(text), "dim")]
 
 
 def tell_events(trace: Trace) -> None:
     """Say on standard error what a stage left out or switched off."""
     for event in dict.fromkeys(trace.events):
-        tell(("note: ", "yellow"), str(event))
+        tell((_("note: "), "yellow"), str(event))
 
 
 def tell_wordings(trace: Trace) -> None:
     """Say on standard error which words of the law were looked up besides the user's own."""
-    for wording in trace.wordings:
-        tell(("looked up as well: ", "cyan"), f"{wording.said} → {', '.join(wording.phrases)}")
+    for word in trace.wordings:
+        tell((str(Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.phrases)), "cyan"))
 
 
 def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
@@ -207,35 +200,19 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
     }
 
 
-def _in_words(answer: Answer, quotations: int) -> str:
-    if answer.status is Status.NOT_FOUND and answer.doubts:
-        return told(answer.doubts)
-    if answer.status is Status.NOT_FOUND and answer.trace.calls:
-        shown = len(answer.trace.stages[-1].hits)
-        return f"the model finds no answer in the {shown} passages it was shown (see --no-model)"
-    if answer.status is Status.NOT_FOUND:
-        return "nothing in this corpus supports an answer"
-    if answer.status is Status.UNSUPPORTED and answer.doubts:
-        return told(answer.doubts)
-    if answer.status is Status.UNSUPPORTED:
-        return "an answer was made, but what it cites does not say all of it"
-    if answer.status is Status.QUOTED:
-        found = "the model finds no answer; this" if answer.trace.calls else "this"
-        return f"{found} comes nearest, word for word; whether it answers is for you to judge"
-    noun = "quotation" if quotations == 1 else "quotations"
-    rejected = len(answer.citations) - quotations
-    others = f"; {rejected} rejected" if rejected else ""
-    carried = "all that it claims stands in " if answer.claims and not answer.label else ""
-    return f"{carried}{quotations} {noun}, found word for word in the source{others}"
+def _verdict(answer: Answer) -> str:
+    if answer.status is Status.NOT_FOUND and answer.trace.calls and not answer.doubts:
+        return _("{verdict} (see --no-model)").format(verdict=wording.verdict(answer))
+    return wording.verdict(answer)
+
+
+def _in_all(text: str) -> str:
+    return _(" … ({n:,} characters in all)").format(n=len(text))
 
 
 def _marks(answer: Answer, claim: Claim) -> str:
     """The numbers of a claim's citations, the rejected ones struck out."""
-    return "".join(_mark(answer, number) for number in claim.citations)
-
-
-def _mark(answer: Answer, number: int) -> str:
-    return f"[{number}]" if answer.citations[number - 1].verified else f"[{number} rejected]"
+    return "".join(wording.mark(answer, number) for number in claim.citations)
 
 
 def _print_derivation(answer: Answer, derivation: Derivation) -> None:
@@ -249,12 +226,11 @@ def _print_derivation(answer: Answer, derivation: Derivation) -> None:
 
 def _found(answer: Answer, step: Step) -> list[tuple[str, str]]:
     if step.triple is None:
-        tried = ", ".join(_STAGES[stage] for stage in step.tried)
         return [
             *cut(f"{step.subject}、{step.predicate}", "cyan"),
             (": ", "cyan"),
-            ("not found", "bold yellow"),
-            (f" ({tried})" if tried else " (not asked)", "dim"),
+            (_("not found"), "bold yellow"),
+            (f" ({wording.origin(step)})", "dim"),
         ]
     triple = step.triple
     found = [
@@ -263,9 +239,9 @@ def _found(answer: Answer, step: Step) -> list[tuple[str, str]]:
         *cut("、".join(triple.objects), "bold"),
     ]
     if step.citation:
-        found.append((f" {_mark(answer, step.citation)}", "bold"))
+        found.append((f" {wording.mark(answer, step.citation)}", "bold"))
     if step.stage:
-        found.append((f" ({_STAGES[step.stage]})", "dim"))
+        found.append((f" ({wording.origin(step)})", "dim"))
     return found
 
 
@@ -279,7 +255,7 @@ def _print_snippet(text: str, shown: Snippet) -> None:
         at = end
     parts.append((text[at : shown.end], ""))
     if shown.end < len(text):
-        parts.append((f" … ({len(text):,} characters in all)", "dim"))
+        parts.append((_in_all(text), "dim"))
     say(*((part.replace("\n", " "), style) for part, style in parts), indent=3)
 
 
@@ -336,8 +312,7 @@ def _trace(trace: Trace) -> list[dict[str, Any]]:
             ],
             "events": list(map(str, record.events)),
             "wordings": [
-                {"said": wording.said, "phrases": list(wording.phrases)}
-                for wording in record.wordings
+                {"said": word.said, "phrases": list(word.phrases)} for word in record.wordings
             ],
         }
         for record in trace.stages

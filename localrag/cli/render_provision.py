@@ -8,13 +8,14 @@ from pydantic_core import to_jsonable_python
 from localrag.cli.render import cut, passage_as_json
 from localrag.cli.terminal import say
 from localrag.corpus.knowledge import KnownTriple
+from localrag.language import N_, _
 from localrag.provision import Provision, ProvisionLink
 
 _KINDS = {
     "refers": "",
     "applies-mutatis-mutandis": "準用: ",
-    "delegates": "delegates: ",
-    "delegated-by": "made under: ",
+    "delegates": N_("delegates: "),
+    "delegated-by": N_("made under: "),
 }
 
 
@@ -31,12 +32,12 @@ def print_provision(view: Provision, *, most: int | None) -> None:
     say("")
     for line in view.passage.text.split("\n"):
         say(line, indent=2)
-    _print_links("Filled in by", view.filled_in_by, most)
-    _print_links("Refers to", view.refers_to, most)
-    _print_links("Referred to by", view.referred_by, most)
+    _print_links(_("Filled in by"), view.filled_in_by, most)
+    _print_links(_("Refers to"), view.refers_to, most)
+    _print_links(_("Referred to by"), view.referred_by, most)
     _print_known(view.known, most)
     if view.terms:
-        _heading("Terms defined elsewhere", len(view.terms))
+        _heading(_("Terms defined elsewhere"), len(view.terms))
         for term in view.terms:
             scope = f" ({term.scope})" if term.scope else ""
             say((term.term, "bold"), f"{scope}: {term.passage.header}", indent=2)
@@ -70,7 +71,7 @@ def provision_as_json(view: Provision) -> dict[str, Any]:
 
 def _origin(view: Provision) -> str:
     metadata = view.document.metadata
-    state = f"state of {metadata['date']}" if metadata.get("date") else ""
+    state = _("state of {date}").format(date=metadata["date"]) if metadata.get("date") else ""
     return "  ".join(part for part in (metadata.get("law_num", ""), state, view.passage.id) if part)
 
 
@@ -78,14 +79,14 @@ def _print_links(title: str, links: Sequence[ProvisionLink], most: int | None) -
     if links:
         _heading(title, len(links))
     for link in links[:most]:
-        outside = "" if link.exists else "  (not in this corpus)"
-        say(link.label, (f"  [{_KINDS[link.kind]}{link.words}]{outside}", "dim"), indent=2)
+        outside = "" if link.exists else _("  (not in this corpus)")
+        say(link.label, (f"  [{_(_KINDS[link.kind])}{link.words}]{outside}", "dim"), indent=2)
     _print_rest(len(links), most)
 
 
 def _print_known(known: Sequence[KnownTriple], most: int | None) -> None:
     if known:
-        _heading("Known besides", len(known))
+        _heading(_("Known besides"), len(known))
     for passage_id, triple in known[:most]:
         say(*cut(triple.text), (f"  {passage_id}", "dim"), indent=2)
     _print_rest(len(known), most)
@@ -93,7 +94,8 @@ def _print_known(known: Sequence[KnownTriple], most: int | None) -> None:
 
 def _print_rest(count: int, most: int | None) -> None:
     if most is not None and count > most:
-        say((f"… and {count - most:,} more; --all shows them", "dim"), indent=2)
+        rest = _("… and {n:,} more; --all shows them").format(n=count - most)
+        say((rest, "dim"), indent=2)
 
 
 def _heading(title: str, count: int) -> None:

@@ -4,102 +4,104 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from localrag.conversations.markdown import code, items, line, paragraph, quotation
-from localrag.conversations.model import Conversation, Turn
-from localrag.conversations.wording import WORDINGS, Wording
-from localrag.facts import told
+from localrag.conversations.model import Conversation, Turn, TurnState
+from localrag.language import N_, _
 from localrag.methods.choices import labelled
+from localrag.reading import wording
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Step
 
 Locate = Callable[[str, Citation], str]
 """Tells where a citation stands, in words, from the name of the corpus and the citation."""
 
+_ENDS = {
+    TurnState.ANSWERING: N_("Unfinished: it is being answered."),
+    TurnState.CANCELLED: N_("Cancelled by the user."),
+    TurnState.FAILED: N_("Failed."),
+    TurnState.INTERRUPTED: N_("Interrupted: the application ended during the answer."),
+}
+_UNREADABLE = N_("The answer cannot be read.")
 
-def markdown(
-    conversation: Conversation, turns: Sequence[Turn], locate: Locate, language: str = "en"
-) -> str:
-    """Write a conversation as Markdown.
+
+def markdown(conversation: Conversation, turns: Sequence[Turn], locate: Locate) -> str:
+    """Write a conversation as Markdown, in the language in use.
 
     Args:
         conversation: for its title and date.
         turns: its questions, in order.
         locate: writes the places of citations.
-        language: ``ja`` or ``en``; of what is said besides the questions and answers.
     """
-    words = WORDINGS[language]
-    blocks = [f"# {line(conversation.title or words.untitled)}", _date(conversation.created)]
+    blocks = [f"# {line(conversation.title or _('Conversation'))}", _date(conversation.created)]
     if not turns:
-        blocks.append(words.empty)
+        blocks.append(_("No question has been asked."))
     for number, turn in enumerate(turns, 1):
-        blocks.append(f"## {words.question.format(n=number)}")
-        blocks += _turn(turn, locate, words)
+        blocks.append(f"## {_('Question {n}').format(n=number)}")
+        blocks += _turn(turn, locate)
     return "\n\n".join(blocks) + "\n"
 
 
-def _turn(turn: Turn, locate: Locate, words: Wording) -> Iterator[str]:
+def _turn(turn: Turn, locate: Locate) -> Iterator[str]:
     yield quotation(turn.query.text)
     if turn.read_as != turn.query.text:
-        yield words.read_as.format(question=line(turn.read_as))
+        yield _("Read as: {question}").format(question=line(turn.read_as))
     if turn.query.options:
         yield items(f"{label}: {line(option)}" for label, option in labelled(turn.query.options))
     made_with = [
         line(turn.corpus),
-        line(turn.method or words.default_method),
-        line(turn.model or words.no_model),
+        line(turn.method or _("default reader")),
+        line(turn.model or _("no model")),
         _date(turn.asked),
     ]
     if turn.seconds:
-        made_with.append(words.seconds.format(n=turn.seconds))
+        made_with.append(_("{n:.1f} s").format(n=turn.seconds))
     yield " · ".join(made_with)
     if turn.answer is not None:
-        yield from _answer(turn.corpus, turn.answer, locate, words)
+        yield from _answer(turn.corpus, turn.answer, locate)
         return
-    yield f"**{words.ends.get(turn.state, words.unreadable)}**"
+    yield f"**{_(_ENDS.get(turn.state, _UNREADABLE))}**"
     if turn.cause:
         yield paragraph(f"{turn.cause} {turn.cure}".strip())
     if turn.draft:
-        yield words.draft
+        yield _("Written until then, and not checked:")
         yield items(map(line, turn.draft))
 
 
-def _answer(corpus: str, answer: Answer, locate: Locate, words: Wording) -> Iterator[str]:
+def _answer(corpus: str, answer: Answer, locate: Locate) -> Iterator[str]:
     if answer.absent:
-        yield f"**{words.absent}** {line('、'.join(answer.absent))}"
-    yield f"**{words.statuses[answer.status]}**"
-    if answer.doubts:
-        yield paragraph(told(answer.doubts))
+        yield f"**{_('Not in this corpus:')}** {line('、'.join(answer.absent))}"
+    status = _(wording.STATUSES[answer.status])
+    yield f"**{status}**: {line(wording.verdict(answer))}"
     if answer.label:
         yield f"**{line(answer.label)}** {line(answer.text)}"
     # What the extractive reader says is its quotations, which follow.
     elif answer.text and (answer.derivation or not (answer.claims or answer.citations)):
         yield paragraph(answer.text)
     if answer.claims:
-        yield items(_claim(answer, claim, words) for claim in answer.claims)
+        yield items(_claim(answer, claim) for claim in answer.claims)
     if answer.derivation:
-        yield f"### {words.derivation}"
-        yield from _derivation(answer, answer.derivation, words)
+        yield f"### {_('Derivation')}"
+        yield from _derivation(answer, answer.derivation)
     if answer.citations:
-        yield f"### {words.citations}"
+        yield f"### {_('Citations')}"
         for number, citation in enumerate(answer.citations, 1):
-            yield _citation(number, citation, locate(corpus, citation), words)
+            yield _citation(number, citation, locate(corpus, citation))
 
 
-def _claim(answer: Answer, claim: Claim, words: Wording) -> str:
+def _claim(answer: Answer, claim: Claim) -> str:
     """A claim, and below it what is wrong with it."""
-    remarks = [words.moved] if claim.moved else []
-    for mismatch in claim.mismatches:
-        # Some are of the claim as a whole, which stands above.
-        written = "" if mismatch.written == claim.text else f": {line(mismatch.written)}"
-        remarks.append(words.mismatches[mismatch.kind] + written)
-    head = f"{line(claim.text)} {_marks(answer, claim.citations, words)}".rstrip()
+    remarks = [wording.moved()] if claim.moved else []
+    remarks += (
+        line(wording.mismatch(one.kind, one.written, claim.text)) for one in claim.mismatches
+    )
+    head = f"{line(claim.text)} {_marks(answer, claim.citations)}".rstrip()
     return "\n  - ".join([head, *remarks])
 
 
-def _citation(number: int, citation: Citation, place: str, words: Wording) -> str:
+def _citation(number: int, citation: Citation, place: str) -> str:
     head = f"{number}. {line(place or citation.label or citation.passage_id)}"
     if not citation.verified:
-        head += f" **{words.rejected}**: {line(str(citation.problem or ''))}"
-    remarks = [words.state.format(date=line(citation.state))] if citation.state else []
-    remarks += [words.beside] if citation.beside else []
+        head += f" **{_('rejected')}**: {line(str(citation.problem or ''))}"
+    remarks = [wording.state(line(citation.state))] if citation.state else []
+    remarks += [wording.beside()] if citation.beside else []
     head = " · ".join([head, *remarks])
     indent = " " * len(f"{number}. ")
     return "\n\n".join(
@@ -107,28 +109,25 @@ def _citation(number: int, citation: Citation, place: str, words: Wording) -> st
     )
 
 
-def _derivation(answer: Answer, derivation: Derivation, words: Wording) -> Iterator[str]:
+def _derivation(answer: Answer, derivation: Derivation) -> Iterator[str]:
     yield "\n".join(
-        f"{number}. {_step(answer, step, words)}" for number, step in enumerate(derivation.steps, 1)
+        f"{number}. {_step(answer, step)}" for number, step in enumerate(derivation.steps, 1)
     )
     if derivation.computed:
         yield items(map(line, derivation.computed))
 
 
-def _step(answer: Answer, step: Step, words: Wording) -> str:
+def _step(answer: Answer, step: Step) -> str:
     if step.triple is None:
-        return f"{line(step.query)} – {words.nothing_found}"
-    source = f" ({words.stages[step.stage]})" if step.stage else ""
-    marks = _marks(answer, (step.citation,) if step.citation else (), words)
+        return f"{line(step.query)} – {_('not found')}"
+    source = f" ({wording.origin(step)})"
+    marks = _marks(answer, (step.citation,) if step.citation else ())
     return f"{line(step.query)} – {line(step.triple.text)} {marks}".rstrip() + source
 
 
-def _marks(answer: Answer, numbers: Sequence[int], words: Wording) -> str:
+def _marks(answer: Answer, numbers: Sequence[int]) -> str:
     """The numbers of citations; a rejected one says so."""
-    return "".join(
-        f"[{number}]" if answer.citations[number - 1].verified else f"[{number} {words.rejected}]"
-        for number in numbers
-    )
+    return "".join(wording.mark(answer, number) for number in numbers)
 
 
 def _date(time: str) -> str:

@@ -31,17 +31,15 @@ def export(
     conversation_id: int,
     path: Path,
     *,
-    language: str = "en",
     replace: bool = False,
 ) -> None:
-    """Write a conversation as Markdown.
+    """Write a conversation as Markdown, in the language in use.
 
     Args:
         conversations: where it is kept.
         workspace: whose corpora tell the places of its citations.
         conversation_id: the conversation.
         path: the file.
-        language: as for `markdown`.
         replace: write over a file that is there.
 
     Raises:
@@ -54,7 +52,7 @@ def export(
         conversations.turns(conversation_id),
     )
     with _places(workspace) as locate:
-        text = markdown(conversation, turns, locate, language)
+        text = markdown(conversation, turns, locate)
     _write(path, text, replace=replace)
 
 

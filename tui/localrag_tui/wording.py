@@ -6,6 +6,7 @@ from datetime import datetime
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.question.everyday import EverydayWord
+from localrag.reading import wording
 from localrag.retrieval.model import FOLLOW_UP
 from localrag_tui.shown import one_line
 
@@ -32,35 +33,6 @@ DOCUMENTS = {
 }
 """Types of laws and kinds of documents, in the order in which they are listed."""
 
-STATUSES = {
-    "supported": N_("supported"),
-    "quoted": N_("quoted"),
-    "unsupported": N_("unsupported"),
-    "not_found": N_("not found"),
-}
-"""How far an answer is carried by its citations, by `localrag.reading.types.Status`."""
-
-MISMATCHES = {
-    "figure": N_("this figure is not in what it cites"),
-    "date": N_("this date is not in what it cites"),
-    "period": N_("this period is not in what it cites"),
-    "share": N_("this share is not in what it cites"),
-    "amount": N_("this amount is not in what it cites"),
-    "provision": N_("this provision is not in what it cites"),
-    "name": N_("this name is not in what it cites"),
-    "counterpart": N_("what it cites says another word of the same kind"),
-    "role": N_("in what it cites this is whom it is done to"),
-    "negation": N_("its negation is not that of what it cites"),
-    "exception": N_("its exception is not that of what it cites"),
-    "bound": N_("its bound is not that of what it cites"),
-    "modality": N_("its may or must is not that of what it cites"),
-    "words": N_("what it cites speaks of other things"),
-    "subject": N_("it does not speak of what was asked about"),
-    "answer": N_("it is not the kind of answer that was asked for"),
-    "reading": N_("reading it again, the model does not find it in what it cites"),
-}
-"""What is wrong with a claim, by `localrag.reading.checking.MismatchKind`."""
-
 _STAGES = {
     FOLLOW_UP: N_("question read"),
     "resolve": N_("citations"),
@@ -79,19 +51,6 @@ def called(name: str, words: Mapping[str, str]) -> str:
     return _(words[name]) if name in words else one_line(name)
 
 
-def mismatch(kind: str, written: str, claim: str) -> str:
-    """What is wrong with a claim, and the words of it that are, unless it is the whole claim."""
-    problem = called(kind, MISMATCHES)
-    if written == claim:
-        return problem
-    return _("{problem}: {words}").format(problem=problem, words=written)
-
-
-def moved() -> str:
-    """What is said of a claim for which code cites other sentences than the model did."""
-    return _("code cites these sentences: those of the model do not say it")
-
-
 def provenance(state: str, *, beside: bool) -> str:
     """What is said of a quotation beside its place; "" for nothing.
 
@@ -99,14 +58,14 @@ def provenance(state: str, *, beside: bool) -> str:
         state: the day whose wording of a law it is; "" for other documents.
         beside: whether it is of another law than those the question names.
     """
-    parts = [_("as of {date}").format(date=one_line(state))] if state else []
-    parts += [_("of a law that the question does not name")] if beside else []
+    parts = [wording.state(one_line(state))] if state else []
+    parts += [wording.beside()] if beside else []
     return " · ".join(parts)
 
 
-def looked_up(wording: EverydayWord) -> str:
+def looked_up(word: EverydayWord) -> str:
     """What statutes say instead of an everyday word, which was looked up as well."""
-    return one_line(str(Fact(FactKind.LOOKED_UP, said=wording.said, phrases=wording.phrases)))
+    return one_line(str(Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.phrases)))
 
 
 def stage(name: str) -> str:

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from localrag import language
 from localrag.conversations.export import markdown
 from localrag.conversations.exporting import FileExistsAlready, export, file_name
 from localrag.conversations.store import Conversations
-from localrag.conversations.wording import WORDINGS
 from localrag.errors import NotFoundError, StorageError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Status
+from localrag.reading.wording import MISMATCHES, STATUSES
 from localrag.retrieval.model import Query, Trace
 from localrag.workspace import Workspace
 
@@ -25,8 +26,12 @@ def nowhere(corpus: str, citation: Citation) -> str:
     return ""
 
 
-def written(conversations: Conversations, talk: int, language: str = "en") -> str:
-    text = markdown(conversations.get(talk), conversations.turns(talk), nowhere, language)
+def written(conversations: Conversations, talk: int, code: str = "en") -> str:
+    language.use(code)
+    try:
+        text = markdown(conversations.get(talk), conversations.turns(talk), nowhere)
+    finally:
+        language.use("en")
     return "\n".join(row for row in text.split("\n") if row)
 
 
@@ -42,7 +47,7 @@ def test_everything_an_answer_says_is_written(
         "# 渡し舟のこと\n",
         "## Question 1\n> 定員は？\\\n> また水位は？\n- a: 十人\n- b: \\*十二人\\*\n",
         "laws · statute-options · qwen3-8b · 20",
-        " · 4.2 s\n**Not in this corpus:** 会社法\n**Unsupported: ",
+        " · 4.2 s\n**Not in this corpus:** 会社法\n**unsupported**: "
         "an option was chosen, but no provision is quoted for it\n**b** 二メートル\n",
         "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code cites these sentences: ",
         "  - this figure is not in what it cites: 二メートル\n",
@@ -55,12 +60,12 @@ def test_everything_an_answer_says_is_written(
     japanese = written(conversations, talk, "ja")
     for part in (
         "## 質問 1\n",
-        " · 4.2 秒\n**このコーパスにない法令：** 会社法\n**裏付けなし：",
+        " · 4.2 秒\n**このコーパスにない法令：** 会社法\n**裏付けなし**: ",
         "[1][2 却下]\n",
         "  - この数が引用した文にありません: 二メートル\n",
         "1. 渡し舟法 第八条 · 2118-04-01 時点\n",
         "2. 船長は – 該当なし\n",
-        "2. F1#9 **却下**: 出典に引用文がありません\n",
+        "2. F1#9 **却下**: 引用文が出典にありません\n",
         "### 引用\n",
     ):
         assert part in japanese, japanese
@@ -79,9 +84,8 @@ def test_a_quotation_of_another_law_says_so(conversations: Conversations) -> Non
 
 
 def test_every_status_and_every_mismatch_has_words() -> None:
-    for words in WORDINGS.values():
-        assert words.statuses.keys() == set(Status)
-        assert words.mismatches.keys() >= set(MismatchKind)
+    assert STATUSES.keys() == set(Status)
+    assert MISMATCHES.keys() == set(MismatchKind)
 
 
 def test_what_has_no_answer_says_why(conversations: Conversations, answer: MakeAnswer) -> None:
@@ -100,7 +104,7 @@ def test_what_has_no_answer_says_why(conversations: Conversations, answer: MakeA
     assert "**Cancelled by the user.**\nWritten until then, and not checked:\n- 書きかけ\n" in text
     assert "**Failed.**\nThe model ended. localrag doctor\n" in text
     assert "default reader · no model · " in text
-    assert "**Not found: nothing in this corpus supports an answer.**\n" in text
+    assert "**not found**: nothing in this corpus supports an answer\n" in text
     assert text.endswith(
         "**Unfinished: it is being answered.**\nWritten until then, and not checked:\n- \\# 半分"
     )
@@ -145,7 +149,7 @@ def test_citations_are_written_as_lawyers_do(
         answer = Answer("運航", citations, Status.SUPPORTED, Trace())
         conversations.finish(turn.id, answer, 1)
     path = tmp_path / "渡し舟.md"
-    export(conversations, Workspace(sample), talk, path, language="ja")
+    export(conversations, Workspace(sample), talk, path)
     rows = path.read_text(encoding="utf-8").split("\n")
     law = "渡し舟の安全及び活用に関する法律"
     assert [row for row in rows if row[:3] in ("1. ", "2. ", "3. ", "4. ", "5. ")] == [

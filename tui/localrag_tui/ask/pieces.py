@@ -9,17 +9,15 @@ from textual.style import Style
 from localrag.conversations.model import Turn, TurnState
 from localrag.language import _
 from localrag.methods.choices import LABELS
+from localrag.reading import wording as in_words
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
 from localrag.retrieval.model import Query
 from localrag_tui.ask import wording
 from localrag_tui.ask.progress import Progress
 from localrag_tui.shown import content, one_line
 from localrag_tui.wording import (
-    STATUSES,
     duration,
     looked_up,
-    mismatch,
-    moved,
     provenance,
     size,
 )
@@ -151,7 +149,11 @@ def _state(word: str, reason: str, style: str) -> Piece:
 def _answer(answer: Answer) -> Iterator[Piece]:
     if answer.absent:
         yield _state(_("not in this corpus"), cut("、".join(answer.absent)), "bold $error")
-    yield _state(_(STATUSES[answer.status]), wording.verdict(answer), _STATUS_STYLES[answer.status])
+    yield _state(
+        _(in_words.STATUSES[answer.status]),
+        one_line(in_words.verdict(answer)),
+        _STATUS_STYLES[answer.status],
+    )
     if answer.label:
         chosen = Content.assemble(
             (f"{answer.label}  ", "bold $success"), content(answer.text, "bold")
@@ -178,9 +180,9 @@ def _claim(answer: Answer, claim: Claim) -> Piece:
     for number in claim.citations:
         text = text + " " + link(number, answer.citations[number - 1])
     if claim.moved:
-        text += content(f"\n  {moved()}", _QUIET)
+        text += content(f"\n  {in_words.moved()}", _QUIET)
     for one in claim.mismatches:
-        text += content(f"\n  {mismatch(one.kind, one.written, claim.text)}", "$warning")
+        text += content(f"\n  {in_words.mismatch(one.kind, one.written, claim.text)}", "$warning")
     return Piece(text, "claim", claim.citations, step=True)
 
 
@@ -223,7 +225,7 @@ def _found(number: int, answer: Answer, step: Step) -> Content:
         text += content(cut("、".join(step.triple.objects)), "bold")
     if step.citation:
         text = text + " " + link(step.citation, answer.citations[step.citation - 1])
-    return text + content(f" ({wording.origin(step)})", _QUIET)
+    return text + content(f" ({in_words.origin(step)})", _QUIET)
 
 
 def _made_with(turn: Turn) -> str:

@@ -16,12 +16,13 @@ from localrag.errors import LocalragError
 from localrag.facts import facts_of, told
 from localrag.language import N_, _
 from localrag.methods.choices import LABELS
+from localrag.reading import wording
 from localrag_tui.runs.wording import outcome
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content, harmless, one_line
 from localrag_tui.spot import Spot
-from localrag_tui.wording import mismatch, moved, provenance
+from localrag_tui.wording import provenance
 
 _STATUS_STYLES = {"supported": "$text-success", "quoted": "$text-accent"}
 
@@ -146,9 +147,9 @@ def _claim(claim: Mapping[str, Any]) -> Iterator[Content]:
     numbers = "".join(f"[{number}]" for number in claim.get("citations") or ())
     yield content(f"{claim.get('text', '')} {numbers}".rstrip())
     if claim.get("moved"):
-        yield content(f"  {moved()}", "$foreground-muted")
+        yield content(f"  {wording.moved()}", "$foreground-muted")
     for one in claim.get("mismatches") or ():
-        told = mismatch(str(one["kind"]), str(one["written"]), str(claim.get("text", "")))
+        told = wording.mismatch(str(one["kind"]), str(one["written"]), str(claim.get("text", "")))
         yield content(f"  {told}", "$text-warning")
 
 

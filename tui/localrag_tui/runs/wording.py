@@ -2,8 +2,9 @@
 
 from localrag.language import _
 from localrag.progress import Progress
+from localrag.reading.wording import STATUSES
 from localrag_tui.runs.lines import Line, RunState
-from localrag_tui.wording import STATUSES, called, duration, when
+from localrag_tui.wording import called, duration, when
 
 STYLES = {
     RunState.RUNNING: "$text-accent",

@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag import language
 from localrag.conversations.model import Conversation
 from localrag.errors import UsageError
 from localrag.language import _
@@ -102,6 +101,5 @@ class _Writer:
                 self._workspace,
                 self._conversation.id,
                 self.path,
-                language=language.in_use(),
                 replace=replace,
             )

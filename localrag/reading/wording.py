@@ -1,0 +1,120 @@
+"""An answer in words, the same for command line, workbench and exported conversations."""
+
+from collections.abc import Mapping
+
+from localrag.facts import told
+from localrag.language import N_, _, ngettext
+from localrag.reading.checking import MismatchKind
+from localrag.reading.types import Answer, Stage, Status, Step
+
+STATUSES: Mapping[str, str] = {
+    Status.SUPPORTED: N_("supported"),
+    Status.QUOTED: N_("quoted"),
+    Status.UNSUPPORTED: N_("unsupported"),
+    Status.NOT_FOUND: N_("not found"),
+}
+"""How far an answer is carried by its citations, in short."""
+
+MISMATCHES: Mapping[str, str] = {
+    MismatchKind.FIGURE: N_("this figure is not in what it cites"),
+    MismatchKind.DATE: N_("this date is not in what it cites"),
+    MismatchKind.PERIOD: N_("this period is not in what it cites"),
+    MismatchKind.SHARE: N_("this share is not in what it cites"),
+    MismatchKind.AMOUNT: N_("this amount is not in what it cites"),
+    MismatchKind.PROVISION: N_("this provision is not in what it cites"),
+    MismatchKind.NAME: N_("this name is not in what it cites"),
+    MismatchKind.COUNTERPART: N_("what it cites says another word of the same kind"),
+    MismatchKind.ROLE: N_("in what it cites this is whom it is done to"),
+    MismatchKind.NEGATION: N_("its negation is not that of what it cites"),
+    MismatchKind.EXCEPTION: N_("its exception is not that of what it cites"),
+    MismatchKind.BOUND: N_("its bound is not that of what it cites"),
+    MismatchKind.MODALITY: N_("its may or must is not that of what it cites"),
+    MismatchKind.WORDS: N_("what it cites speaks of other things"),
+    MismatchKind.SUBJECT: N_("it does not speak of what was asked about"),
+    MismatchKind.ANSWER: N_("it is not the kind of answer that was asked for"),
+    MismatchKind.READING: N_("reading it again, the model does not find it in what it cites"),
+}
+"""What is wrong with a claim."""
+
+_SOURCES = {
+    Stage.KNOWLEDGE: N_("triples"),
+    Stage.DOCUMENTS: N_("documents"),
+    Stage.MODEL: N_("the model alone"),
+}
+
+
+def verdict(answer: Answer) -> str:
+    """Why an answer has its status."""
+    if answer.doubts and answer.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
+        return told(answer.doubts)
+    if answer.status is Status.NOT_FOUND and answer.trace.calls:
+        shown = len(answer.trace.stages[-1].hits) if answer.trace.stages else 0
+        return ngettext(
+            "the model finds no answer in the {n} passage it was shown",
+            "the model finds no answer in the {n} passages it was shown",
+            shown,
+        ).format(n=shown)
+    if answer.status is Status.NOT_FOUND:
+        return _("nothing in this corpus supports an answer")
+    if answer.status is Status.UNSUPPORTED:
+        return _("an answer was made, but what it cites does not say all of it")
+    if answer.status is Status.QUOTED and answer.trace.calls:
+        return _(
+            "the model finds no answer; this comes nearest, word for word; whether it answers is "
+            "for you to judge"
+        )
+    if answer.status is Status.QUOTED:
+        return _("this comes nearest, word for word; whether it answers is for you to judge")
+    quotations = sum(citation.verified for citation in answer.citations)
+    if answer.claims and not answer.label:
+        return ngettext(
+            "all that it claims stands in {n} quotation, found word for word in the source",
+            "all that it claims stands in {n} quotations, found word for word in the source",
+            quotations,
+        ).format(n=quotations)
+    found = ngettext(
+        "{n} quotation, found word for word in the source",
+        "{n} quotations, found word for word in the source",
+        quotations,
+    ).format(n=quotations)
+    rejected = len(answer.citations) - quotations
+    return _("{found}; {n} rejected").format(found=found, n=rejected) if rejected else found
+
+
+def mismatch(kind: str, written: str, claim: str) -> str:
+    """What is wrong with a claim, and the words of it that are, unless it is the whole claim."""
+    problem = _(MISMATCHES[kind]) if kind in MISMATCHES else kind
+    if written == claim:
+        return problem
+    return _("{problem}: {words}").format(problem=problem, words=written)
+
+
+def moved() -> str:
+    """What is said of a claim for which code cites other sentences than the model did."""
+    return _("code cites these sentences: those of the model do not say it")
+
+
+def state(date: str) -> str:
+    """What is said of the day whose wording of a law is quoted."""
+    return _("as of {date}").format(date=date)
+
+
+def beside() -> str:
+    """What is said of a quotation of another law than those the question names."""
+    return _("of a law that the question does not name")
+
+
+def origin(step: Step) -> str:
+    """What a step of a derivation was taken from, or what was asked in vain."""
+    if step.stage is not None:
+        return _(_SOURCES[step.stage])
+    if not step.tried:
+        return _("not asked")
+    return _(", ").join(_(_SOURCES[tried]) for tried in step.tried)
+
+
+def mark(answer: Answer, number: int) -> str:
+    """The mark of a citation, from 1; a rejected one says so."""
+    if answer.citations[number - 1].verified:
+        return f"[{number}]"
+    return _("[{number} rejected]").format(number=number)
