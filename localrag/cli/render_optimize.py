@@ -7,16 +7,18 @@ from dataclasses import asdict
 from typing import Any
 
 from localrag.cli.terminal import say, table, tell
-from localrag.cli.wording import counted, duration
+from localrag.cli.wording import duration
 from localrag.errors import UsageError, WorkspaceError
+from localrag.facts import Fact
+from localrag.language import N_, _, ngettext
 from localrag.optimize.folder import RunFolder, runs
 from localrag.optimize.types import (
     Accepted,
     Begun,
+    Candidate,
     Event,
     Leaked,
     Listener,
-    Note,
     Outcome,
     Progress,
 )
@@ -29,15 +31,15 @@ _EVERY = 30.0
 _SHOWN = 24
 """Characters of a leak that are told; the rest of a long wording tells no more."""
 
-_SEED = "the built-in instruction: optimisation found no better one"
-_EDITED = "edited by hand after it was made: the scores are not its own"
+_SEED = N_("the built-in instruction: optimisation found no better one")
+_EDITED = N_("edited by hand after it was made: the scores are not its own")
 
 _ENDS = {
-    "calls": "the calls are spent",
-    "minutes": "the minutes are spent",
-    "perfect": "nothing is left to gain",
-    "idle": "nothing new is left to try",
-    "stopped": "stopped; the same command goes on",
+    "calls": N_("the calls are spent"),
+    "minutes": N_("the minutes are spent"),
+    "perfect": N_("nothing is left to gain"),
+    "idle": N_("nothing new is left to try"),
+    "stopped": N_("stopped; the same command goes on"),
 }
 
 
@@ -51,14 +53,18 @@ def shown_events() -> Iterator[Listener]:
         match event:
             case Begun():
                 _tell_begun(event)
-            case Note():
-                tell(("note: ", "yellow"), event.text)
+            case Fact():
+                tell((_("note: "), "yellow"), str(event))
             case Accepted():
                 _tell_accepted(event)
             case Leaked():
-                wording = event.wording[:_SHOWN]
-                whose = f"question {event.question}" if event.question else "article number"
-                tell(("refused: ", "yellow"), f"a proposal carries {whose}: {wording}")
+                words = (
+                    _("a proposal carries question {name}: {wording}")
+                    if event.question
+                    else _("a proposal carries article number: {wording}")
+                )
+                said = words.format(name=event.question, wording=event.wording[:_SHOWN])
+                tell((_("refused: "), "yellow"), said)
             case Progress() if time.monotonic() - spoke >= _EVERY:
                 spoke = time.monotonic()
                 tell(_progress(event))
@@ -71,30 +77,52 @@ def shown_events() -> Iterator[Listener]:
 def print_outcome(outcome: Outcome) -> None:
     """Print the gain, what was tried, what it cost, and how a prompt that gained is used."""
     best, seed = outcome.candidates[outcome.best], outcome.candidates[0]
-    n = counted(outcome.validation, "validation question")
-    say((outcome.name, "bold"), f": {_ENDS.get(outcome.end, outcome.end)}")
+    n = ngettext("{n:,} validation question", "{n:,} validation questions", outcome.validation)
+    n = n.format(n=outcome.validation)
+    say((outcome.name, "bold"), f": {_(_ENDS.get(outcome.end, outcome.end))}")
     if outcome.best:
         say(
             (f"{best.score:.3f}", "bold green"),
-            f" against {seed.score:.3f} of the built-in instruction, on {n}",
+            _(" against {score:.3f} of the built-in instruction, on {questions}").format(
+                score=seed.score, questions=n
+            ),
         )
-        say("It was chosen by these questions, so others may gain less: measure it on others.")
+        say(_("It was chosen by these questions, so others may gain less: measure it on others."))
     else:
         say(
-            ("no gain: ", "bold yellow"),
-            f"the built-in instruction stays the best ({seed.score:.3f} on {n})",
+            (_("no gain: "), "bold yellow"),
+            _("the built-in instruction stays the best ({score:.3f} on {questions})").format(
+                score=seed.score, questions=n
+            ),
         )
     refused = outcome.refused
-    say(
-        f"{counted(len(outcome.candidates), 'candidate')}; proposals that became none: "
-        f"{refused.not_better:,} no better, {refused.repeated:,} tried before, "
-        f"{refused.leaking:,} carrying wording of the questions, {refused.malformed:,} malformed"
+    tried = ngettext(
+        "{n:,} candidate; proposals that became none: {worse:,} no better, {repeated:,} tried "
+        "before, {leaking:,} carrying wording of the questions, {malformed:,} malformed",
+        "{n:,} candidates; proposals that became none: {worse:,} no better, {repeated:,} tried "
+        "before, {leaking:,} carrying wording of the questions, {malformed:,} malformed",
+        len(outcome.candidates),
     )
-    say(f"{counted(outcome.calls, 'call')} of models, {duration(outcome.seconds)} of work")
+    say(
+        tried.format(
+            n=len(outcome.candidates),
+            worse=refused.not_better,
+            repeated=refused.repeated,
+            leaking=refused.leaking,
+            malformed=refused.malformed,
+        )
+    )
+    spent = ngettext(
+        "{n:,} call of models, {time} of work",
+        "{n:,} calls of models, {time} of work",
+        outcome.calls,
+    )
+    say(spent.format(n=outcome.calls, time=duration(outcome.seconds)))
     if outcome.best:
-        say("Use it: ", (f"--set method.query_prompt={outcome.name}", "bold"))
+        say(_("Use it: "), (f"--set method.query_prompt={outcome.name}", "bold"))
     else:
-        say(f"The prompt {outcome.name} is the built-in instruction: there is nothing to use yet.")
+        words = _("The prompt {name} is the built-in instruction: there is nothing to use yet.")
+        say(words.format(name=outcome.name))
 
 
 def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
@@ -121,12 +149,21 @@ def overview(workspace: Workspace) -> list[dict[str, Any]]:
 def print_overview(rows: Sequence[dict[str, Any]]) -> None:
     """Print a line per prompt or run."""
     if not rows:
-        say("There is no optimised prompt yet. Make one: localrag optimize queries DATASET")
+        say(_("There is no optimised prompt yet. Make one: localrag optimize queries DATASET"))
         return
     table(
-        ("name", "built-in", "best", "n", "objective", "questions", "model", "made"),
+        (
+            _("name"),
+            _("built-in"),
+            _("best"),
+            "n",
+            _("objective"),
+            _("questions"),
+            _("model"),
+            _("made"),
+        ),
         [_row(row) for row in rows],
-        folding=("name", "questions", "model"),
+        folding=(_("name"), _("questions"), _("model")),
     )
 
 
@@ -134,7 +171,7 @@ def print_prompt(prompt: OptimisedPrompt, outcome: Outcome | None) -> None:
     """Print the text, its provenance, and the candidates it was chosen from."""
     say((prompt.name, "bold"))
     if prompt.is_edited or prompt.is_seed:
-        say((_EDITED if prompt.is_edited else _SEED, "yellow"))
+        say((_(_EDITED if prompt.is_edited else _SEED), "yellow"))
     say(prompt.text, indent=2)
     say("")
     for name, value in prompt.provenance.items():
@@ -142,10 +179,12 @@ def print_prompt(prompt: OptimisedPrompt, outcome: Outcome | None) -> None:
     if outcome is None:
         return
     for number, candidate in enumerate(outcome.candidates):
-        made = "the built-in one" if candidate.parent is None else f"from {candidate.parent}"
-        mark = ", the best" if number == outcome.best else ""
+        mark = _(", the best") if number == outcome.best else ""
         say("")
-        say((f"candidate {number}", "bold"), f"  {candidate.score:.3f}, {made}{mark}")
+        say(
+            (_("candidate {n}").format(n=number), "bold"),
+            f"  {candidate.score:.3f}, {_made(candidate)}{mark}",
+        )
         say(candidate.text, indent=2)
 
 
@@ -167,13 +206,13 @@ def _kind(prompt: OptimisedPrompt) -> dict[str, bool]:
 def _row(row: dict[str, Any]) -> tuple[str, ...]:
     made = row["provenance"]
     if not made or row["is_edited"]:
-        state = "made by hand" if row["prompt"] else "not finished"
-        state = _EDITED if row["is_edited"] else row["problem"] or state
+        state = _("made by hand") if row["prompt"] else _("not finished")
+        state = _(_EDITED) if row["is_edited"] else row["problem"] or state
         return (row["name"], "", "", "", "", state, "", "")
     return (
         row["name"],
         _figure(made.get("seed_score")),
-        "no gain" if row["is_seed"] else _figure(made.get("best_score")),
+        _("no gain") if row["is_seed"] else _figure(made.get("best_score")),
         str(made.get("validation_n", "")),
         str(made.get("objective", "")),
         f"{made.get('dataset', '')} {made.get('split', '')}".strip(),
@@ -185,7 +224,8 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
 def _stated(name: str, value: object) -> str:
     """A line of the provenance; the questions it was made with are many hashes, so their number."""
     if name == "seen":
-        return counted(len(str(value).split()), "question")
+        n = len(str(value).split())
+        return ngettext("{n:,} question", "{n:,} questions", n).format(n=n)
     return _figure(value) if name.endswith("_score") else str(value)
 
 
@@ -193,40 +233,63 @@ def _figure(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float | int) else ""
 
 
+def _made(candidate: Candidate) -> str:
+    if candidate.parent is None:
+        return _("the built-in one")
+    return _("from {n}").format(n=candidate.parent)
+
+
 def _tell_begun(event: Begun) -> None:
-    tell(
-        f"{counted(event.train, 'question')} to learn from, {event.validation:,} to choose by; "
-        f"{' and '.join(event.models)}"
+    learned = ngettext(
+        "{n:,} question to learn from, {other:,} to choose by; {models}",
+        "{n:,} questions to learn from, {other:,} to choose by; {models}",
+        event.train,
     )
+    models = _(" and ").join(event.models)
+    tell(learned.format(n=event.train, other=event.validation, models=models))
     if event.unusable:
-        unusable = counted(event.unusable, "question")
-        tell(("note: ", "yellow"), f"left out: {unusable} without what the objective compares with")
-    if len(event.models) > 1 and event.loaded:
-        tell(
-            ("note: ", "yellow"),
-            f"two models are loaded: {event.loaded / 10**9:.1f} GB of weights, and what their "
-            "contexts take",
+        words = ngettext(
+            "left out: {n:,} question without what the objective compares with",
+            "left out: {n:,} questions without what the objective compares with",
+            event.unusable,
         )
+        tell((_("note: "), "yellow"), words.format(n=event.unusable))
+    if len(event.models) > 1 and event.loaded:
+        words = _("two models are loaded: {size:.1f} GB of weights, and what their contexts take")
+        tell((_("note: "), "yellow"), words.format(size=event.loaded / 10**9))
     if event.known:
-        torn = "; a line that was cut off is dropped" if event.torn else ""
-        known = counted(event.known, "outcome")
-        tell(("note: ", "yellow"), f"goes on: {known} of earlier starts cost nothing again{torn}")
+        words = ngettext(
+            "goes on: {n:,} outcome of earlier starts costs nothing again",
+            "goes on: {n:,} outcomes of earlier starts cost nothing again",
+            event.known,
+        )
+        torn = _("; a line that was cut off is dropped") if event.torn else ""
+        tell((_("note: "), "yellow"), words.format(n=event.known) + torn)
 
 
 def _tell_accepted(event: Accepted) -> None:
-    best = ", the best so far" if event.best and event.number else ""
-    made = (
-        "the built-in one" if event.candidate.parent is None else f"from {event.candidate.parent}"
+    words = (
+        _("candidate {n} ({made}): {score:.3f}, the best so far")
+        if event.best and event.number
+        else _("candidate {n} ({made}): {score:.3f}")
     )
-    tell(f"candidate {event.number} ({made}): {event.candidate.score:.3f}{best}")
+    made = _made(event.candidate)
+    tell(words.format(n=event.number, made=made, score=event.candidate.score))
 
 
 def _progress(event: Progress) -> str:
     plan = event.plan
-    best = "–" if event.best is None else f"{event.best:.3f}"
-    left = max(0.0, 60 * plan.minutes - event.seconds)
-    return (
-        f"optimising: {counted(event.candidates, 'candidate')}, best {best}, "
-        f"{event.calls:,} of {plan.calls:,} calls, at most {duration(left)} left"
-        + (" (going over what is known)" if event.replayed else "")
+    words = ngettext(
+        "optimising: {n:,} candidate, best {best}, {calls:,} of {most:,} calls, at most {left} "
+        "left",
+        "optimising: {n:,} candidates, best {best}, {calls:,} of {most:,} calls, at most {left} "
+        "left",
+        event.candidates,
+    ).format(
+        n=event.candidates,
+        best="–" if event.best is None else f"{event.best:.3f}",
+        calls=event.calls,
+        most=plan.calls,
+        left=duration(max(0.0, 60 * plan.minutes - event.seconds)),
     )
+    return words + (_(" (going over what is known)") if event.replayed else "")

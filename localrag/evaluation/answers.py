@@ -14,18 +14,15 @@ answers one by one; here the trace decides. In this order:
 6. Else the answer had what it needed: REASONING.
 """
 
-import json
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from pydantic import TypeAdapter
-
-from localrag.durable import replace_text
-from localrag.errors import StorageError, WorkspaceError
+from localrag.batch.rows import ROWS, AnsweredRow, FailedRow, StageSummary, WrittenRow
+from localrag.errors import WorkspaceError
 from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.recall import ranks
 from localrag.evaluation.types import (
@@ -39,24 +36,16 @@ from localrag.evaluation.types import (
     in_dataset_order,
     rotated,
 )
-from localrag.facts import facts_of
+from localrag.journal import Journal
+from localrag.language import N_
 from localrag.methods.toolkit import EVIDENCE
 from localrag.methods.types import Method
 from localrag.reading.types import Derivation
 
 
-@dataclass(frozen=True, slots=True)
-class StageHits:
-    """What a stage found: ids of passages, best first; `subject` as in `StageRecord`."""
-
-    name: str
-    subject: str
-    passages: Sequence[str]
-
-
 def cause_of_error(
     gold: Sequence[Gold],
-    stages: Sequence[StageHits],
+    stages: Sequence[StageSummary],
     cited: Sequence[str],
     *,
     answered: bool,
@@ -81,18 +70,18 @@ def cause_of_error(
         return Cause.CORPUS
     if not _holds(gold, _found(stages)):
         return Cause.SEARCH
-    chosen = [stage for stage in stages if stage.name == EVIDENCE]
+    chosen = [stage for stage in stages if stage.stage == EVIDENCE]
     shown = [id_ for stage in chosen for id_ in stage.passages]
     if (chosen and not _holds(gold, shown)) or (cited and not _holds(gold, cited)):
         return Cause.EVIDENCE
     return Cause.REASONING
 
 
-def _found(stages: Sequence[StageHits]) -> list[str]:
+def _found(stages: Sequence[StageSummary]) -> list[str]:
     last = {
         stage.subject: stage.passages
         for stage in stages
-        if stage.passages and stage.name != EVIDENCE
+        if stage.passages and stage.stage != EVIDENCE
     }
     return [id_ for passages in last.values() for id_ in passages]
 
@@ -102,11 +91,6 @@ def _holds(gold: Sequence[Gold], passages: Sequence[str]) -> bool:
 
 
 _Understood = TypeVar("_Understood")
-
-# RecursionError: JSON that is nested too deeply.
-_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-
-_derivation = TypeAdapter(Derivation | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,24 +105,24 @@ class Answered:
 
     text: str
     derivation: Derivation
-    stages: Sequence[StageHits]
+    stages: Sequence[StageSummary]
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> "Answered":
+    def of(cls, row: WrittenRow) -> "Answered":
         """Read it from a row, failed ones included."""
-        derivation = _derivation.validate_python(row.get("derivation"))
-        return cls(row.get("answer", ""), derivation or Derivation(()), stages_of(row))
+        if isinstance(row, FailedRow):
+            return cls("", Derivation(()), _stages(row))
+        return cls(row.answer, row.derivation or Derivation(()), _stages(row))
 
 
 def read_rows(
-    path: Path, understand: Callable[[Mapping[str, Any]], _Understood], rows: int
+    path: Path, understand: Callable[[WrittenRow], _Understood], rows: int
 ) -> dict[int, _Understood]:
-    """Read the newest line of each row.
+    """Read the newest line of each row of a file of answers.
 
     Args:
         path: the file, which need not exist; a last line that was cut off is none.
-        understand: makes of a row what is given back; raises `ValueError`, `LookupError`,
-            `TypeError` or `AttributeError` where it is damaged.
+        understand: makes of a row what is given back; raises `ValueError` where it is damaged.
         rows: how many are looked at, from the first; later ones are passed over.
 
     Returns:
@@ -149,44 +133,31 @@ def read_rows(
         StorageError: the file cannot be read.
     """
     found: dict[int, _Understood] = {}
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.endswith(b"\n"):
-                    break
-                try:
-                    row = json.loads(line)
-                    place = _place(row)
-                    if place <= rows:
-                        found[place] = understand(row)
-                except _DAMAGE as error:
-                    raise WorkspaceError(
-                        f"{path}, line {number} is no answer to the question of its row.",
-                        "Delete that line: the question is asked anew.",
-                    ) from error
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise StorageError(
-            f"{path} cannot be read ({error.strerror}).", "Mend its permissions, or the disk."
-        ) from error
+    journal = _journal(path)
+    for line in journal.lines():
+        if line.row.row <= rows:
+            try:
+                found[line.row.row] = understand(line.row)
+            except ValueError as error:
+                raise _damaged(path, line.number) from error
     return found
 
 
-def stages_of(row: Mapping[str, Any]) -> list[StageHits]:
-    """The stages of the trace of a row, in their order."""
-    return [
-        StageHits(stage["stage"], stage["subject"], stage["passages"])
-        for stage in row.get("trace", {}).get("stages", ())
-    ]
+def _journal(path: Path) -> Journal[WrittenRow]:
+    return Journal(path, ROWS, partial(_damaged, path))
 
 
-def _place(row: Mapping[str, Any]) -> int:
-    """The number of a row, from 1."""
-    place = row["row"]
-    if type(place) is not int or place < 1:
-        raise ValueError("no row")
-    return place
+def _damaged(path: Path, number: int) -> WorkspaceError:
+    return WorkspaceError(
+        N_("{path}, line {n} is no answer to the question of its row."),
+        N_("Delete that line: the question is asked anew."),
+        path=path,
+        n=number,
+    )
+
+
+def _stages(row: WrittenRow) -> Sequence[StageSummary]:
+    return row.trace.stages if row.trace else ()
 
 
 _CONTAINS = MEASURES[CONTAINS](())
@@ -218,8 +189,8 @@ def results(
         StorageError: the file cannot be read.
     """
 
-    def understood(row: Mapping[str, Any]) -> Result:
-        question = questions[row["row"] - 1]
+    def understood(row: WrittenRow) -> Result:
+        question = questions[row.row - 1]
         return _result(row, question, order, method, measure, lacking.get(question.id, ()))
 
     found = read_rows(path, understood, len(questions))
@@ -235,16 +206,8 @@ def forget(path: Path, places: Collection[int]) -> None:
     Raises:
         StorageError: the file cannot be read or written; it stays as it is.
     """
-    try:
-        with path.open("rb") as lines:
-            whole = (line for line in lines if line.endswith(b"\n"))
-            kept = [line for line in whole if json.loads(line)["row"] not in places]
-        replace_text(path, b"".join(kept).decode())
-    except OSError as error:
-        raise StorageError(
-            f"{path} cannot be read or written ({error.strerror}).",
-            "Free some space or mend its permissions; the same command goes on.",
-        ) from error
+    journal = _journal(path)
+    journal.keep([line.offset for line in journal.lines() if line.row.row not in places])
 
 
 def _of_stages(result: Result, active: set[str]) -> Result:
@@ -257,21 +220,24 @@ def _of_stages(result: Result, active: set[str]) -> Result:
 
 
 def _result(
-    row: Mapping[str, Any],
+    row: WrittenRow,
     question: Question,
     order: int,
     method: Method,
     measure: Measure,
     lacking: Collection[Gold],
 ) -> Result:
-    failure = row["error"]["type"] if row["status"] == "failed" else ""
+    failure = row.error if isinstance(row, FailedRow) else None
     asked = rotated(question.query, order)
-    answered = (row["id"], row["question"], row["options"])
     # A row that could not be asked has no question.
-    unasked = failure and row["question"] is None
-    if not unasked and answered != (question.id, asked.text, list(asked.options)):
+    unasked = failure and row.question is None
+    if not unasked and (row.id, row.question, row.options) != (
+        question.id,
+        asked.text,
+        asked.options,
+    ):
         raise ValueError("another question")
-    shown = "" if failure else row["label"]
+    shown = row.label if isinstance(row, AnsweredRow) else ""
     if method.chooses and not failure and not shown:
         raise ValueError("no option")
     chosen = in_dataset_order(shown, order, len(asked.options)) if shown else ""
@@ -282,31 +248,32 @@ def _result(
     else:
         score, figures, verdicts = _measured(Answered.of(row), question, measure)
         score = 0.0 if failure else score
-    stages = stages_of(row)
-    cited = [one["passage_id"] for one in row.get("citations", ()) if one["verified"]]
+    stages = _stages(row)
+    citations = row.citations if isinstance(row, AnsweredRow) else ()
+    cause = None
+    if score < 1:
+        cause = cause_of_error(
+            question.gold,
+            stages,
+            [one.passage_id for one in citations if one.verified],
+            answered=not failure,
+            searched=method.searches,
+            lacking=lacking,
+        )
     return Result(
         question=question.id,
         order=order,
         score=score,
         chosen=chosen,
         shown=shown,
-        failure=failure,
-        cause=None
-        if score >= 1
-        else cause_of_error(
-            question.gold,
-            stages,
-            cited,
-            answered=not failure,
-            searched=method.searches,
-            lacking=lacking,
-        ),
+        failure=failure.type if failure else "",
+        cause=cause,
         recall=_recall(question.gold, stages),
         lengths=_lengths(stages),
-        spent=_spent(row),
-        notes=tuple(dict.fromkeys(facts_of(row.get("trace", {}).get("events")))),
-        transient=bool(failure and row["error"].get("transient")),
-        status="" if failure else row["status"],
+        spent=Spent.of(row.trace.calls if row.trace else (), row.seconds),
+        notes=tuple(dict.fromkeys(row.trace.events)) if row.trace else (),
+        transient=bool(failure and failure.transient),
+        status="" if failure else row.status,
         measures=figures,
         verdicts=verdicts,
     )
@@ -322,38 +289,22 @@ def _measured(
     return figures[measure.score], figures, verdicts
 
 
-def _recall(gold: Sequence[Gold], stages: Sequence[StageHits]) -> dict[str, tuple[int, ...]]:
+def _recall(gold: Sequence[Gold], stages: Sequence[StageSummary]) -> dict[str, tuple[int, ...]]:
     """By stage, the best rank of each gold place over all subjects it searched for; 0 for none."""
     if not gold:
         return {}
     best: dict[str, tuple[int, ...]] = {}
     for stage in stages:
         now = ranks(gold, stage.passages)
-        before = best.get(stage.name, now)
-        best[stage.name] = tuple(
+        before = best.get(stage.stage, now)
+        best[stage.stage] = tuple(
             min(filter(None, pair), default=0) for pair in zip(before, now, strict=True)
         )
     return best
 
 
-def _lengths(stages: Sequence[StageHits]) -> dict[str, int]:
+def _lengths(stages: Sequence[StageSummary]) -> dict[str, int]:
     longest: dict[str, int] = {}
     for stage in stages:
-        longest[stage.name] = max(longest.get(stage.name, 0), len(stage.passages))
+        longest[stage.stage] = max(longest.get(stage.stage, 0), len(stage.passages))
     return longest
-
-
-def _spent(row: Mapping[str, Any]) -> Spent:
-    calls = row.get("trace", {}).get("calls", ())
-    spent = Spent(
-        calls=len(calls),
-        retries=sum(bool(call["problem"]) for call in calls),
-        prompt=sum(call["prompt"] for call in calls),
-        cached=sum(call["cached"] or 0 for call in calls),
-        completion=sum(call["completion"] for call in calls),
-        seconds=row["seconds"],
-    )
-    counts = (spent.prompt, spent.cached, spent.completion, spent.seconds)
-    if not all(math.isfinite(count) and count >= 0 for count in counts):
-        raise ValueError("no cost")
-    return spent

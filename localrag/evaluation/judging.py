@@ -25,9 +25,9 @@ from localrag.evaluation.measures.answers import folded
 from localrag.evaluation.measures.jemhopqa import singles
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, Question, Result, Spent, Verdict
-from localrag.evaluation.verdicts import Journal, Judge, Judgement, digest
+from localrag.evaluation.verdicts import Judge, Judgement, digest
 from localrag.inference.opening import open_chat
-from localrag.language import N_
+from localrag.language import N_, _
 from localrag.progress import Phase, Progress
 from localrag.prompts import language_of, prompt
 from localrag.reading.asking import ask
@@ -37,7 +37,7 @@ from localrag_models.chat import ChatModel
 from localrag_models.errors import ContextExceeded, ReplyInvalid
 
 _PHASE = Phase(N_("judging"), N_("answers"))
-_STOPPED = "the judge was stopped before it came to this answer"
+_STOPPED = N_("the judge was stopped before it came to this answer")
 
 _ToJudge = dict[str, tuple[Question, Answered]]
 
@@ -89,7 +89,7 @@ def _to_judge(plan: Plan, judge: Judge, setup: Setup, *, retry_failed: bool) -> 
     return {
         content: (question, answer)
         for order in range(plan.orders)
-        for _, question, answer in _answers(plan, setup, order)
+        for _row, question, answer in _answers(plan, setup, order)
         if answer.text
         for content in (digest(question, answer),)
         if content not in given or (retry_failed and not given[content].verdict)
@@ -112,7 +112,7 @@ def with_verdicts(
         if not answer.text:
             said = Judgement("", result.verdicts[DETERMINISTIC], "", Spent())
         else:
-            said = given.get(digest(question, answer), Judgement("", "", _STOPPED, Spent()))
+            said = given.get(digest(question, answer), Judgement("", "", _(_STOPPED), Spent()))
         found[row] = replace(
             result,
             verdicts={**result.verdicts, **({JUDGE: said.verdict} if said.verdict else {})},
@@ -134,7 +134,7 @@ def _judge(
     begun = perf_counter()
     failed = 0
     with (
-        Journal.opened(judge.journal(setup.folder)) as journal,
+        verdicts.opened(judge.journal(setup.folder)) as journal,
         ThreadPoolExecutor(model.parallel) as pool,
     ):
         try:
@@ -144,7 +144,7 @@ def _judge(
             ]
             for done, one in enumerate(as_completed(asked), 1):
                 verdict = one.result()
-                journal.add(verdict)
+                journal.append(verdict)
                 if verdict.problem:
                     failed += 1
                     on_event(Unjudged(setup.name, found[verdict.answer][0].id, verdict.problem))
@@ -160,14 +160,7 @@ def _asked(
 ) -> Judgement:
     begun = perf_counter()
     said = judge(model, settings, question, answer.text, answer.derivation.triples)
-    spent = Spent(
-        calls=len(said.calls),
-        retries=sum(bool(call.problem) for call in said.calls),
-        prompt=sum(call.prompt for call in said.calls),
-        cached=sum(call.cached or 0 for call in said.calls),
-        completion=sum(call.completion for call in said.calls),
-        seconds=round(perf_counter() - begun, 6),
-    )
+    spent = Spent.of(said.calls, perf_counter() - begun)
     return Judgement(content, said.verdict or "", said.problem, spent)
 
 

@@ -1,10 +1,8 @@
 """What an evaluation asks: methods under their settings, and where their answers lie."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import cast, get_args
 
@@ -18,7 +16,7 @@ from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
 from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.recall import document_of, ranks
 from localrag.evaluation.types import MOST, Gold, Question, Questions
-from localrag.evaluation.verdicts import Judge, judge_of
+from localrag.evaluation.verdicts import Judge, digest_of, fingerprint, judge_of
 from localrag.inference.opening import server_of
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.types import Method
@@ -324,14 +322,12 @@ def _setup(
         made_with |= server_of("chat", own.chat)
     if one.searches:
         made_with |= server_of("embedding", own.embedding)
-    written = json.dumps(made_with, ensure_ascii=False, sort_keys=True)
-    fingerprint = sha256(written.encode()).hexdigest()[:16]
     return Setup(
         name=name,
         method=one,
         config=own,
         made_with=made_with,
-        folder=places.answers(workspace, questions.dataset.name, fingerprint),
+        folder=places.answers(workspace, questions.dataset.name, fingerprint(made_with)),
     )
 
 
@@ -339,13 +335,8 @@ def _setup(
 def _code() -> str:
     """What tells the code that makes answers from every other state of it."""
     root = Path(localrag.__file__).parent
-    digest = sha256()
-    for room in _ROOMS:
-        for path in sorted((root / room).rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                name = path.relative_to(root).as_posix()
-                digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
+    files = (path for room in _ROOMS for path in (root / room).rglob("*"))
+    return digest_of(root, (path for path in files if path.is_file() and path.suffix != ".pyc"))
 
 
 def lacking(store: CorpusStore, questions: Iterable[Question]) -> dict[str, tuple[Gold, ...]]:

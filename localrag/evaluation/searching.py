@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
+from localrag.batch.rows import StageSummary
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import TRIPLES, Passage, Triple
 from localrag.evaluation import places
-from localrag.evaluation.answers import Answered, StageHits, read_rows
+from localrag.evaluation.answers import Answered, read_rows
 from localrag.evaluation.measures.answers import folded
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.types import Question, Reading, Result, Search
@@ -95,10 +96,10 @@ def _gold(step: Step, derivation: Sequence[Triple]) -> Triple | None:
     return max(about, key=lambda one: likeness(step.predicate, one.predicate), default=None)
 
 
-def _read(records: Sequence[StageHits]) -> list[str]:
+def _read(records: Sequence[StageSummary]) -> list[str]:
     """The passages that were read: of the last stage, where none chose evidence."""
     holding = [stage for stage in records if stage.passages]
-    chosen = [stage for stage in holding if stage.name == EVIDENCE] or holding[-1:]
+    chosen = [stage for stage in holding if stage.stage == EVIDENCE] or holding[-1:]
     return [id_ for stage in chosen for id_ in stage.passages]
 
 

@@ -5,6 +5,7 @@ rotations: over as many of them as there are options each option stands once at 
 is that of the dataset.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -14,7 +15,7 @@ from localrag.corpus.types import Triple
 from localrag.facts import Fact
 from localrag.methods.choices import LABELS
 from localrag.reading.types import Stage
-from localrag.retrieval.model import Query
+from localrag.retrieval.model import ModelCall, Query
 
 CONTAINS = "contains"
 """The measure of answers in free text where a dataset names no other one."""
@@ -183,6 +184,26 @@ class Spent:
     cached: int = 0
     completion: int = 0
     seconds: float = 0.0
+
+    @classmethod
+    def of(cls, calls: Sequence[ModelCall], seconds: float) -> "Spent":
+        """Sum up calls of a model.
+
+        Raises:
+            ValueError: a number is none that an answer can have cost.
+        """
+        spent = cls(
+            calls=len(calls),
+            retries=sum(bool(call.problem) for call in calls),
+            prompt=sum(call.prompt for call in calls),
+            cached=sum(call.cached or 0 for call in calls),
+            completion=sum(call.completion for call in calls),
+            seconds=round(seconds, 6),
+        )
+        counts = (spent.prompt, spent.cached, spent.completion, spent.seconds)
+        if not all(math.isfinite(count) and count >= 0 for count in counts):
+            raise ValueError("no cost")
+        return spent
 
 
 DETERMINISTIC, JUDGE = "deterministic", "judge"

@@ -5,12 +5,12 @@ of what verdicts depend on: the model and its settings, the prompts, the code th
 """
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Self
 
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
@@ -18,15 +18,17 @@ from pydantic_core import to_jsonable_python
 from localrag import prompts
 from localrag.batch.origin import Origin, weights
 from localrag.config import Config
-from localrag.durable import flush_folder
 from localrag.errors import BusyError, StorageError, WorkspaceError
-from localrag.evaluation import measures
 from localrag.evaluation.answers import Answered
 from localrag.evaluation.types import Question, Spent
 from localrag.inference.opening import server_of
+from localrag.journal import Journal
+from localrag.language import N_
 from localrag.locking import locked
 from localrag.workspace import Workspace
 
+_HERE = Path(__file__).parent
+_PROMPTS = Path(prompts.__file__).parent
 _SETTINGS = ("temperature", "seed", "max_tokens", "context")
 
 
@@ -46,8 +48,7 @@ class Judge:
 
     def journal(self, answers: Path) -> Path:
         """The file of its verdicts on the answers in a folder."""
-        written = json.dumps(self.made_with, ensure_ascii=False, sort_keys=True)
-        return answers / f"verdicts-{sha256(written.encode()).hexdigest()[:16]}.jsonl"
+        return answers / f"verdicts-{fingerprint(self.made_with)}.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Judgement:
     spent: Spent
 
 
-_verdict = TypeAdapter(Judgement)
+_JUDGEMENTS = TypeAdapter(Judgement)
 
 
 def judge_of(workspace: Workspace, config: Config, model: str) -> Judge:
@@ -86,8 +87,8 @@ def judge_of(workspace: Workspace, config: Config, model: str) -> Judge:
             name.replace("chat.", "judge."): value
             for name, value in weights(workspace, own, "chat").items()
         },
-        "judge.prompts": _digest_of(Path(prompts.__file__).parent, "judge_*.jinja"),
-        "judge.code": _digest_of(Path(measures.__file__).parent, "*.py"),
+        "judge.prompts": digest_of(_PROMPTS, _PROMPTS.glob("judge_*.jinja")),
+        "judge.code": digest_of(_HERE, (_HERE / "judging.py", *_HERE.glob("measures/*.py"))),
     }
     return Judge(model, own, made_with)
 
@@ -115,77 +116,58 @@ def read(path: Path) -> dict[str, Judgement]:
         WorkspaceError: a line is damaged.
         StorageError: it cannot be read.
     """
-    with _failures(path):
-        try:
-            lines = path.read_bytes().splitlines(keepends=True)
-        except FileNotFoundError:
-            return {}
-    found: dict[str, Judgement] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.endswith(b"\n"):
-            break
-        try:
-            verdict = _verdict.validate_json(line)
-        except ValueError as error:
-            raise WorkspaceError(
-                f"{path}, line {number} is no verdict.",
-                "Delete that line: the answer is judged anew.",
-            ) from error
-        found[verdict.answer] = verdict
-    return found
-
-
-class Journal:
-    """A journal that is written; one process at a time."""
-
-    def __init__(self, path: Path, file: IO[bytes]) -> None:
-        self._path = path
-        self._file = file
-
-    @classmethod
-    @contextmanager
-    def opened(cls, path: Path) -> Iterator[Self]:
-        """Open it to be added to; what a kill left unfinished is dropped.
-
-        Raises:
-            BusyError: another process judges the same answers.
-            StorageError: it cannot be written.
-        """
-        busy = BusyError(
-            f"Another process is writing {path}.", "Wait until it has finished, then go on."
-        )
-        with _failures(path), locked(path.with_suffix(".lock"), busy), path.open("a+b") as file:
-            file.seek(0)
-            whole = file.read().rpartition(b"\n")
-            file.truncate(len(whole[0]) + len(whole[1]))
-            flush_folder(path.parent)
-            yield cls(path, file)
-
-    def add(self, verdict: Judgement) -> None:
-        """Write down a verdict; when this returns, no kill can lose it.
-
-        Raises:
-            StorageError: the disk is full; what was written before is kept.
-        """
-        line = json.dumps(asdict(verdict), ensure_ascii=False).encode(errors="backslashreplace")
-        with _failures(self._path):
-            self._file.write(line + b"\n")
-            self._file.flush()
-
-
-def _digest_of(folder: Path, pattern: str) -> str:
-    found = sha256()
-    for path in sorted(folder.glob(pattern)):
-        found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return found.hexdigest()[:16]
+    return {line.row.answer: line.row for line in _journal(path).lines()}
 
 
 @contextmanager
-def _failures(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"{path} cannot be read or written ({error.strerror}).",
-            "Free some space or mend its permissions; the same command goes on.",
-        ) from error
+def opened(path: Path) -> Iterator[Journal[Judgement]]:
+    """Open a journal to be added to; what a kill left unfinished is dropped.
+
+    Raises:
+        BusyError: another process judges the same answers.
+        StorageError: it cannot be written.
+    """
+    busy = BusyError(
+        N_("Another process is writing {path}."),
+        N_("Wait until it has finished, then go on."),
+        path=path,
+    )
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(path.with_suffix(".lock"), busy))
+        except OSError as error:
+            raise StorageError(
+                N_("{path} cannot be read or written ({problem})."),
+                N_("Free some space or mend its permissions; the same command goes on."),
+                path=path,
+                problem=error.strerror,
+            ) from error
+        yield held.enter_context(_journal(path))
+
+
+def _journal(path: Path) -> Journal[Judgement]:
+    return Journal(path, _JUDGEMENTS, partial(_damaged, path))
+
+
+def _damaged(path: Path, number: int) -> WorkspaceError:
+    return WorkspaceError(
+        N_("{path}, line {n} is no verdict."),
+        N_("Delete that line: the answer is judged anew."),
+        path=path,
+        n=number,
+    )
+
+
+def digest_of(root: Path, files: Iterable[Path]) -> str:
+    """What tells the content of files, named below `root`, from every other."""
+    found = sha256()
+    for path in sorted(files):
+        name = path.relative_to(root).as_posix()
+        found.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()[:16]
+
+
+def fingerprint(made_with: Origin) -> str:
+    """What stands for all that something depends on, in the name of a file."""
+    written = json.dumps(made_with, ensure_ascii=False, sort_keys=True)
+    return sha256(written.encode()).hexdigest()[:16]

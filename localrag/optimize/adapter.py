@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from localrag.evaluation.types import Question
+from localrag.facts import Fact, FactKind
 from localrag.optimize.leakage import Leak, LeakageGuard
 from localrag.optimize.reflection import Reflection, example_of
 from localrag.optimize.spending import Spending, key_of
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 COMPONENT = "instruction"
 """The one part of a candidate that GEPA rewrites."""
-
-_FEWER = "the context of the reflection model does not hold all examples: it sees the first ones"
 
 # So many rounds without a call of a model: every choice left was tried before.
 _IDLE_ROUNDS = 100
@@ -58,7 +57,7 @@ class QueryAdapter:
     spending: Spending
     on_candidate: Callable[[int, Candidate, bool], None]
     on_leak: Callable[[Leak], None]
-    on_note: Callable[[str], None]
+    on_note: Callable[[Fact], None]
     candidates: list[Candidate] = field(default_factory=list)
     refused: Refused = field(default_factory=Refused)
     end: str = ""
@@ -115,7 +114,7 @@ class QueryAdapter:
         text, examples = candidate[COMPONENT], reflective_dataset[COMPONENT]
         shown = self.reflection.fitting(text, examples)
         if len(shown) < len(examples):
-            self.on_note(_FEWER)
+            self.on_note(Fact(FactKind.EXAMPLES_LEFT_OUT))
         messages = self.reflection.messages(text, shown)
         key = key_of("proposal", str(number), *(message.content for message in messages))
         try:

@@ -3,17 +3,25 @@
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
+
+from pydantic import TypeAdapter
 
 from localrag.batch.origin import Origin, changed
 from localrag.durable import replace_text
 from localrag.errors import BusyError, StorageError, UsageError, WorkspaceError
+from localrag.language import N_
 from localrag.locking import locked
-from localrag.optimize.types import Candidate, Outcome, Refused
+from localrag.optimize.types import Outcome
 from localrag.prompts.optimised import OptimisedPrompt, path_of
 from localrag.workspace import Workspace
+
+_Value = TypeVar("_Value")
+
+_OUTCOME = TypeAdapter(Outcome)
+_ORIGIN: TypeAdapter[Origin] = TypeAdapter(Origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,9 @@ class RunFolder:
             StorageError: the folder cannot be written.
         """
         busy = BusyError(
-            f"Another process is optimising {self.name!r}.", "Wait until it has finished."
+            N_("Another process is optimising {name!r}."),
+            N_("Wait until it has finished."),
+            name=self.name,
         )
         with ExitStack() as held:
             try:
@@ -74,14 +84,16 @@ class RunFolder:
                 self._require_same(origin)
                 if self.prompt_is_foreign:
                     raise UsageError(
-                        f"The prompt {self.name!r} was edited by hand after this run had made it.",
-                        "Choose another --name, or begin anew in its place with --restart.",
+                        N_("The prompt {name!r} was edited by hand after this run had made it."),
+                        N_("Choose another --name, or begin anew in its place with --restart."),
+                        name=self.name,
                     )
                 return
             elif self.prompt.exists():
                 raise UsageError(
-                    f"There is a prompt {self.name!r} already, and no run that goes on with it.",
-                    "Choose another --name, or replace it with --restart.",
+                    N_("There is a prompt {name!r} already, and no run that goes on with it."),
+                    N_("Choose another --name, or replace it with --restart."),
+                    name=self.name,
                 )
             replace_text(self._origin, json.dumps(origin, ensure_ascii=False, indent=1))
         except OSError as error:
@@ -94,7 +106,7 @@ class RunFolder:
             StorageError: the folder cannot be written.
         """
         try:
-            replace_text(self._report, json.dumps(asdict(outcome), ensure_ascii=False, indent=1))
+            replace_text(self._report, _OUTCOME.dump_json(outcome, indent=1).decode())
         except OSError as error:
             raise _unwritable(self.path, error) from error
 
@@ -104,15 +116,7 @@ class RunFolder:
         Raises:
             WorkspaceError: the report is damaged.
         """
-        value = _read(self._report)
-        if value is None:
-            return None
-        try:
-            value["candidates"] = [Candidate(**one) for one in value["candidates"]]
-            value["refused"] = Refused(**value["refused"])
-            return Outcome(**value)
-        except (LookupError, TypeError) as error:
-            raise _damaged(self._report) from error
+        return _read(self._report, _OUTCOME)
 
     def begun_with(self) -> Origin | None:
         """What it was begun with; None where there is no such run.
@@ -120,7 +124,7 @@ class RunFolder:
         Raises:
             WorkspaceError: that is damaged.
         """
-        return _read(self._origin)
+        return _read(self._origin, _ORIGIN)
 
     @property
     def prompt_is_foreign(self) -> bool:
@@ -149,8 +153,10 @@ class RunFolder:
     def _require_same(self, now: Origin) -> None:
         if changes := changed(self.begun_with() or {}, now):
             raise UsageError(
-                f"The run {self.name!r} was begun with something else: {changes}.",
-                "Choose another --name, or begin anew with --restart.",
+                N_("The run {name!r} was begun with something else: {changes}."),
+                N_("Choose another --name, or begin anew with --restart."),
+                name=self.name,
+                changes=changes,
             )
 
 
@@ -160,26 +166,23 @@ def runs(workspace: Workspace) -> list[str]:
     return sorted(path.parent.name for path in folder.glob("*/made_with.json"))
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path, kind: TypeAdapter[_Value]) -> _Value | None:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        return kind.validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise _damaged(path) from error
-    if not isinstance(value, dict):
-        raise _damaged(path)
-    return value
-
-
-def _damaged(path: Path) -> WorkspaceError:
-    return WorkspaceError(
-        f"{path} cannot be read.", "Restore it from a copy, or begin anew with --restart."
-    )
+        raise WorkspaceError(
+            N_("{path} cannot be read."),
+            N_("Restore it from a copy, or begin anew with --restart."),
+            path=path,
+        ) from error
 
 
 def _unwritable(path: Path, error: OSError) -> StorageError:
     return StorageError(
-        f"The folder {path} cannot be written ({error.strerror}).",
-        "Free space on the disk, or mend the permissions of the folder.",
+        N_("The folder {path} cannot be written ({problem})."),
+        N_("Free space on the disk, or mend the permissions of the folder."),
+        path=path,
+        problem=error.strerror,
     )

@@ -20,6 +20,7 @@ from localrag.batch.origin import Origin, weights
 from localrag.config import Config, MethodConfig
 from localrag.errors import UsageError
 from localrag.evaluation.types import Questions
+from localrag.facts import Fact, FactKind
 from localrag.inference.opening import server_of
 from localrag.methods.answering import MethodResources
 from localrag.methods.choices import mark
@@ -28,14 +29,13 @@ from localrag.optimize.folder import RunFolder
 from localrag.optimize.leakage import LeakageGuard
 from localrag.optimize.material import Material
 from localrag.optimize.reflection import Reflection
-from localrag.optimize.spending import Ended, Journal, Spending
+from localrag.optimize.spending import Ended, Outcomes, Spending
 from localrag.optimize.task import Shared, Task, weight, with_model
 from localrag.optimize.types import (
     Accepted,
     Begun,
     Leaked,
     Listener,
-    Note,
     Outcome,
     Plan,
     Progress,
@@ -49,10 +49,6 @@ METHOD = "statute-gepa"
 """The method whose query is optimised; others that write queries can follow the prompt as well."""
 
 _STOPPED = "stopped"
-_EDITED = (
-    "the prompt {name} was edited by hand meanwhile and is left as it is; what the run found is "
-    "shown by: localrag optimize show {name}"
-)
 _log = logging.getLogger(__name__)
 
 
@@ -102,7 +98,7 @@ def optimise(
         opened.enter_context(folder.held())
         origin = origin_of(workspace, corpus, config, plan, material.questions, material.seed)
         folder.begin(origin, restart=restart)
-        journal = opened.enter_context(Journal(folder.journal))
+        journal = opened.enter_context(Outcomes(folder.journal))
         writing = opened.enter_context(MethodResources(workspace, corpus, config))
         models = (config.chat.model, plan.reflection or config.chat.model)
         reflecting = writing
@@ -142,13 +138,13 @@ class _Run:
     folder: RunFolder
     plan: Plan
     material: Material
-    journal: Journal
+    journal: Outcomes
     writing: MethodResources
     reflecting: MethodResources
     on_event: Listener
     restart: bool
     outcome: Outcome | None = None
-    _notes: set[str] = field(default_factory=set)
+    _notes: set[Fact] = field(default_factory=set)
     _end: str = _STOPPED
 
     def __post_init__(self) -> None:
@@ -214,7 +210,7 @@ class _Run:
         )
         self.folder.write(self.outcome)
         if not self.restart and self.folder.prompt_is_foreign:
-            self._note(_EDITED.format(name=plan.name))
+            self._note(Fact(FactKind.PROMPT_KEPT, name=plan.name))
             return
         best = OptimisedPrompt(plan.name, adapter.candidates[self.outcome.best].text)
         prompt = replace(best, provenance=self._provenance(self.outcome, best.digest))
@@ -264,10 +260,10 @@ class _Run:
             )
         )
 
-    def _note(self, text: str) -> None:
-        if text not in self._notes:
-            self._notes.add(text)
-            self.on_event(Note(text))
+    def _note(self, note: Fact) -> None:
+        if note not in self._notes:
+            self._notes.add(note)
+            self.on_event(note)
 
 
 class _Log:

@@ -191,7 +191,7 @@ class Task:
         made = self._tried(toolkit, question)
         return replace(
             made,
-            notes=tuple(map(str, dict.fromkeys(toolkit.trace.events))),
+            notes=tuple(dict.fromkeys(toolkit.trace.events)),
             # One that was refused before it began counts too: else it would never end.
             calls=max(1, len(toolkit.trace.calls)),
             seconds=perf_counter() - since,

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from localrag.facts import Fact
+
 
 class Objective(StrEnum):
     """What a query is scored by, from 0 to 1.
@@ -69,7 +71,7 @@ class Rollout:
     found: Sequence[str] = ()
     missed: Mapping[str, int] = field(default_factory=dict)
     problem: str = ""
-    notes: Sequence[str] = ()
+    notes: Sequence[Fact] = ()
     calls: int = 0
     seconds: float = 0.0
 
@@ -212,17 +214,10 @@ class Leaked:
     wording: str
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something was left out, switched off or stood in for; told once."""
-
-    text: str
-
-
-Event = Begun | Progress | Accepted | Leaked | Note
+Event = Begun | Progress | Accepted | Leaked | Fact
 Listener = Callable[[Event], None]
 
 
 def ignore(event: Event) -> None:
-    """Be the listener that does not listen."""
+    """Listen to nothing."""
     del event

@@ -2,15 +2,18 @@
 
 import pytest
 
-from localrag.evaluation.answers import StageHits, cause_of_error
+from localrag.batch.rows import StageSummary
+from localrag.evaluation.answers import cause_of_error
 from localrag.evaluation.types import Cause, Gold
 
 GOLD = (Gold("599AC0000000001", "5"), Gold("599AC0000000001", "7"))
 RIGHT, SUB, WRONG = "599AC0000000001#5", "599AC0000000001#7.1", "599AC0000000001#6"
 
 
-def stages(*found: tuple[str, str, list[str]]) -> list[StageHits]:
-    return [StageHits(*one) for one in found]
+def stages(*found: tuple[str, str, list[str]]) -> list[StageSummary]:
+    return [
+        StageSummary(stage, subject, "", len(ids), tuple(ids), 0.0) for stage, subject, ids in found
+    ]
 
 
 @pytest.mark.parametrize(

@@ -458,6 +458,7 @@ def test_what_is_being_asked_is_told(bench: Bench) -> None:
 ANSWERED = json.dumps(
     {
         "row": 1,
+        "line": 1,
         "id": "q1",
         "question": question(1).query.text,
         "options": question(1).query.options,

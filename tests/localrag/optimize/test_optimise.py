@@ -12,13 +12,13 @@ from filelock import FileLock
 
 from localrag.config import Config
 from localrag.errors import BusyError, ModelUnusable, StorageError, UsageError, WorkspaceError
+from localrag.facts import Fact
 from localrag.optimize.optimise import optimise
 from localrag.optimize.types import (
     Accepted,
     Begun,
     Event,
     Leaked,
-    Note,
     Objective,
     Outcome,
     Plan,
@@ -65,8 +65,8 @@ def test_it_climbs_to_the_best_instruction(
     else:
         assert outcome.end == "calls"
         assert outcome.calls == plan.calls
-    assert {type(event) for event in events} >= {Begun, Progress, Accepted, Note}
-    assert any("BM25 stands in" in event.text for event in events if isinstance(event, Note))
+    assert {type(event) for event in events} >= {Begun, Progress, Accepted, Fact}
+    assert any("BM25 stands in" in str(event) for event in events if isinstance(event, Fact))
 
     saved = OptimisedPrompt.load(sample / "prompts", "toy")
     assert saved.text == best.text
@@ -227,7 +227,7 @@ def test_a_short_context_leaves_out_examples_and_says_so(
     toy().context = 4_200
     events: list[Event] = []
     assert run(plan, on_event=events.append).gain > 0.3
-    assert any("sees the first ones" in event.text for event in events if isinstance(event, Note))
+    assert any("sees the first ones" in str(event) for event in events if isinstance(event, Fact))
 
 
 def test_a_context_that_holds_no_query_scores_nothing_and_says_so(
@@ -242,7 +242,7 @@ def test_a_context_that_holds_no_query_scores_nothing_and_says_so(
     events: list[Event] = []
     with pytest.raises(ModelUnusable, match="does not fit"):
         run(plan, on_event=events.append)
-    assert any("does not fit" in event.text for event in events if isinstance(event, Note))
+    assert any("does not fit" in str(event) for event in events if isinstance(event, Fact))
 
 
 def test_it_does_not_go_on_with_other_settings(
@@ -298,8 +298,8 @@ def test_a_prompt_edited_while_the_run_goes_on_is_kept(
     def listener(event: Event) -> None:
         if isinstance(event, Accepted) and not texts:
             texts.append(edit(sample))
-        elif isinstance(event, Note):
-            notes.append(event.text)
+        elif isinstance(event, Fact):
+            notes.append(str(event))
 
     assert run(plan, on_event=listener).gain > 0.3
     assert OptimisedPrompt.load(sample / "prompts", "toy").text == texts[0]
@@ -432,7 +432,7 @@ def test_a_full_disk_is_told(
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("localrag.optimize.spending.os.fsync", full)
+    monkeypatch.setattr("localrag.journal.os.fsync", full)
     with pytest.raises(StorageError, match="No space left"):
         run(plan)
     monkeypatch.undo()

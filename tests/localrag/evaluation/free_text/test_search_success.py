@@ -2,9 +2,9 @@
 
 import pytest
 
+from localrag.batch.rows import StageSummary
 from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage, Triple
 from localrag.evaluation.answers import Answered
-from localrag.evaluation.answers import StageHits as Record
 from localrag.evaluation.searching import searches
 from localrag.evaluation.types import Question, Reading, Search
 from localrag.reading.types import Derivation, Stage, Step
@@ -14,6 +14,10 @@ K, D, M = Stage.KNOWLEDGE, Stage.DOCUMENTS, Stage.MODEL
 BORN = Triple("黒潮レン", "生年月日", ("1981年12月24日",))
 WORK = Triple("黒潮レン", "職業", ("映画監督", "画家"))
 QUESTION = Question("q", Query("?"), "", derivation=(BORN, WORK))
+
+
+def record(stage: str, subject: str, passages: tuple[str, ...]) -> StageSummary:
+    return StageSummary(stage, subject, "", len(passages), passages, 0.0)
 
 
 def passage(id_: str, text: str, triple: Triple | None = None, header: str = "") -> Passage:
@@ -37,12 +41,12 @@ def step(predicate: str = "生年月日", found: Triple | None = None, *tried: S
     return Step("?", "黒潮レン", predicate, found, tried[-1] if found else None, 0, tried)
 
 
-def outcome(one: Step, *records: Record) -> tuple[tuple[Search, ...], int]:
+def outcome(one: Step, *records: StageSummary) -> tuple[tuple[Search, ...], int]:
     return searches(Answered("", Derivation((one,)), records), QUESTION, SAID.get)
 
 
-def evidence(*ids: str) -> Record:
-    return Record("evidence", "query 1", ids)
+def evidence(*ids: str) -> StageSummary:
+    return record("evidence", "query 1", ids)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +75,7 @@ def test_every_stage_that_was_asked_counts_by_itself() -> None:
     success, unsought = outcome(said, evidence("work"), evidence("titled"))
     assert success == (Search(K, False, Reading.NOT_FOUND), Search(D, True, Reading.RIGHT))
     assert unsought == 1
-    nothing = Record("evidence", "query 1", ())
+    nothing = record("evidence", "query 1", ())
     assert outcome(step("生年月日", None, K), nothing)[0] == (Search(K, False, Reading.NOT_FOUND),)
     wrong = step("生年月日", Triple("黒潮レン", "生年月日", ("1970年",)), K)
     assert outcome(wrong, evidence("born"))[0] == (Search(K, True, Reading.WRONG),)
@@ -79,7 +83,7 @@ def test_every_stage_that_was_asked_counts_by_itself() -> None:
 
 def test_what_searches_nothing_is_left_out() -> None:
     assert outcome(step("生年月日", BORN, M), evidence()) == ((), 1)
-    assert outcome(step("生年月日", BORN, K), Record("analysis", "", ("born",))) == ((), 1)
+    assert outcome(step("生年月日", BORN, K), record("analysis", "", ("born",))) == ((), 1)
 
 
 def test_a_query_is_for_the_likest_triple_of_its_subject() -> None:
@@ -96,9 +100,9 @@ def test_queries_for_no_gold_triple_are_left_out() -> None:
 
 
 def test_only_what_was_read_for_the_query_counts() -> None:
-    other = Record("evidence", "query 2", ("born",))
+    other = record("evidence", "query 2", ("born",))
     ranked, read = (
-        Record(name, "query 1", (hit,)) for name, hit in (("lexical", "born"), ("rerank", "work"))
+        record(name, "query 1", (hit,)) for name, hit in (("lexical", "born"), ("rerank", "work"))
     )
     one = step("生年月日", None, K)
     assert not outcome(one, other, evidence("work"))[0][0].found
