@@ -151,6 +151,7 @@ def _store(workspace: Workspace, name: str) -> str:
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:
+    from localrag.inference.failures import as_ours
     from localrag_models.store import ModelStore
 
     store = ModelStore(workspace.models)
@@ -158,7 +159,7 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(
             f"model {model.name}", Health.GOOD, f"{model.kind}, {model.size / 1e9:.1f} GB"
         )
-    for problem in store.problems().values():
+    for problem in map(as_ours, store.problems().values()):
         yield Finding("model", Health.BROKEN, problem.cause, problem.cure)
 
 

@@ -16,9 +16,11 @@ Exit code 0 is success and 1 an error nobody foresaw (a bug). `ask` and `search`
 and found nothing leave with 3 as well, and an interrupt (Ctrl-C) leaves with 130.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from localrag.language import _
+from localrag_indexes.errors import IndexingError
 
 
 class LocalragError(Exception):
@@ -49,11 +51,20 @@ class LocalragError(Exception):
         return self._in_words(self.args[1])
 
     def _in_words(self, message: str) -> str:
-        # Text without fields can hold braces of its own.
-        return _(message).format_map(self.fields) if self.fields else _(message)
+        return _in_words(message, self.fields)
 
     def __str__(self) -> str:
         return f"{self.cause} {self.cure}".strip()
+
+
+def _in_words(message: str, fields: Mapping[str, object]) -> str:
+    """A message with its fields; what an index fails with is told in the language in use, too."""
+    told = {
+        name: _in_words(value.args[0], value.fields) if isinstance(value, IndexingError) else value
+        for name, value in fields.items()
+    }
+    # Text without fields can hold braces of its own.
+    return _(message).format_map(told) if told else _(message)
 
 
 class UsageError(LocalragError):

@@ -7,51 +7,69 @@ IndexingError          an index cannot be built or used
 ├── IndexVersionError  it was written by another version, or with another analyzer or model
 ├── IndexTooLarge      building it, or loading it, takes more memory than there is
 └── PackageMissing     a package that this kind of index needs is not installed
+
+The words of an error are a message in English with the names of its `fields` in braces, so that the
+program above can show it in another language and say what to do about it.
 """
 
 from pathlib import Path
 
 
+def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
+    """Mark a message that a program above may translate."""
+    return message
+
+
 class IndexingError(Exception):
-    """An index cannot be built or used."""
+    """An index cannot be built or used.
+
+    Args:
+        cause: what went wrong, a clause; a message marked with `N_`.
+        fields: the values that it names.
+    """
+
+    def __init__(self, cause: str, /, **fields: object) -> None:
+        super().__init__(cause)
+        self.fields = fields
+
+    def __str__(self) -> str:
+        return str(self.args[0]).format_map(self.fields)
 
 
 class IndexNotWritten(IndexingError):  # noqa: N818 - the name says the state
-    """The files of an index cannot be written.
+    """The files of an index cannot be written."""
 
-    Attributes:
-        folder: where they were to go.
-    """
-
-    def __init__(self, folder: Path, problem: str) -> None:
-        super().__init__(f"the index in {folder} cannot be written ({problem}): is the disk full?")
-        self.folder = folder
+    def __init__(self, folder: Path, why: object) -> None:
+        cause = N_("the index in {folder} cannot be written ({why}): is the disk full?")
+        super().__init__(cause, folder=folder, why=why)
 
 
 class IndexMissing(IndexingError):  # noqa: N818 - the name says the state
-    """There is no index in the folder.
-
-    Attributes:
-        folder: where it was looked for.
-    """
+    """There is no index in the folder."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(f"there is no index in {folder}: build it first")
-        self.folder = folder
+        super().__init__(N_("there is no index in {folder}"), folder=folder)
 
 
 class IndexDamaged(IndexingError):  # noqa: N818 - the name says the state
     """A file of the index is missing, cut short or changed.
 
+    Args:
+        file: the file at fault.
+        cause: a message that names {file}.
+        fields: what else it names.
+
     Attributes:
         file: the file at fault.
-        problem: what is wrong with it.
     """
 
-    def __init__(self, file: Path, problem: str) -> None:
-        super().__init__(f"index file {file} is damaged ({problem}): build the index again")
+    def __init__(self, file: Path, cause: str, /, **fields: object) -> None:
+        super().__init__(cause, file=file, **fields)
         self.file = file
-        self.problem = problem
+
+
+UNREADABLE = N_("index file {file} cannot be read ({why})")
+CHANGED = N_("the content of index file {file} has changed")
 
 
 class IndexVersionError(IndexingError):
@@ -65,8 +83,11 @@ class IndexVersionError(IndexingError):
 
     def __init__(self, folder: Path, what: str, found: object, expected: object) -> None:
         super().__init__(
-            f"the index in {folder} has {what} {found!r}, this version works with {expected!r}: "
-            "build the index again"
+            N_("the index in {folder} has {what} {found!r}, this version works with {expected!r}"),
+            folder=folder,
+            what=what,
+            found=found,
+            expected=expected,
         )
         self.what = what
         self.found = found
@@ -76,18 +97,20 @@ class IndexVersionError(IndexingError):
 class IndexTooLarge(IndexingError):  # noqa: N818 - the name says the state
     """Building the index, or loading it, takes more memory than there is.
 
-    Attributes:
+    Args:
         needed: bytes it takes.
         free: bytes there are.
     """
 
     def __init__(self, needed: int, free: int) -> None:
         super().__init__(
-            f"the index takes {needed / 1e6:,.0f} MB of memory, and {free / 1e6:,.0f} MB are free: "
-            "close other programs, or use a model with shorter vectors"
+            N_(
+                "the index takes {needed:,.0f} MB of memory, and {free:,.0f} MB are free: close "
+                "other programs, or use a model with shorter vectors"
+            ),
+            needed=needed / 1e6,
+            free=free / 1e6,
         )
-        self.needed = needed
-        self.free = free
 
 
 class PackageMissing(IndexingError):  # noqa: N818 - the name says the state
@@ -95,10 +118,8 @@ class PackageMissing(IndexingError):  # noqa: N818 - the name says the state
 
     Attributes:
         package: its name.
-        cure: the command that installs it.
     """
 
-    def __init__(self, package: str, extra: str) -> None:
+    def __init__(self, package: str) -> None:
+        super().__init__(N_("{package} is not installed."), package=package)
         self.package = package
-        self.cure = f"pip install 'localrag[{extra}]'"
-        super().__init__(f"{package} is not installed: {self.cure}")

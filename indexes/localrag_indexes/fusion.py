@@ -1,9 +1,16 @@
-"""Fusing the rankings of several searches into one."""
+"""What searches answer with, and fusing the rankings of several into one."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
+
+
+class Scored(NamedTuple):
+    """The key of an entry and its score; higher is better, comparable within one answer only."""
+
+    key: int
+    score: float
 
 
 def reciprocal_rank_fusion(

@@ -10,7 +10,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from localrag_indexes.errors import IndexDamaged, IndexMissing, IndexVersionError
+from localrag_indexes.errors import (
+    CHANGED,
+    N_,
+    UNREADABLE,
+    IndexDamaged,
+    IndexMissing,
+    IndexVersionError,
+)
 
 FORMAT = 1
 """Raised whenever an index of the version before can no longer be read."""
@@ -73,9 +80,11 @@ class Manifest:
         except (FileNotFoundError, NotADirectoryError):
             raise IndexMissing(folder) from None
         except OSError as error:
-            raise IndexDamaged(path, str(error.strerror)) from error
+            raise IndexDamaged(path, UNREADABLE, why=error.strerror) from error
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise IndexDamaged(path, f"not a manifest: {error}") from error
+            raise IndexDamaged(
+                path, N_("index file {file} is no manifest ({why})"), why=error
+            ) from error
 
     def verify(self, folder: Path, *, deep: bool = False) -> None:
         """Check that the files are those the index was completed with.
@@ -94,13 +103,18 @@ class Manifest:
                 size = path.stat().st_size
                 changed = deep and size == record.size and _sha256(path) != record.sha256
             except FileNotFoundError:
-                raise IndexDamaged(path, "missing") from None
+                raise IndexDamaged(path, N_("index file {file} is missing")) from None
             except OSError as error:
-                raise IndexDamaged(path, str(error.strerror)) from error
+                raise IndexDamaged(path, UNREADABLE, why=error.strerror) from error
             if size != record.size:
-                raise IndexDamaged(path, f"{size} bytes instead of {record.size}")
+                raise IndexDamaged(
+                    path,
+                    N_("index file {file} has {size} bytes instead of {expected}"),
+                    size=size,
+                    expected=record.size,
+                )
             if changed:
-                raise IndexDamaged(path, "its content has changed")
+                raise IndexDamaged(path, CHANGED)
 
 
 def describe_files(folder: Path) -> dict[str, FileRecord]:

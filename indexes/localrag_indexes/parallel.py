@@ -13,7 +13,7 @@ from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from localrag_indexes.errors import IndexingError
+from localrag_indexes.errors import N_, IndexingError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -55,8 +55,10 @@ def map_stream(
             yield item, future.result()
     except BrokenProcessPool as error:
         raise IndexingError(
-            "a worker process was killed, most likely because memory ran out: "
-            "use fewer workers, or free some memory"
+            N_(
+                "a worker process was killed, most likely because memory ran out: "
+                "use fewer workers, or free some memory"
+            )
         ) from error
     finally:
         # The pool would wait for every worker, for ever if one was killed with a lock in its hand

@@ -39,7 +39,7 @@ def shown_draft(model: str = "") -> "Iterator[Watch]":
     from rich.text import Text
 
     from localrag.cli.wording import duration
-    from localrag_models.store.landing import gigabytes
+    from localrag_models.files import gigabytes
 
     class Shown(Watch):
         """Drawn anew several times a second, so that the clock goes on whatever happens."""

@@ -12,7 +12,7 @@ from localrag.cli.meter import Meter
 from localrag.cli.session import Json
 from localrag.cli.terminal import emit, say, tell
 from localrag.cli.verbs import verb, verbs
-from localrag.errors import UsageError
+from localrag.errors import LocalragError, UsageError
 from localrag.progress import BYTES, Phase, Stopwatch
 from localrag.session import Session
 
@@ -65,7 +65,7 @@ def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
         watch = Stopwatch(meter.update)
         yield (
             ModelStore(session.workspace.require().models),
-            lambda step, done, total: watch(Phase(step, BYTES), done, total),
+            lambda step, about, done, total: watch(Phase(step, BYTES, about), done, total),
         )
 
 
@@ -219,18 +219,19 @@ def verify(
     A model that is damaged or missing does not keep the others from being checked.
     """
     from localrag.cli.render_models import print_verified
+    from localrag.inference.failures import as_ours
     from localrag_models.errors import ModelError
     from localrag_models.store import InstalledModel
 
-    found: dict[str, InstalledModel | ModelError] = {}
+    found: dict[str, InstalledModel | LocalragError] = {}
     with _work(context.obj) as (store, on_progress):
         for name in names or store.names():
             try:
                 found[name] = store.verify(name, on_progress)
             except ModelError as problem:
-                found[name] = problem
+                found[name] = as_ours(problem)
     print_verified(found, as_json=as_json)
-    if any(isinstance(model, ModelError) for model in found.values()):
+    if any(isinstance(model, LocalragError) for model in found.values()):
         raise typer.Exit(8)
 
 
@@ -262,7 +263,7 @@ def export(
 
     The file is a plain tar archive with the model, its licence and the hash of every file.
     """
-    from localrag_models.store.landing import writing
+    from localrag_models.files import writing
 
     with _work(context.obj) as (store, on_progress):
         with writing(archive):
@@ -307,7 +308,7 @@ def _pull_with_server(
         runtime.pull_model(
             name,
             _address(session, server, runtime),
-            lambda step, done, total: watch(Phase(step, BYTES), done, total),
+            lambda step, about, done, total: watch(Phase(step, BYTES, about), done, total),
         )
     if as_json:
         emit({"name": model})

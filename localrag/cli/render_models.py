@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from localrag.cli.terminal import emit, failure, say, table, tell
 from localrag.cli.wording import counted
+from localrag.errors import LocalragError
+from localrag.inference.failures import as_ours
 from localrag_models.catalogue import CatalogueEntry, catalogue
-from localrag_models.errors import ModelError
+from localrag_models.files import gigabytes
 from localrag_models.store import InstalledModel, ModelStore
-from localrag_models.store.landing import gigabytes
 
 if TYPE_CHECKING:
     from localrag_models.backends.ollama import OllamaModel
@@ -25,7 +26,7 @@ class Overview:
 
     installed: tuple[InstalledModel, ...]
     available: tuple[CatalogueEntry, ...]
-    problems: tuple[ModelError, ...]
+    problems: tuple[LocalragError, ...]
     unfinished: dict[str, int]
     used: dict[str, str]
 
@@ -37,7 +38,7 @@ class Overview:
         return cls(
             installed,
             tuple(entry for entry in catalogue().values() if entry.name not in names),
-            tuple(store.problems().values()),
+            tuple(map(as_ours, store.problems().values())),
             store.unfinished(),
             used,
         )
@@ -124,13 +125,13 @@ def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: boo
     say((f'{key} = "{model.name}"', "bold"), indent=2)
 
 
-def print_verified(found: Mapping[str, InstalledModel | ModelError], *, as_json: bool) -> None:
+def print_verified(found: Mapping[str, InstalledModel | LocalragError], *, as_json: bool) -> None:
     """Print what reading models through has shown, a line for each name."""
     if as_json:
         emit([_verified_as_json(name, model) for name, model in found.items()])
         return
     for name, model in found.items():
-        if isinstance(model, ModelError):
+        if isinstance(model, LocalragError):
             failure(model.cause, model.cure)
         else:
             files = counted(len(model.manifest.files), "file")
@@ -186,8 +187,8 @@ def model_as_json(model: InstalledModel) -> dict[str, Any]:
     }
 
 
-def _verified_as_json(name: str, model: InstalledModel | ModelError) -> dict[str, Any]:
-    if isinstance(model, ModelError):
+def _verified_as_json(name: str, model: InstalledModel | LocalragError) -> dict[str, Any]:
+    if isinstance(model, LocalragError):
         problem = {"cause": model.cause, "cure": model.cure}
         return {"name": name, "id": None, "bytes": None, "problem": problem}
     return {"name": name, "id": model.id, "bytes": model.size, "problem": None}

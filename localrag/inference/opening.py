@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 from localrag.config import ChatConfig, Config, EmbeddingConfig
 from localrag.errors import ModelUnusable
 from localrag.inference.failures import named
-from localrag_models.errors import BackendMissing, ModelMissing, WrongKind
+from localrag.language import N_
+from localrag_models.errors import BackendMissing, Cure, ModelMissing, WrongKind
 from localrag_models.runtimes import BY_FORMAT, ModelSpec, Runtime, named_runtime
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ OFF = "off"
 
 _SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
 """The setting that names the model of each kind."""
-
-_EXTRAS = {"llama_cpp": "llama-cpp", "sentence_transformers": "sentence-transformers"}
-"""The extra that brings the package of a runtime."""
 
 
 class HasModels(Protocol):
@@ -210,17 +208,22 @@ def _found(
         runtime, in_runtime = found
         if not in_runtime:
             raise ModelMissing(
-                f"The settings name the model {name!r}, with no name after the colon.",
-                f"Write it as {name}NAME.",
+                N_("The settings name the model {name!r}, with no name after the colon."),
+                N_("Write it as {name}NAME."),
+                name=name,
             )
         runtime.demand(kind)
         if runtime.address is not None:
             server = server or runtime.address
             if not server:
                 raise ModelMissing(
-                    f"The settings name the model {name!r}, but no server.",
-                    f"Set {setting.partition('.')[0]}.server to the address of the server, "
-                    "for example http://127.0.0.1:8080/v1.",
+                    N_("The settings name the model {name!r}, but no server."),
+                    N_(
+                        "Set {section}.server to the address of the server, for example "
+                        "http://127.0.0.1:8080/v1."
+                    ),
+                    name=name,
+                    section=setting.partition(".")[0],
                 )
         return runtime, ModelSpec(
             name=in_runtime, server=server, threads=threads, gpu_layers=gpu_layers
@@ -243,13 +246,19 @@ def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "Ins
     model = ModelStore(workspace.models).find(name)
     if model.kind != kind:
         raise WrongKind(
-            f"{setting} = {name!r} names a model of kind {model.kind}, not {kind}.",
-            "See what is installed: localrag models list",
+            N_("{setting} = {name!r} names a model of kind {found}, not {wanted}."),
+            Cure.SEE_INSTALLED,
+            setting=setting,
+            name=name,
+            found=model.kind,
+            wanted=kind,
         )
     runtime = BY_FORMAT[model.format]
     if not runtime.installed:
         raise BackendMissing(
-            f"The model {name!r} needs {runtime.package}, which is not installed.",
-            f"pip install 'localrag[{_EXTRAS[runtime.package]}]'",
+            N_("The model {name!r} needs {package}, which is not installed."),
+            Cure.INSTALL_PACKAGE,
+            name=name,
+            package=runtime.package,
         )
     return model

@@ -25,7 +25,7 @@ from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError, PackageMissing
 from localrag_indexes.generations import new_generation, sweep
-from localrag_models.errors import BackendMissing
+from localrag_models.errors import BackendMissing, Cure
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Embedder
@@ -251,7 +251,7 @@ def _package_named() -> Iterator[None]:
     try:
         yield
     except PackageMissing as error:
-        raise BackendMissing(f"{error.package} is not installed.", error.cure) from error
+        raise BackendMissing(error.args[0], Cure.INSTALL_PACKAGE, **error.fields) from error
 
 
 def _entries(store: CorpusStore) -> Iterator[bm25.Entry]:

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localrag_indexes.analysis import Analyzer, Token
+from localrag_indexes.analysis.analyzer import ENGLISH
 from localrag_indexes.analysis.japanese import morphemes
-from localrag_indexes.analysis.stopwords import ENGLISH
 
 _INFLECTION = re.compile("(?<=[一-鿿々])[ぁ-ゖ]+")
 _NUMBER = re.compile(r"[0-9.,]+")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from localrag_indexes.analysis import Analyzer
+from localrag_indexes.analysis.analyzer import ENGLISH
 from localrag_indexes.analysis.japanese import morphemes
 from localrag_indexes.analysis.normalize import letters_of, normalize
-from localrag_indexes.analysis.stopwords import ENGLISH
 
 _QUOTED = re.compile(r"[「『]([^「」『』]{1,80})[」』]|[\"“]([^\"“”]{2,80})[\"”]")
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,}(?:・[ァ-ヺー]{2,})*")

@@ -11,9 +11,8 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.reading.watching import UNWATCHED, Drafting, Watch
 from localrag.retrieval.model import ModelCall
-from localrag_models.chat import ChatModel, ChatRequest, Finish, Message, Reply
+from localrag_models.chat import ChatModel, ChatRequest, Finish, Message, Reply, generate
 from localrag_models.errors import ReplyInvalid
-from localrag_models.structured import generate
 
 _SECOND_TEMPERATURE = 0.7
 

@@ -120,7 +120,7 @@ def open_dense(
         vectors = VectorIndex.open(folder, model=wanted)
     except PackageMissing as error:
         raise IndexUnusable(
-            f"Search by meaning needs the package {error.package}.", error.cure
+            f"Search by meaning needs the package {error.package}.", "pip install 'localrag[dense]'"
         ) from error
     except IndexVersionError as error:
         if not config.embedding.model and switch != "on":

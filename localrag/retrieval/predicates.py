@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from localrag_indexes.analysis.analyzer import JAPANESE
 from localrag_indexes.analysis.japanese import segment
 from localrag_indexes.analysis.normalize import normalize
-from localrag_indexes.analysis.stopwords import JAPANESE
 
 SAID = 0.5
 """How alike a word and a predicate must be for the one to speak of the other."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from localrag_models.embedding import Prefixes
-from localrag_models.errors import ModelMissing
+from localrag_models.errors import N_, Cure, ModelMissing
 from localrag_models.store.manifest import Format, Kind, ModelName, ModelPath, Sampling
 
 _FILE = Path(__file__).with_name("catalogue.toml")
@@ -73,8 +73,7 @@ def entry(name: str) -> CatalogueEntry:
     if name in catalogue():
         return catalogue()[name]
     near = difflib.get_close_matches(name.lower(), catalogue(), n=1, cutoff=0.5)
-    raise ModelMissing(
-        f"The catalogue has no model {name!r}.",
-        (f"Did you mean {near[0]}? " if near else "")
-        + "localrag models list shows what it has; OWNER/REPOSITORY/FILE.gguf names any other.",
-    )
+    cause = N_("The catalogue has no model {name!r}.")
+    if near:
+        raise ModelMissing(cause, Cure.NEAREST_TO_PULL, name=name, near=near[0])
+    raise ModelMissing(cause, Cure.OTHERS_TO_PULL, name=name)

@@ -5,11 +5,17 @@ each one against every promise below.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from localrag_models.errors import N_, ReplyInvalid
+from localrag_models.schema import check_bounds
+
+Shape = TypeVar("Shape", bound=BaseModel)
 Role = Literal["system", "user", "assistant"]
 
 
@@ -237,3 +243,149 @@ class ChatModel(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
+
+
+def generate(
+    model: ChatModel,
+    request: ChatRequest,
+    shape: type[Shape],
+    on_text: Callable[[str], None] = ignore,
+    cancelled: Callable[[], bool] = never,
+    on_read: Callable[[int, int], None] = overlook,
+) -> tuple[Shape, Reply]:
+    """Have a model fill in an object.
+
+    Args:
+        model: what answers.
+        request: what is asked; its schema is taken from `shape`.
+        shape: bounds every string and list it holds.
+        on_text: called with each piece of the JSON text as it comes.
+        cancelled: as in `ChatModel.chat`.
+        on_read: as in `ChatModel.chat`.
+
+    Returns:
+        The object, and the reply it was read from.
+
+    Raises:
+        SchemaUnsupported: `shape` cannot be enforced; nothing was generated.
+        ReplyInvalid: the reply was cut short, cancelled, or does not fit.
+        ModelError: as `ChatModel.chat` says.
+    """
+    schema = shape.model_json_schema()
+    check_bounds(schema)
+    reply = model.chat(replace(request, schema=schema), on_text, cancelled, on_read)
+    if reply.finish is Finish.CANCELLED:
+        raise ReplyInvalid(N_("The reply of {model} was cancelled."), reply=reply, model=model.id)
+    if reply.finish is Finish.LENGTH:
+        raise ReplyInvalid(
+            N_("The reply of {model} was cut short after {n:,} tokens."),
+            N_("Allow more tokens, or ask for less."),
+            reply=reply,
+            model=model.id,
+            n=request.max_tokens,
+        )
+    try:
+        return shape.model_validate_json(reply.text), reply
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ReplyInvalid(
+            N_("The reply of {model} is no {shape}: {why} ({place})."),
+            N_("Ask again, or choose a larger model."),
+            reply=reply,
+            model=model.id,
+            shape=shape.__name__,
+            why=first["msg"],
+            place=".".join(map(str, first["loc"])) or "$",
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A token that a reply may begin with.
+
+    Attributes:
+        text: its bytes, perhaps a part of a character.
+        logarithm: of its probability.
+    """
+
+    text: bytes
+    logarithm: float
+
+
+class Options:
+    """The words that a model may answer with.
+
+    Args:
+        words: at least two, different beyond their case, none empty, each without a blank.
+
+    Raises:
+        ValueError: they are no such words.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        spelled = [word.encode(errors="replace").lower() for word in words]
+        if len(spelled) < 2 or len(set(spelled)) < len(spelled):
+            raise ValueError(f"not at least two different options: {list(words)}")
+        if any(len(word.split()) != 1 or word != word.strip() for word in words):
+            raise ValueError(f"an option is a word without a blank: {list(words)}")
+        self.words = tuple(words)
+        self._spelled = spelled
+
+    def begun_by(self, token: bytes) -> list[str]:
+        """The options that a reply beginning with this token can be."""
+        said = token.lstrip().lower()
+        return [
+            word
+            for word, spelled in zip(self.words, self._spelled, strict=True)
+            if said and (spelled.startswith(said) or _ends_after(said, spelled))
+        ]
+
+    def weighed(
+        self, candidates: Iterable[Candidate], model: str, usage: Usage, seconds: float
+    ) -> Choice:
+        """What the likeliest tokens of a model say of the options.
+
+        Args:
+            candidates: tokens that a reply may begin with, likeliest first.
+            model: its id, for messages.
+            usage: of the call.
+            seconds: that the call took.
+
+        Raises:
+            ReplyInvalid: none of the tokens begins an option, or most that do begin several.
+        """
+        likeliest = b""
+        weights = dict.fromkeys(self.words, 0.0)
+        shared = 0.0
+        for candidate in candidates:
+            likeliest = likeliest or candidate.text
+            begun = self.begun_by(candidate.text)
+            if len(begun) == 1:
+                weights[begun[0]] += math.exp(candidate.logarithm)
+            elif begun:
+                shared += math.exp(candidate.logarithm)
+        covered = sum(weights.values())
+        if covered <= shared:
+            cause = N_("{model} would begin its reply with {said!r}, which is none of {options}.")
+            if shared:
+                cause = N_(
+                    "{model} would begin its reply with {said!r}, which may be several of "
+                    "{options}."
+                )
+            said = likeliest.decode(errors="replace")
+            raise ReplyInvalid(
+                cause,
+                N_("Offer words that begin differently, or ask a larger model."),
+                reply=Reply(said, usage, Finish.LENGTH, seconds),
+                model=model,
+                said=said,
+                options=", ".join(map(repr, self.words)),
+            )
+        shares: Mapping[str, float] = {word: weights[word] / covered for word in self.words}
+        return Choice(shares, min(covered, 1.0), usage, seconds)
+
+
+def _ends_after(said: bytes, word: bytes) -> bool:
+    """Whether a token is the whole word and what cannot go on with it ("yes,", "はい。")."""
+    rest = said.removeprefix(word).decode(errors="replace")
+    return said.startswith(word) and not (rest[:1].isalnum() or rest[:1] == "\ufffd")

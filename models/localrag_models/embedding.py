@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from localrag_models.closing import Closing
-from localrag_models.errors import ModelDamaged
-from localrag_models.windows import divide, shorten_front, split, well_formed
+from localrag_models.errors import N_, Cure, ModelDamaged
+from localrag_models.windows import Closing, divide, shorten_front, split, well_formed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,7 +179,7 @@ class WindowedEmbedder(Closing):
 
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(lengths) & (lengths > 0)).all():
-            cause = f"{self.id} gave a vector of zeros, or of no numbers at all."
-            raise ModelDamaged(cause, "Check its files: localrag models verify.")
+            cause = N_("{model} gave a vector of zeros, or of no numbers at all.")
+            raise ModelDamaged(cause, Cure.CHECK_FILES, model=self.id)
         unit: Vectors = vectors / lengths
         return unit

@@ -19,20 +19,71 @@ ModelError                   a model cannot be used, or did not do what was aske
     ├── ServerTimeout        no answer in time
     ├── ServerBroke          the connection ended in the middle of a reply
     └── ServerBusy           overloaded, or an error of its own (429, 5xx)
+
+The words of an error are messages in English with the names of its `fields` in braces, so that the
+program above can show them in another language, and put cures of its own in the place of `Cure`.
 """
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from localrag_models.chat import Reply
 
 
+def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
+    """Mark a message that a program above may translate."""
+    return message
+
+
+class Cure(StrEnum):
+    """Cures for which the program above has a command or a setting, and words of its own."""
+
+    ACCEPT_TERMS = "Accept them at {page}, and give a token that may read it."
+    ADD_FILE = "Install it, then remove the file."
+    ANOTHER_HUB = "Try again later, or from another hub."
+    CARRY = "Check the network and try again: what has come is kept."
+    CHECK_FILES = "Check the files of the model."
+    CHECK_REPOSITORY = (
+        "Check the name; if it is gated, accept its terms at {page} and give a token."
+    )
+    CONTEXT_OF_SERVER = "Give the server a larger context, or say what it really has."
+    COPY = "Copy the file instead of linking it."
+    EXPORT = "Export the model on the other machine first."
+    FREE_SPACE = "Free some space, or use another disk."
+    GET = "Get it from a hub."
+    GET_AGAIN = "Get the model again."
+    HUB_ADDRESS = "Check the address of the hub."
+    INSTALL_PACKAGE = "Install the package {package}."
+    KNOWN_NAME = "Choose a model by a name that the server knows."
+    LESS_MEMORY = "Use a smaller model, or a smaller context."
+    LESS_TEXT = "Use fewer or shorter passages, a shorter reply, or a larger context."
+    MORE_TIME = "Allow it more time, or see what the server is busy with."
+    NAME_FOR_NEW = "Give the new one another name, or remove what is there."
+    NAME_LETTERS = "Choose up to 64 letters and digits, with '.', '-' and '_' inside."
+    NEAREST = "Did you mean {near}?"
+    NEAREST_TO_PULL = "The nearest name in the catalogue is {near}."
+    ONLINE = "Take it out of the environment."
+    OTHERS_TO_PULL = "See what is in the catalogue, or name a file of a repository."
+    PULL_AGAIN = "Try the pull of {model} again."
+    REMOVE = "If it is not needed, remove it."
+    REPLACE = "Remove it, then get it again."
+    SEE_INSTALLED = "See which models are installed."
+    SERVED_NAME = "Choose one that it has, such as {first}."
+    SERVER_ADDRESS = "Write it as http://HOST:PORT."
+    SMALLER_CONTEXT = "Ask for a context of at most {available} tokens."
+    START_SERVER = "Start the server, or name the address of another."
+    ENTER_AGAIN = "Copy the token once more."
+
+
 class ModelError(Exception):
     """A model cannot be used, or did not do what was asked.
 
     Args:
-        cause: what went wrong, one sentence, naming the model, file or server.
-        cure: what to do about it, ideally a command to copy; empty where nothing can be advised.
+        cause: what went wrong, one sentence that names the model, file or server; a message marked
+            with `N_`, with the names of `fields` in braces.
+        cure: what to do about it; a message likewise, empty where nothing can be advised.
+        fields: the values that both name.
 
     Attributes:
         transient: whether the same call can succeed when repeated a little later.
@@ -40,10 +91,22 @@ class ModelError(Exception):
 
     transient: ClassVar[bool] = False
 
-    def __init__(self, cause: str, cure: str = "") -> None:
-        super().__init__(cause)
-        self.cause = cause
-        self.cure = cure
+    def __init__(self, cause: str, cure: str = "", /, **fields: object) -> None:
+        super().__init__(cause, cure)
+        self.fields = fields
+
+    @property
+    def cause(self) -> str:
+        """What went wrong, in English."""
+        return self._in_words(self.args[0])
+
+    @property
+    def cure(self) -> str:
+        """What to do about it, in English."""
+        return self._in_words(self.args[1])
+
+    def _in_words(self, message: str) -> str:
+        return message.format_map(self.fields) if self.fields else str(message)
 
     def __str__(self) -> str:
         return f"{self.cause} {self.cure}".strip()
@@ -73,8 +136,10 @@ class ContextExceeded(ModelError):  # noqa: N818
         available: tokens there are.
     """
 
-    def __init__(self, cause: str, cure: str = "", *, needed: int, available: int) -> None:
-        super().__init__(cause, cure)
+    def __init__(
+        self, cause: str, cure: str = "", /, *, needed: int, available: int, **fields: object
+    ) -> None:
+        super().__init__(cause, cure, needed=needed, available=available, **fields)
         self.needed = needed
         self.available = available
 
@@ -90,8 +155,8 @@ class ReplyInvalid(ModelError):  # noqa: N818
         reply: the reply as far as it came.
     """
 
-    def __init__(self, cause: str, cure: str = "", *, reply: "Reply") -> None:
-        super().__init__(cause, cure)
+    def __init__(self, cause: str, cure: str = "", /, *, reply: "Reply", **fields: object) -> None:
+        super().__init__(cause, cure, **fields)
         self.reply = reply
 
 

@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from localrag_models.errors import ModelDamaged, ModelMissing, WrongKind
-from localrag_models.regular import require_regular
+from localrag_models.errors import N_, Cure, ModelDamaged, ModelMissing, WrongKind
+from localrag_models.files import require_regular
 
 Kind = Literal["chat", "embedder", "reranker", "other"]
 Scalar = int | float | bool | str
@@ -146,15 +146,17 @@ def read_header(path: Path) -> Header:
         ModelDamaged: cut short, or its header contradicts itself.
     """
     try:
-        require_regular(path, "Name a .gguf file.")
+        require_regular(path, N_("Name a .gguf file."))
         with path.open("rb") as file:
             return _Reader(path, file).header()
     except FileNotFoundError:
         raise ModelMissing(
-            f"There is no model file {path}.", "`localrag models list` shows the models at hand."
+            N_("There is no model file {path}."), Cure.SEE_INSTALLED, path=path
         ) from None
     except OSError as error:
-        raise ModelMissing(f"{path} cannot be read: {error.strerror}.") from error
+        raise ModelMissing(
+            N_("{path} cannot be read: {why}."), path=path, why=error.strerror
+        ) from error
 
 
 class _Reader:
@@ -167,14 +169,20 @@ class _Reader:
 
     def header(self) -> Header:
         if self._size == 0:
-            raise self._damaged("is empty")
+            raise self._damaged(N_("The model file {path} is empty."))
         if self._file.read(4) != _MAGIC:
-            raise WrongKind(f"{self._path} is no GGUF file.", "Name a file that ends in .gguf.")
+            raise WrongKind(
+                N_("{path} is no GGUF file."),
+                N_("Name a file that ends in .gguf."),
+                path=self._path,
+            )
         version = self._number("I")
         if version not in (2, 3):
             raise WrongKind(
-                f"{self._path} has version {version} of the GGUF format; 2 and 3 are known.",
-                "Get a newer conversion of the model.",
+                N_("{path} has version {version} of the GGUF format; 2 and 3 are known."),
+                N_("Get a newer conversion of the model."),
+                path=self._path,
+                version=version,
             )
         n_tensors, n_entries = self._number("Q"), self._number("Q")
         metadata = {self._string(): self._value(self._number("I")) for _ in range(n_entries)}
@@ -186,16 +194,28 @@ class _Reader:
     def _check_extents(self, header: Header) -> None:
         alignment = header.metadata.get("general.alignment", 32)
         if not isinstance(alignment, int) or alignment < 1:
-            raise self._damaged(f"has the alignment {alignment}")
+            raise self._damaged(
+                N_("The model file {path} has the alignment {found}."), found=alignment
+            )
         start = -(-self._file.tell() // alignment) * alignment
         end = max((start + tensor.offset + tensor.size for tensor in header.tensors), default=0)
         if end > self._size:
-            raise self._damaged(f"is cut short: {self._size:,} of at least {end:,} bytes are there")
+            raise self._damaged(
+                N_(
+                    "The model file {path} is cut short: {there:,} of at least {whole:,} bytes are "
+                    "there."
+                ),
+                there=self._size,
+                whole=end,
+            )
 
     def _tensor(self) -> Tensor:
         name, dimensions = self._string(), self._number("I")
         if dimensions > _MAX_DIMENSIONS:
-            raise self._damaged(f"says that a tensor has {dimensions} dimensions")
+            raise self._damaged(
+                N_("The model file {path} says that a tensor has {found} dimensions."),
+                found=dimensions,
+            )
         shape = tuple(self._number("Q") for _ in range(dimensions))
         return Tensor(name, shape, self._number("I"), self._number("Q"))
 
@@ -214,10 +234,16 @@ class _Reader:
 
     def _scalars(self, kind: int, count: int) -> tuple[Scalar, ...]:
         if kind not in _SCALARS:
-            raise self._damaged(f"holds a metadata entry of the unknown type {kind}")
+            raise self._damaged(
+                N_("The model file {path} holds a metadata entry of the unknown type {found}."),
+                found=kind,
+            )
         width = struct.calcsize(f"<{_SCALARS[kind]}")
         if count > self._size // width:
-            raise self._damaged(f"says that it holds a list of {count:,} numbers")
+            raise self._damaged(
+                N_("The model file {path} says that it holds a list of {found:,} numbers."),
+                found=count,
+            )
         return struct.unpack(f"<{count}{_SCALARS[kind]}", self._take(count * width))
 
     def _number(self, code: Literal["I", "Q"]) -> int:
@@ -229,13 +255,14 @@ class _Reader:
 
     def _take(self, length: int) -> bytes:
         if length > max(_MAX_STRING, self._size // 8):
-            raise self._damaged(f"says that it holds a text of {length:,} bytes")
+            raise self._damaged(
+                N_("The model file {path} says that it holds a text of {found:,} bytes."),
+                found=length,
+            )
         taken = self._file.read(length)
         if len(taken) < length:
-            raise self._damaged("is cut short in its header")
+            raise self._damaged(N_("The model file {path} is cut short in its header."))
         return taken
 
-    def _damaged(self, what: str) -> ModelDamaged:
-        return ModelDamaged(
-            f"The model file {self._path} {what}.", "Get it again: `localrag models pull NAME`."
-        )
+    def _damaged(self, cause: str, **fields: object) -> ModelDamaged:
+        return ModelDamaged(cause, Cure.GET_AGAIN, path=self._path, **fields)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from localrag_models.integers import LARGEST, integer_rule
 from localrag_models.patterns import MAX_REPETITIONS, Pattern, literal
 from localrag_models.schema import (
     ANNOTATIONS,
@@ -42,6 +41,8 @@ _PYTHON: Mapping[str, type | tuple[type, ...]] = {
     "boolean": bool, "null": type(None),
 }  # fmt: skip
 
+_LARGEST = 10**18 - 1
+"""Bound of integers that have none of their own; all fit 64 bits."""
 _MAX_REPEATED = 60_000
 _MAX_RULES = 5_000
 _WHOLE_DIGITS = 10**15 - 1
@@ -203,8 +204,8 @@ class _Converter:
         return full if least >= chain else self._rule(f"{full} | char{{{least},{chain - 1}}}")
 
     def _integer(self, path: str, part: Schema, _: tuple[str, ...]) -> str:
-        lowest, highest = _range(path, part, LARGEST)
-        return integer_rule(lowest, highest)
+        lowest, highest = _range(path, part, _LARGEST)
+        return _integer_rule(lowest, highest)
 
     def _number(self, path: str, part: Schema, _: tuple[str, ...]) -> str:
         """Plain decimals with up to six places; between whole numbers only."""
@@ -242,8 +243,55 @@ def _decimals(low: int, high: int, sign: str) -> list[str]:
     """Rules of the decimals from `low` to `high`, both whole and not negative."""
     rules = [f'{sign}"{high}" ("." "0"{{1,6}})?']
     if low < high:
-        rules.append(f'{sign}{integer_rule(low, high - 1)} ("." digits)?')
+        rules.append(f'{sign}{_integer_rule(low, high - 1)} ("." digits)?')
     return rules
+
+
+def _integer_rule(lowest: int, highest: int) -> str:
+    """GBNF for the decimal integers from `lowest` to `highest`, without leading zeros.
+
+    Args:
+        lowest: negative or not.
+        highest: at least `lowest`.
+    """
+    rules = []
+    if lowest < 0:
+        rules += [f'"-" {rule}' for rule in _of_each_length(max(1, -highest), -lowest)]
+    if highest >= 0:
+        rules += _of_each_length(max(0, lowest), highest)
+    return f"({' | '.join(rules)})"
+
+
+def _of_each_length(low: int, high: int) -> list[str]:
+    """One rule per number of digits."""
+    rules = []
+    while low <= high:
+        last = min(high, 10 ** len(str(low)) - 1)
+        rules.append(_between(str(low), str(last)))
+        low = last + 1
+    return rules
+
+
+def _between(low: str, high: str) -> str:
+    """Digit strings of one length from `low` to `high`."""
+    if low == high:
+        return f'"{low}"' if low else '""'
+    if set(low) == {"0"} and set(high) == {"9"}:
+        return f"[0-9]{{{len(low)}}}"
+    first, last, rest = int(low[0]), int(high[0]), len(low) - 1
+    if first == last:
+        return f'"{first}" {_between(low[1:], high[1:])}'
+    options = []
+    if low[1:] != "0" * rest:
+        options.append(f'"{first}" {_between(low[1:], "9" * rest)}')
+        first += 1
+    end = []
+    if high[1:] != "9" * rest:
+        end.append(f'"{last}" {_between("0" * rest, high[1:])}')
+        last -= 1
+    if first <= last:
+        options.append(f"[{first}-{last}]" + (f" [0-9]{{{rest}}}" if rest else ""))
+    return f"({' | '.join(options + end)})"
 
 
 def _range(path: str, part: Schema, largest: int) -> tuple[int, int]:

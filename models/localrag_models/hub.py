@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from localrag_models.errors import BackendMissing, ModelMissing, TransferFailed
+from localrag_models.errors import N_, BackendMissing, Cure, ModelMissing, TransferFailed
 from localrag_models.store.landing import OnBytes
 
 PUBLIC_HUB = "https://huggingface.co"
@@ -81,8 +81,8 @@ class Hub:
         self.host = _host(endpoint)
         if not (token.isascii() and token.isprintable()) or " " in token:
             raise TransferFailed(
-                "The token for the hub is none: it holds more than letters, digits and signs.",
-                "Copy it once more into HF_TOKEN or the file given with --token-file.",
+                N_("The token for the hub is none: it holds more than letters, digits and signs."),
+                Cure.ENTER_AGAIN,
             )
         # False keeps the library from looking for a token of its own.
         self._token: str | bool = token or False
@@ -145,8 +145,11 @@ class Hub:
                     have += len(chunk)
                     if have > file.size:
                         raise TransferFailed(
-                            f"{self.host} sends more than the {file.size:,} bytes of {file.path}.",
-                            "Try again later, or from another --endpoint.",
+                            N_("{host} sends more than the {size:,} bytes of {file}."),
+                            Cure.ANOTHER_HUB,
+                            host=self.host,
+                            size=file.size,
+                            file=file.path,
                         )
                     writer.write(chunk)
                     on_bytes(len(chunk))
@@ -154,9 +157,7 @@ class Hub:
     def unreachable(self, reason: str) -> TransferFailed:
         """The error for a hub that does not answer."""
         return TransferFailed(
-            f"{self.host} does not answer ({reason}).",
-            "Check the network and try again: what has come is kept. Without a network, pull it on "
-            "another machine and carry it: localrag models export, localrag models import.",
+            N_("{host} does not answer ({why})."), Cure.CARRY, host=self.host, why=reason
         )
 
     @contextmanager
@@ -175,33 +176,32 @@ class Hub:
 
     def _no_hub(self, error: Exception) -> TransferFailed:
         return TransferFailed(
-            f"{self.host} sent what cannot be understood ({error}).",
-            "Check the address given with --endpoint.",
+            N_("{host} sent what cannot be understood ({why})."),
+            Cure.HUB_ADDRESS,
+            host=self.host,
+            why=error,
         )
 
     def _refusal(self, repository: str, response: Any) -> Exception:
         status, code = response.status_code, response.headers.get("X-Error-Code", "")
-        page = f"{self._endpoint}/{repository}"
+        fields = {
+            "repository": repository,
+            "host": self.host,
+            "page": f"{self._endpoint}/{repository}",
+            "status": status,
+        }
         if code == "GatedRepo" or status == 403:
-            return TransferFailed(
-                f"{repository} is open only to those who have accepted its terms.",
-                f"Accept them at {page}, make a token that may read it, and pass it in HF_TOKEN or "
-                "with --token-file.",
-            )
+            cause = N_("{repository} is open only to those who have accepted its terms.")
+            return TransferFailed(cause, Cure.ACCEPT_TERMS, **fields)
         if status == 401:
-            return TransferFailed(
-                f"There is no repository {repository} on {self.host}, or it is not open to you.",
-                f"Check the name; if it is gated, accept its terms at {page} and pass a token in "
-                "HF_TOKEN or with --token-file.",
-            )
+            cause = N_("There is no repository {repository} on {host}, or it is not open to you.")
+            return TransferFailed(cause, Cure.CHECK_REPOSITORY, **fields)
         if status == 404:
-            return ModelMissing(
-                f"{self.host} has no repository, revision or file for {repository}.",
-                f"Check the name: {page}",
-            )
+            cause = N_("{host} has no repository, revision or file for {repository}.")
+            return ModelMissing(cause, N_("Check the name: {page}"), **fields)
         if status in (408, 429) or status >= 500:
             return Interrupted(f"status {status}")
-        return TransferFailed(f"{self.host} refuses {repository} (status {status}).")
+        return TransferFailed(N_("{host} refuses {repository} (status {status})."), **fields)
 
 
 def _host(endpoint: str) -> str:
@@ -211,7 +211,10 @@ def _host(endpoint: str) -> str:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise TransferFailed(
-            f"{endpoint!r} is no address of a hub.", f"Write it as in --endpoint {PUBLIC_HUB}"
+            N_("{address!r} is no address of a hub."),
+            N_("Write it as in {example}"),
+            address=endpoint,
+            example=PUBLIC_HUB,
         )
     return parts.netloc.rpartition("@")[2]
 
@@ -231,13 +234,13 @@ def _library() -> ModuleType:
         from huggingface_hub import constants, errors  # noqa: F401 - loaded for Hub._told
     except ImportError as error:
         raise BackendMissing(
-            "Pulling models needs the package huggingface-hub.",
-            "pip install 'localrag[hub]'",
+            N_("Pulling models needs the package {package}."),
+            Cure.INSTALL_PACKAGE,
+            package="huggingface-hub",
         ) from error
     if constants.is_offline_mode():
         raise TransferFailed(
-            "HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE forbids to ask the hub.",
-            "Take it out of the environment, or use: localrag models import FILE",
+            N_("HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE forbids to ask the hub."), Cure.ONLINE
         )
     # With telemetry on, every header is made by asking the public hub first, whatever the endpoint.
     constants.HF_HUB_DISABLE_TELEMETRY = True

@@ -10,9 +10,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from localrag_models.catalogue import CatalogueEntry, entry
-from localrag_models.errors import ModelDamaged, ModelError, ModelMissing, TransferFailed, WrongKind
+from localrag_models.errors import (
+    N_,
+    Cure,
+    ModelDamaged,
+    ModelError,
+    ModelMissing,
+    TransferFailed,
+    WrongKind,
+)
+from localrag_models.files import Progress, Tally, require_space, silent
 from localrag_models.hub import Hub, Interrupted, RemoteFile, Repository
-from localrag_models.store.landing import land, landing, record, require_space
+from localrag_models.store.landing import land, landing, record
 from localrag_models.store.manifest import (
     FileRecord,
     InstalledModel,
@@ -25,8 +34,7 @@ from localrag_models.store.manifest import (
     checked_path,
     is_terms,
 )
-from localrag_models.store.models import ModelStore, name_for
-from localrag_models.store.progress import Progress, Tally, silent
+from localrag_models.store.models import NO_SPACE, ModelStore, name_for
 from localrag_models.store.recognition import recognise
 
 _TRIES = 5
@@ -65,8 +73,9 @@ class Wish:
             return cls(known.repository, known.file, known.name, known)
         if not _REPOSITORY.fullmatch(f"{owner}/{repository}"):
             raise ModelMissing(
-                f"{owner}/{repository} cannot be a repository.",
-                "Write OWNER/REPOSITORY, or OWNER/REPOSITORY/FILE.gguf.",
+                N_("{repository} cannot be a repository."),
+                N_("Write OWNER/REPOSITORY, or OWNER/REPOSITORY/FILE.gguf."),
+                repository=f"{owner}/{repository}",
             )
         stem = file.rpartition("/")[2].removesuffix(".gguf") if file else repository
         return cls(f"{owner}/{repository}", file or None, name_for(stem))
@@ -115,11 +124,11 @@ def pull(
     resume = f"{repository.name}@{repository.revision}/{wish.file or ''}"
     with landing(store.folder, name, largest=largest, resume=resume) as folder:
         missing = {file.path: file.size - _have(folder, file) for file in files}
-        require_space(folder, sum(missing.values()), f"The model {name!r}")
-        tally = Tally(f"pulling {name}", sum(missing.values()), on_progress)
+        require_space(folder, sum(missing.values()), NO_SPACE, name=name)
+        tally = Tally(N_("pulling"), name, sum(missing.values()), on_progress)
         for file in files:
             _fetch(hub, repository, file, folder / file.path, tally, pause)
-        tally = Tally(f"checking {name}", sum(file.size for file in files), on_progress)
+        tally = Tally(N_("checking"), name, sum(file.size for file in files), on_progress)
         records = tuple(_checked(hub, file, folder, tally) for file in files)
         manifest = _manifest(wish, name, repository, folder, records, kind)
         land(folder, store.folder, manifest)
@@ -149,8 +158,10 @@ def _choose(repository: Repository, wish: Wish) -> list[RemoteFile]:
         checked_path(file.path)
         if file.size < 0 or not (file.sha256 or file.blob):
             raise TransferFailed(
-                f"The hub gives neither size nor hash of {file.path} in {repository.name}.",
-                "Pull it from another --endpoint.",
+                N_("The hub gives neither size nor hash of {file} in {repository}."),
+                Cure.ANOTHER_HUB,
+                file=file.path,
+                repository=repository.name,
             )
     return files
 
@@ -158,13 +169,13 @@ def _choose(repository: Repository, wish: Wish) -> list[RemoteFile]:
 def _not_there(repository: Repository, wish: Wish) -> ModelError:
     ggufs = [file.path for file in repository.files if file.path.endswith(".gguf")]
     shown = ", ".join(ggufs[:10]) + (" …" if len(ggufs) > 10 else "")
+    fields = {"repository": repository.name, "file": wish.file, "files": shown}
     if wish.file:
-        return ModelMissing(
-            f"{repository.name} has no file {wish.file}.", f"It has: {shown}" if ggufs else ""
-        )
+        cure = N_("It has: {files}") if ggufs else ""
+        return ModelMissing(N_("{repository} has no file {file}."), cure, **fields)
+    cure = N_("Name one file, {repository}/FILE: {files}") if ggufs else ""
     return WrongKind(
-        f"{repository.name} holds no model as config.json and *.safetensors.",
-        f"Name one file, {repository.name}/FILE: {shown}" if ggufs else "",
+        N_("{repository} holds no model as config.json and *.safetensors."), cure, **fields
     )
 
 
@@ -209,9 +220,13 @@ def _checked(hub: Hub, file: RemoteFile, folder: Path, tally: Tally) -> FileReco
     if not right:
         (folder / file.path).unlink()
         raise TransferFailed(
-            f"What came as {file.path} is not what {hub.host} announced (its hash differs); "
-            "it was deleted.",
-            "Pull again; if that does not help, from another --endpoint.",
+            N_(
+                "What came as {file} is not what {host} announced (its hash differs); it was "
+                "deleted."
+            ),
+            Cure.ANOTHER_HUB,
+            file=file.path,
+            host=hub.host,
         )
     return found
 

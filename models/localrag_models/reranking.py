@@ -4,9 +4,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
-from localrag_models.closing import Closing
-from localrag_models.errors import ContextExceeded, ModelDamaged
-from localrag_models.windows import divide, well_formed
+from localrag_models.errors import N_, ContextExceeded, Cure, ModelDamaged
+from localrag_models.windows import Closing, divide, well_formed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,8 +96,8 @@ class WindowedReranker(Closing):
         best = np.full(len(passages), -np.inf)
         np.maximum.at(best, parts.owners, logits)
         if not np.isfinite(best).all():
-            cause = f"{self.id} gave a score that is no number."
-            raise ModelDamaged(cause, "Check its files: localrag models verify.")
+            cause = N_("{model} gave a score that is no number.")
+            raise ModelDamaged(cause, Cure.CHECK_FILES, model=self.id)
         # The sigmoid in the form that cannot overflow.
         scores: NDArray[np.float32] = (0.5 * (1 + np.tanh(best / 2))).astype(np.float32)
         return scores
@@ -108,10 +107,13 @@ class WindowedReranker(Closing):
         taken = self._counts([query])[0] + self._special_tokens
         if taken > self.max_tokens // 2:
             raise ContextExceeded(
-                f"The question takes {taken:,} tokens; {self.id} has room for "
-                f"{self.max_tokens // 2:,} beside a passage.",
-                "Shorten the question.",
+                N_(
+                    "The question takes {needed:,} tokens; {model} has room for {available:,} "
+                    "beside a passage."
+                ),
+                N_("Shorten the question."),
                 needed=taken,
                 available=self.max_tokens // 2,
+                model=self.id,
             )
         return taken

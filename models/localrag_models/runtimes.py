@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localrag_models.errors import WrongKind
+from localrag_models.errors import N_, WrongKind
 
 if TYPE_CHECKING:
     from localrag_models.backends.ollama import OllamaModel
@@ -145,7 +145,12 @@ class Runtime:
     def _offered(self, function: str) -> Callable[..., Any]:
         offered: Callable[..., Any] | None = getattr(import_module(self.module), function, None)
         if offered is None:
-            raise WrongKind(f"{self.name} does not offer this ({function}).", "Use another model.")
+            raise WrongKind(
+                N_("{runtime} does not offer this ({function})."),
+                N_("Use a model that something else runs."),
+                runtime=self.name,
+                function=function,
+            )
         return offered
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from localrag_models.errors import SchemaUnsupported
+from localrag_models.errors import N_, SchemaUnsupported
 from localrag_models.patterns import Pattern
 
 Schema = Mapping[str, Any]
@@ -52,8 +52,10 @@ def well_formed() -> Iterator[None]:
 def refused(path: str, why: str) -> SchemaUnsupported:
     """The error for a part of a schema."""
     return SchemaUnsupported(
-        f"The schema cannot be enforced: {path} {why}.",
-        "Describe the reply with bounded strings, lists, numbers, objects and choices.",
+        N_("The schema cannot be enforced: {place} {why}."),
+        N_("Describe the reply with bounded strings, lists, numbers, objects and choices."),
+        place=path,
+        why=why,
     )
 
 

@@ -1,15 +1,19 @@
-"""Splits a text into windows of at most so many tokens, whatever the tokenizer.
+"""What embedders and rerankers share: text prepared for them, cut into windows, one call at a time.
 
-Windows end at the last end of a sentence that fits, else at the last end of a clause, else anywhere
-but inside a character with its combining marks. Joined, they are the text.
+Windows have at most so many tokens, whatever the tokenizer. They end at the last end of a sentence
+that fits, else at the last end of a clause, else anywhere but inside a character with its combining
+marks. Joined, they are the text.
 """
 
 import re
+import threading
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
-from localrag_models.errors import ContextExceeded
+from localrag_models.errors import N_, ContextExceeded, ModelError
 
 Count = Callable[[str], int]
 """Tokens of a text, together with everything that is put around it."""
@@ -27,6 +31,45 @@ _LONGEST_CLUSTER = 16
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Longer texts are split without being counted as a whole first.
 _CHARACTERS_PER_TOKEN = 16
+_REMOVED = (*range(0x1, 0x9), 0xB, *range(0xE, 0x20), 0x7F, 0x8F, 0x9F)
+_BLANKS = "\t\n\f\r\u061c\u1680\u200b\u200c\u200e\u200f\u2028\u2029\u2581\ufeff\ufffd"
+_TABLE = dict.fromkeys(_REMOVED) | dict.fromkeys(map(ord, _BLANKS), " ")
+_FULL_WIDTH_TILDE = "～"
+_CONTROL_TOKEN = re.compile(r"<(?=/?(?:s|pad|unk|mask|extra_id_\d+)>)")
+
+
+class Closing(ABC):
+    """A model that is used under a lock until it is closed.
+
+    Attributes:
+        id: names model and weights.
+    """
+
+    def __init__(self, id: str) -> None:  # noqa: A002
+        self.id = id
+        self._lock = threading.RLock()
+        self._closed = False
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Let go of memory and connections."""
+
+    def close(self) -> None:
+        """Let go of memory and connections; calling it twice does no harm."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _demand_open(self) -> None:
+        if self._closed:
+            raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +150,21 @@ def well_formed(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
+def nmt_nfkc(text: str) -> str:
+    """Text as the tokenizers of XLM-R and T5 saw it in training, done once for all back ends.
+
+    It is in NFKC, controls left out, white space and the like as blanks. SentencePiece (Kudo and
+    Richardson 2018, section 3.3) calls the rule ``nmt_nfkc``. Its table, which models carry along,
+    is read differently by different libraries: half-width ｶﾞ becomes ガ in one and カ with a loose
+    mark in the other, and old GGUF files do not hold it at all.
+
+    What would be read as a control token (``</s>``) is broken by a blank: text is data.
+    """
+    parts = text.translate(_TABLE).split(_FULL_WIDTH_TILDE)
+    normal = _FULL_WIDTH_TILDE.join(unicodedata.normalize("NFKC", part) for part in parts)
+    return _CONTROL_TOKEN.sub("< ", normal)
+
+
 def _reach(text: str, start: int, guess: int, count: Count, limit: int) -> int:
     """How far a window from `start` can go, to a sixteenth of its length, beginning at a guess."""
     low, high = start, min(start + guess, len(text))
@@ -121,8 +179,12 @@ def _reach(text: str, start: int, guess: int, count: Count, limit: int) -> int:
         else:
             high, needed = middle, tokens
     if low == start:
-        cause = f"The character {text[start:high]!a} does not fit into {limit} tokens."
-        raise ContextExceeded(cause, needed=needed, available=limit)
+        raise ContextExceeded(
+            N_("The character {text!a} does not fit into {available} tokens."),
+            needed=needed,
+            available=limit,
+            text=text[start:high],
+        )
     return low
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from options import REPOSITORY, parser
 
-from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
-from localrag_models.backends.sentence_transformers.embedder import SentenceTransformersEmbedder
+from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
+from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Vectors

@@ -20,8 +20,8 @@ from options import REPOSITORY, parser
 
 from localrag.corpus import readers
 from localrag.corpus.types import ARTICLES
-from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
-from localrag_models.backends.sentence_transformers.embedder import SentenceTransformersEmbedder
+from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
+from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
 from localrag_models.embedding import Embedder
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def measure_chat(path: Path, options: Options) -> list[str]:
 
 def measure_llama_cpp(path: Path, options: Options) -> list[str]:
     """Cells of one row: load, passages of each length, memory."""
-    from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+    from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 
     return _measure_embedder(
         lambda: LlamaCppEmbedder(path, threads=options.threads, gpu_layers=options.gpu_layers),
@@ -90,7 +90,7 @@ def measure_llama_cpp(path: Path, options: Options) -> list[str]:
 
 def measure_sentence_transformers(folder: Path, options: Options) -> list[str]:
     """Cells of one row, as `measure_llama_cpp`."""
-    from localrag_models.backends.sentence_transformers.embedder import SentenceTransformersEmbedder
+    from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
 
     device = "auto" if options.gpu_layers else "cpu"
     return _measure_embedder(

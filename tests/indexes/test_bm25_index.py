@@ -264,7 +264,7 @@ def test_workers_die_with_a_killed_parent(tmp_path: Path) -> None:
 
 def test_nothing_there_is_missing(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "none"):
-        with pytest.raises(IndexMissing, match="build it"):
+        with pytest.raises(IndexMissing, match="no index"):
             BM25Index.open(folder)
 
 
@@ -290,7 +290,7 @@ def test_a_changed_byte_is_found_by_the_deep_check(tmp_path: Path) -> None:
     content = bytearray(lengths.read_bytes())
     content[0] ^= 1
     lengths.write_bytes(content)
-    with pytest.raises(IndexDamaged, match="content has changed"):
+    with pytest.raises(IndexDamaged, match=r"the content of .* has changed"):
         BM25Index.open(folder, deep=True)
 
 
@@ -301,7 +301,7 @@ def test_garbage_of_the_right_size_is_an_error_not_a_crash(tmp_path: Path, suffi
     victim = folder / "meta.json" if suffix == ".json" else _index_file(folder, suffix)
     victim.write_bytes(b"\xff" * victim.stat().st_size)
     with (
-        pytest.raises(IndexDamaged, match="build the index again"),
+        pytest.raises(IndexDamaged, match="cannot be read"),
         BM25Index.open(folder) as index,
     ):
         index.search(["灯火"], 5, where={"law": ["B"]})
@@ -332,7 +332,7 @@ def test_a_manifest_of_something_else_is_refused(
 )
 def test_a_manifest_that_is_none_is_damage(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "manifest.json").write_bytes(content)
-    with pytest.raises(IndexDamaged, match="not a manifest"):
+    with pytest.raises(IndexDamaged, match="is no manifest"):
         BM25Index.open(tmp_path)
 
 

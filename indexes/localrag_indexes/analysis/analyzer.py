@@ -6,14 +6,59 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from localrag_indexes.analysis import stopwords
-from localrag_indexes.analysis.entities import ENTITY, term_of
 from localrag_indexes.analysis.japanese import segment
 from localrag_indexes.analysis.normalize import (
     normalize,
     normalize_with_offsets,
     original_span,
 )
+from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits
+
+_PARTICLES_AND_AUXILIARIES = """
+    ある あっ あり あれ いい いう いっ いる いわ おい おけ おら おり おる から くださ ください
+    けれど ここ こと この これ され しか しかし しまう する そう そこ その それ たら たり だけ
+    だっ だろう ちゃ つい つつ でし です でも とき ところ とも ない なお なかっ ながら なく なけれ
+    なさ なっ など なら なり なる のみ べき ほど まし ます ませ また まで もう もの やっ やら よう
+    より よれ られ られる れる 及び 又は 若しくは 並びに 下さい
+"""
+_QUESTION_WORDS = (
+    "いくつ いくら いつ どう どこ どちら どなた どの どれ どんな なぜ なに なん 何 幾つ 誰"
+)
+
+JAPANESE = frozenset(_PARTICLES_AND_AUXILIARIES.split() + _QUESTION_WORDS.split())
+"""Particles, auxiliaries, pronouns, conjunctions and the words questions are asked with."""
+
+_FUNCTION_WORDS = """
+    a an and are as at be been but by did do does for from had has have he her his how i if in into
+    is it its no not of on or s she so such t than that the their them then there these they this
+    to was we were what when where which who whom whose why will with would you
+"""
+
+ENGLISH = frozenset(_FUNCTION_WORDS.split())
+"""Articles, pronouns, prepositions, auxiliaries and the words questions are asked with."""
+
+_YEAR_BEFORE = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+_KANJI = NUMERAL_CHARACTERS
+_NUMERAL = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])[{_KANJI}]*|[0-9{_KANJI}]+)"
+# Copied text has stray blanks inside places: 第６条 の２.
+_BRANCHES = rf"(?: ?の ?{_NUMERAL})*"
+_LATIN = "a-z\u00df-\u024f"
+# One kanji numeral alone is mostly part of a word (一般, 千葉): these make it a count.
+_COUNTER = "(?:か月|箇月|ヶ月|か年|箇年|週間|時間|[日年月人円歳回名件点割倍])"
+_ORDINAL = "[章節款目編部回種類級巻話期代位次世版]"
+
+_ENTITY = re.compile(
+    rf"(?=[0-9{_LATIN}第別明大昭平令{_KANJI}])(?:"
+    rf"(?P<era>(?:{'|'.join(_YEAR_BEFORE)})(?:元|{_NUMERAL})年)"
+    rf"|(?P<place>(?:第 ?)?{_NUMERAL} ?[条項号]{_BRANCHES})"
+    rf"|(?P<ordinal>第{_NUMERAL}{_ORDINAL}{_BRANCHES})"
+    rf"|(?P<table>別表 ?(?:第 ?)?{_NUMERAL}{_BRANCHES})"
+    rf"|(?P<year>(?:[0-9]{{3,4}}|[{_KANJI}]{{3,}})年)"
+    rf"|(?P<number>[0-9]+\.[0-9]+|(?=[0-9]){_NUMERAL}|[{_KANJI}]{{2,}}|[{_KANJI}](?={_COUNTER}))"
+    rf"|(?P<word>[{_LATIN}]+(?:['’][a-z]+)?)"
+    ")"
+)
+"""Finds the entities of normalised text; `_term_of` gives the term of each."""
 
 # Stands in for one entity while MeCab cuts the rest: a digit, so that what surrounds it is read
 # as it would be around a number. Every digit of the text belongs to an entity.
@@ -44,9 +89,9 @@ class Analyzer:
     def terms(self, text: str) -> list[str]:
         """Cut `text` into terms, in order, stop words and punctuation left out."""
         normal = normalize(text)
-        entities = iter([term_of(match, _stem) for match in ENTITY.finditer(normal)])
+        entities = iter([_term_of(match) for match in _ENTITY.finditer(normal)])
         terms: list[str] = []
-        for surface in segment(ENTITY.sub(_PLACEHOLDER, normal)):
+        for surface in segment(_ENTITY.sub(_PLACEHOLDER, normal)):
             if _PLACEHOLDER in surface:
                 terms.extend(next(entities) for _ in range(surface.count(_PLACEHOLDER)))
             else:
@@ -64,13 +109,13 @@ class Analyzer:
 
 
 def _located(normal: str) -> Iterator[tuple[str, int, int]]:
-    entities = ENTITY.finditer(normal)
+    entities = _ENTITY.finditer(normal)
     position = 0
-    for surface in segment(ENTITY.sub(_PLACEHOLDER, normal)):
+    for surface in segment(_ENTITY.sub(_PLACEHOLDER, normal)):
         if _PLACEHOLDER in surface:
             for _ in range(surface.count(_PLACEHOLDER)):
                 entity = next(entities)
-                yield term_of(entity, _stem), entity.start(), entity.end()
+                yield _term_of(entity), entity.start(), entity.end()
                 position = entity.end()
         else:
             start = normal.index(surface, position)
@@ -86,14 +131,35 @@ def _stemmer() -> Any:
 
 
 def _stem(word: str) -> str:
-    return word if word in stopwords.ENGLISH else str(_stemmer().stemWord(word))
+    return word if word in ENGLISH else str(_stemmer().stemWord(word))
 
 
 @lru_cache(maxsize=1 << 17)
 def _is_empty(term: str) -> bool:
     return (
-        term in stopwords.JAPANESE
-        or term in stopwords.ENGLISH
+        term in JAPANESE
+        or term in ENGLISH
         or _LONE_HIRAGANA.fullmatch(term) is not None
         or _WORD_CHARACTER.search(term) is None
     )
+
+
+def _term_of(match: re.Match[str]) -> str:
+    """Name an entity by its canonical term: 第二十七条の三十六 is ``第27条の36``."""
+    if match.lastgroup == "word":
+        return _stem(match[0].replace("’", "'"))
+    return _canonical(match.lastgroup or "", match[0])
+
+
+@lru_cache(maxsize=65536)
+def _canonical(kind: str, text: str) -> str:
+    if kind == "era":
+        era, count = text[:2], text[2:-1]
+        year = in_digits("1" if count == "元" else count)
+        return f"{_YEAR_BEFORE[era] + int(year)}年" if year.isdigit() else text
+    written = re.sub(_NUMERAL, lambda numeral: in_digits(numeral[0]), text.replace(" ", ""))
+    if kind == "place" and not written.startswith("第"):
+        return f"第{written}"
+    if kind == "table" and not written.startswith("別表第"):
+        return f"別表第{written.removeprefix('別表')}"
+    return written

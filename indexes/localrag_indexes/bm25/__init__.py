@@ -2,6 +2,6 @@
 
 from localrag_indexes.bm25.build import Entry, build
 from localrag_indexes.bm25.index import BM25Index
-from localrag_indexes.scored import Scored
+from localrag_indexes.fusion import Scored
 
 __all__ = ["BM25Index", "Entry", "Scored", "build"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from localrag_indexes.bm25 import schema
+from localrag_indexes.bm25 import index
 from localrag_indexes.errors import IndexNotWritten
 from localrag_indexes.manifest import Manifest, describe_files
 
@@ -66,7 +66,7 @@ class _Analysis:
 
     def _fields(self, entry: Entry) -> _Fields:
         header, body = self.analyzer.terms(entry.header), self.analyzer.terms(entry.body)
-        pairs = schema.pairs(header) + schema.pairs(body)
+        pairs = index.pairs(header) + index.pairs(body)
         whole = header * _HEADER_COPIES_IN_BODY + body
         return _Fields(" ".join(header), " ".join(whole), " ".join(pairs))
 
@@ -115,7 +115,7 @@ def build(
             if on_progress is not None:
                 on_progress(count)
     manifest = Manifest(
-        kind=schema.KIND,
+        kind=index.KIND,
         count=count,
         analyzer=analyzer.id,
         attributes=tuple(attributes),
@@ -129,9 +129,9 @@ def build(
 @contextmanager
 def _writer(folder: Path, attributes: Sequence[str], memory_bytes: int) -> Iterator[Any]:
     """Open a writer, and when the block ends well, commit what it was given."""
-    fields = schema.schema(attributes)
+    fields = index.schema_of(attributes)
     with _failures_named(folder):
-        writer = schema.create(folder, fields).writer(memory_bytes, num_threads=1)
+        writer = index.create(folder, fields).writer(memory_bytes, num_threads=1)
     yield writer
     with _failures_named(folder):
         writer.commit()
@@ -145,7 +145,7 @@ def _failures_named(folder: Path) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise IndexNotWritten(folder, str(error)) from error
+        raise IndexNotWritten(folder, error) from error
 
 
 def _chunks(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
@@ -165,12 +165,12 @@ def _document(entry: Entry, fields: _Fields, attributes: Sequence[str]) -> Any:
     import tantivy
 
     document = tantivy.Document()
-    document.add_integer(schema.KEY, entry.key)
-    document.add_text(schema.HEADER, fields.header)
-    document.add_text(schema.BODY, fields.body)
-    document.add_text(schema.PAIRS, fields.pairs)
+    document.add_integer(index.KEY, entry.key)
+    document.add_text(index.HEADER, fields.header)
+    document.add_text(index.BODY, fields.body)
+    document.add_text(index.PAIRS, fields.pairs)
     for name in attributes:
         value = entry.attributes.get(name)
         if value is not None:
-            document.add_text(schema.attribute_field(name), str(value))
+            document.add_text(index.attribute_field(name), str(value))
     return document

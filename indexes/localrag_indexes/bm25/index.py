@@ -1,15 +1,24 @@
-"""Searching a BM25 index."""
+"""A BM25 index on Tantivy: its fields, its files, and searching it."""
 
-from collections.abc import Collection, Mapping, Sequence
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from localrag_indexes.bm25 import schema
-from localrag_indexes.bm25.native import damage_named, open_searcher
-from localrag_indexes.errors import IndexVersionError
+from localrag_indexes.errors import UNREADABLE, IndexDamaged, IndexVersionError
+from localrag_indexes.fusion import Scored
 from localrag_indexes.manifest import Manifest
-from localrag_indexes.scored import Scored
 
+KIND = "bm25"
+KEY = "key"
+HEADER = "header"
+BODY = "body"
+PAIRS = "pairs"
+_TOKENIZER = "terms"
 # Chosen on Japanese questions over pages and statutes; none were kept apart.
 _HEADER_WEIGHT = 0.05
 _BODY_WEIGHT = 1.0
@@ -44,13 +53,13 @@ class BM25Index:
             IndexMissing, IndexDamaged, IndexVersionError: as their names say.
         """
         manifest = Manifest.read(folder)
-        if manifest.kind != schema.KIND:
-            raise IndexVersionError(folder, "kind", manifest.kind, schema.KIND)
+        if manifest.kind != KIND:
+            raise IndexVersionError(folder, "kind", manifest.kind, KIND)
         if analyzer is not None and manifest.analyzer != analyzer:
             raise IndexVersionError(folder, "analyzer", manifest.analyzer, analyzer)
         manifest.verify(folder, deep=deep)
-        with damage_named(folder):
-            return cls(folder, manifest, *open_searcher(folder))
+        with _damage_named(folder):
+            return cls(folder, manifest, *_open_searcher(folder))
 
     @property
     def count(self) -> int:
@@ -94,11 +103,11 @@ class BM25Index:
         import tantivy
 
         weights = terms if isinstance(terms, Mapping) else dict.fromkeys(terms, 1.0)
-        pairs = [] if isinstance(terms, Mapping) else schema.pairs(terms)
+        beside = [] if isinstance(terms, Mapping) else pairs(terms)
         fields = [
-            (schema.HEADER, header_weight, weights),
-            (schema.BODY, body_weight, weights),
-            (schema.PAIRS, pair_weight, dict.fromkeys(pairs, 1.0)),
+            (HEADER, header_weight, weights),
+            (BODY, body_weight, weights),
+            (PAIRS, pair_weight, dict.fromkeys(beside, 1.0)),
         ]
         matches = [
             (tantivy.Occur.Should, self._term_query(field, term, weight * field_weight))
@@ -117,9 +126,9 @@ class BM25Index:
                 for condition in filters
             ]
             query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *conditions])
-        with damage_named(self.folder):
+        with _damage_named(self.folder):
             hits = self._searcher.search(query, limit=limit, count=False).hits
-            keys = self._searcher.fast_field_values(schema.KEY, [address for _, address in hits])
+            keys = self._searcher.fast_field_values(KEY, [address for _, address in hits])
         scored = [Scored(key, score) for key, (score, _) in zip(keys, hits, strict=True)]
         return sorted(scored, key=lambda hit: (-hit.score, hit.key))
 
@@ -135,7 +144,7 @@ class BM25Index:
 
     def document_frequency(self, term: str) -> int:
         """Count the entries that hold the term, in header or body."""
-        return int(self._searcher.doc_freq(schema.BODY, term))
+        return int(self._searcher.doc_freq(BODY, term))
 
     def close(self) -> None:
         """Let go of the files."""
@@ -170,14 +179,14 @@ class BM25Index:
             )
             allowed[name] = allowed[name] & span if name in allowed else span
         return [
-            tantivy.Query.term_set_query(self._schema, schema.attribute_field(name), list(values))
+            tantivy.Query.term_set_query(self._schema, attribute_field(name), list(values))
             for name, values in allowed.items()
             if not self._allows_all(name, values)
         ]
 
     def _allows_all(self, name: str, values: Collection[str]) -> bool:
         """Whether a filter leaves nothing out; Tantivy searches faster without it."""
-        field = schema.attribute_field(name)
+        field = attribute_field(name)
         if len(values) > _MOST_VALUES_COUNTED:
             return False
         matching = sum(int(self._searcher.doc_freq(field, value)) for value in values)
@@ -185,9 +194,89 @@ class BM25Index:
 
     def _values(self, name: str) -> list[str]:
         """Every value an attribute takes; Tantivy has no ranges over text."""
-        field = schema.attribute_field(name)
+        field = attribute_field(name)
         if field not in self._known_values:
             self._known_values[field] = [
                 value for value, _ in self._searcher.terms_with_prefix(field, "")
             ]
         return self._known_values[field]
+
+
+def attribute_field(name: str) -> str:
+    """Name the field that holds an attribute; the prefix keeps it apart from ours."""
+    return f"attribute_{name}"
+
+
+def schema_of(attributes: Iterable[str]) -> Any:
+    """Build the schema. Nothing is stored: entries are found again by their keys."""
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_integer_field(KEY, fast=True)
+    for field in (HEADER, BODY, PAIRS):
+        builder.add_text_field(field, tokenizer_name=_TOKENIZER, index_option="freq")
+    for name in attributes:
+        builder.add_text_field(attribute_field(name), tokenizer_name="raw", index_option="basic")
+    return builder.build()
+
+
+def create(folder: Path, fields: Any) -> Any:
+    """Create an empty Tantivy index with these fields in `folder`."""
+    import tantivy
+
+    index = tantivy.Index(fields, path=str(folder))
+    # Terms arrive joined by blanks; Tantivy forgets its tokenizers whenever an index is closed.
+    tokenizer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+    index.register_tokenizer(_TOKENIZER, tokenizer)
+    return index
+
+
+def pairs(terms: Sequence[str]) -> list[str]:
+    """Join each term with its right neighbour: what stands together is worth more together."""
+    return [f"{left}\u001f{right}" for left, right in pairwise(terms)]
+
+
+def _open_searcher(folder: Path) -> tuple[Any, Any]:
+    """Open the Tantivy index in `folder`, also where nothing may be written.
+
+    Returns:
+        Its schema and a searcher, which holds every file it needs open.
+    """
+    if os.access(folder, os.W_OK):
+        return _open(folder)
+    # Tantivy insists on a lock file beside the index: on a read-only share it gets a folder of
+    # links for as long as it takes to open the files.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as links:
+        # A lock file that is there already cannot be opened through a link either.
+        for path in folder.iterdir():
+            if path.suffix != ".lock":
+                _link(path, Path(links) / path.name)
+        return _open(Path(links))
+
+
+@contextmanager
+def _damage_named(folder: Path) -> Iterator[None]:
+    """Turn what Tantivy raises on files that are not what it wrote into `IndexDamaged`."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise IndexDamaged(folder, UNREADABLE, why=error) from error
+    except BaseException as error:
+        # A panic of native code arrives as an exception outside the tree of Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise IndexDamaged(folder, UNREADABLE, why=error) from error
+
+
+def _open(folder: Path) -> tuple[Any, Any]:
+    import tantivy
+
+    index = tantivy.Index.open(str(folder))
+    return index.schema, index.searcher()
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        target.symlink_to(source.absolute())
+    except OSError:
+        shutil.copyfile(source, target)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.manifest import Manifest, describe_files
 from localrag_indexes.vectors import layout
-from localrag_indexes.vectors.graph import Graph
+from localrag_indexes.vectors.graph import Graph, check
 from localrag_indexes.vectors.index import VectorIndex
-from localrag_indexes.vectors.memory import check
-from localrag_indexes.vectors.table import TableWriter
+from localrag_indexes.vectors.layout import TableWriter
 
 if TYPE_CHECKING:
     import numpy as np

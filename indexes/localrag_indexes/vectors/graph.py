@@ -1,4 +1,4 @@
-"""The graph over the vectors: hnswlib, with its gaps closed.
+"""The graph over the vectors, hnswlib with its gaps closed, and the memory that it takes.
 
 hnswlib checks neither that a file was written whole nor that one it reads is what it wrote, and
 gives up on a search that finds fewer than it was asked for. Malkov and Yashunin (2020), Efficient
@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from localrag_indexes.errors import IndexDamaged, IndexNotWritten, IndexTooLarge
-from localrag_indexes.vectors.layout import require
-from localrag_indexes.vectors.memory import memory_free, memory_needed
+import psutil
+
+from localrag_indexes.errors import UNREADABLE, IndexDamaged, IndexNotWritten, IndexTooLarge
+from localrag_indexes.vectors import layout
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +25,12 @@ _EF = 256
 (Gaussian, 32 dimensions inside 384) need it for a recall@10 of 0.99."""
 _BATCH = 2000
 """Vectors between two words of progress, and between two chances for Ctrl-C."""
+# Per vector, besides its numbers: neighbours in the graph, bookkeeping of hnswlib; measured.
+_GRAPH_BYTES = 300
+# Per vector: digest, key and attributes here (212 measured), and about as much with the caller.
+_TABLE_BYTES = 500
+# Vectors on their way into the graph.
+_BATCH_BYTES = 32_000_000
 
 
 class Graph:
@@ -52,9 +59,9 @@ class Graph:
         try:
             native.load_index(str(path))
         except MemoryError as error:
-            raise IndexTooLarge(path.stat().st_size, memory_free() or 0) from error
+            raise IndexTooLarge(path.stat().st_size, memory_free()) from error
         except RuntimeError as error:
-            raise IndexDamaged(path, str(error)) from error
+            raise IndexDamaged(path, UNREADABLE, why=error) from error
         return cls(native, dimension)
 
     @property
@@ -92,7 +99,7 @@ class Graph:
                 on_progress(start + len(part))
         except (MemoryError, RuntimeError) as error:
             needed = memory_needed(first + len(places), self._dimension)
-            raise IndexTooLarge(needed, memory_free() or 0) from error
+            raise IndexTooLarge(needed, memory_free()) from error
 
     def take_out(self, labels: "NDArray[np.int64]") -> None:
         """Let no search find these any more; they still lead the way to others."""
@@ -107,7 +114,7 @@ class Graph:
         """
         self._native.save_index(str(path))
         if not path.exists() or path.stat().st_size != self._native.index_file_size():
-            raise IndexNotWritten(path.parent, f"{path.name} is cut short")
+            raise IndexNotWritten(path.parent, path.name)
 
     def nearest(
         self, vector: "NDArray[np.float32]", n: int, admitted: bytes | None
@@ -133,8 +140,48 @@ class Graph:
         return labels[0].astype(np.int64)  # type: ignore[no-any-return]
 
 
+def memory_needed(count: int, dimension: int) -> int:
+    """Bytes that building an index takes, at most.
+
+    Args:
+        count: vectors.
+        dimension: numbers in each.
+    """
+    needed = count * _TABLE_BYTES
+    if count * dimension > layout.EXACT_NUMBERS:
+        needed += count * (4 * dimension + _GRAPH_BYTES) + _BATCH_BYTES
+    return needed
+
+
+def memory_free() -> int:
+    """Bytes that this process can still get without swapping."""
+    free = psutil.virtual_memory().available
+    group = Path("/sys/fs/cgroup")
+    try:
+        # What a control group (version 2) leaves, where it sets a limit.
+        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+    except (OSError, ValueError):
+        return free
+    return max(min(free, limit - used), 0)
+
+
+def check(count: int, dimension: int) -> None:
+    """Make sure that an index of this size can be built here, before vectors are made for it.
+
+    Raises:
+        IndexTooLarge: it takes more memory than there is.
+        PackageMissing: numpy, or for a graph hnswlib, is not installed.
+    """
+    layout.require("numpy")
+    if count * dimension > layout.EXACT_NUMBERS:
+        layout.require("hnswlib")
+    needed, free = memory_needed(count, dimension), memory_free()
+    if needed > free:
+        raise IndexTooLarge(needed, free)
+
+
 def _native(dimension: int) -> Any:
-    require("hnswlib")
+    layout.require("hnswlib")
     import hnswlib
 
     return hnswlib.Index("ip", dimension)

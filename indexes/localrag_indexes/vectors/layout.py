@@ -15,13 +15,16 @@ Texts that are the same share a place: a graph of equal vectors falls apart into
 search does not leave.
 """
 
-from collections.abc import Iterator
+import json
+from array import array
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from localrag_indexes.errors import IndexDamaged, IndexNotWritten, PackageMissing
+from localrag_indexes.errors import N_, IndexDamaged, IndexNotWritten, PackageMissing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,13 +48,13 @@ about 10,000 on a graph answers faster, but loading it takes as long as some twe
 
 
 def require(package: str) -> None:
-    """Make sure that a package of the extra `dense` is installed.
+    """Make sure that a package is installed.
 
     Raises:
         PackageMissing: it is not.
     """
     if find_spec(package) is None:
-        raise PackageMissing(package, "dense")
+        raise PackageMissing(package)
 
 
 def write_header(file: Any, shape: tuple[int, ...], kind: "np.dtype[Any]") -> None:
@@ -90,12 +93,17 @@ def load(path: Path, kind: str, shape: tuple[int | None, ...]) -> "NDArray[Any]"
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         # numpy's own words may advise to load the file unsafely.
-        raise IndexDamaged(path, "it cannot be read as numbers") from error
+        raise IndexDamaged(path, N_("index file {file} cannot be read as numbers")) from error
     fits = len(array.shape) == len(shape) and all(
         wanted in (None, length) for wanted, length in zip(shape, array.shape, strict=True)
     )
     if not fits or array.dtype != np.dtype(kind):
-        raise IndexDamaged(path, f"{array.dtype} {array.shape} instead of {kind} {shape}")
+        raise IndexDamaged(
+            path,
+            N_("index file {file} holds {found} instead of {expected}"),
+            found=f"{array.dtype} {array.shape}",
+            expected=f"{kind} {shape}",
+        )
     return np.asarray(array)
 
 
@@ -106,3 +114,115 @@ def writing(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise IndexNotWritten(folder, error.strerror or str(error)) from error
+
+
+class TableWriter:
+    """Collects rows in memory, compactly, and writes them."""
+
+    def __init__(self, attributes: Sequence[str]) -> None:
+        self._places = array("q")
+        self._keys = array("q")
+        self._values: dict[str, dict[str, int]] = {name: {} for name in attributes}
+        self._codes = [array("i") for _ in attributes]
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def add(self, place: int, key: int, attributes: Mapping[str, str | int]) -> None:
+        """Note that a text stands at `place` and belongs to `key`."""
+        self._places.append(place)
+        self._keys.append(key)
+        for (name, known), codes in zip(self._values.items(), self._codes, strict=True):
+            value = attributes.get(name)
+            codes.append(-1 if value is None else known.setdefault(str(value), len(known)))
+
+    def write(self, folder: Path, count: int) -> None:
+        """Write the rows of `count` texts."""
+        import numpy as np
+
+        places = np.frombuffer(self._places, np.int64)
+        keys = np.frombuffer(self._keys, np.int64)
+        order = np.lexsort((keys, places))
+        starts = np.searchsorted(places[order], np.arange(count + 1))
+        codes = np.empty((len(self._codes), len(keys)), np.int32)
+        for number, column in enumerate(self._codes):
+            codes[number] = np.frombuffer(column, np.int32)[order]
+        save(folder / STARTS, starts.astype(np.int64))
+        save(folder / KEYS, keys[order])
+        save(folder / CODES, codes)
+        values = {name: list(known) for name, known in self._values.items()}
+        (folder / VALUES).write_text(json.dumps(values), encoding="ascii")
+
+
+class Table:
+    """The rows of an index, mapped from its files.
+
+    Attributes:
+        keys: of each row, shape ``(r,)``.
+        starts: the rows of place p are ``starts[p]:starts[p + 1]``.
+    """
+
+    def __init__(
+        self,
+        keys: "NDArray[np.int64]",
+        starts: "NDArray[np.int64]",
+        codes: Mapping[str, "NDArray[np.int32]"],
+        values: bytes,
+    ) -> None:
+        self.keys = keys
+        self.starts = starts
+        self._codes = codes
+        self._values_json = values
+
+    @classmethod
+    def open(cls, folder: Path, rows: int, count: int, attributes: Sequence[str]) -> Self:
+        """Open the table of an index of so many rows and texts.
+
+        Raises:
+            IndexDamaged, OSError: a file of it is not what was written.
+        """
+        codes = load(folder / CODES, "<i4", (len(attributes), rows))
+        return cls(
+            load(folder / KEYS, "<i8", (rows,)),
+            load(folder / STARTS, "<i8", (count + 1,)),
+            dict(zip(attributes, codes, strict=True)),
+            # Read now, since the folder may be gone when a filter comes; parsed only then.
+            (folder / VALUES).read_bytes(),
+        )
+
+    def admitted(
+        self, where: Mapping[str, Collection[str]], between: Mapping[str, tuple[str, str]]
+    ) -> "NDArray[np.bool_] | None":
+        """Tell which rows pass the filters, shape ``(r,)``; None where every row does.
+
+        Raises:
+            LookupError, ValueError: the table is not what was written.
+        """
+        import numpy as np
+
+        passing = np.ones(len(self.keys), np.bool_)
+        for name, allowed in where.items():
+            wanted = frozenset(allowed)
+            passing &= self._holding(name, [value in wanted for value in self._values[name]])
+        for name, (low, high) in between.items():
+            inside = [low <= v and (not high or v <= high) for v in self._values[name]]
+            passing &= self._holding(name, inside)
+        return None if passing.all() else passing
+
+    def places(self, rows: "NDArray[np.bool_]") -> "NDArray[np.int64]":
+        """Find the places that have at least one of the rows, ascending."""
+        import numpy as np
+
+        sums = np.concatenate(([0], np.cumsum(rows)))
+        return np.flatnonzero(np.diff(sums[self.starts]))
+
+    def _holding(self, name: str, allowed: list[bool]) -> "NDArray[np.bool_]":
+        """Tell which rows have an allowed value; those without one, -1, meet the last False."""
+        import numpy as np
+
+        return np.array([*allowed, False])[self._codes[name]]
+
+    @cached_property
+    def _values(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = json.loads(self._values_json)
+        return {name: found[name] for name in self._codes}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from localrag_indexes.analysis.stopwords import ENGLISH
+from localrag_indexes.analysis.analyzer import ENGLISH
 
 _ALTERNATIVES = (
     # What an office is asked for, and by what an order is made.

@@ -13,7 +13,7 @@ from localrag.reading.checking.forces import (
     Predicate,
     ReadSentence,
 )
-from localrag_indexes.analysis.stopwords import ENGLISH
+from localrag_indexes.analysis.analyzer import ENGLISH
 
 _WORD = re.compile(r"[a-z\u00df-\u024f]+(?:['’][a-z]+)?|[0-9]+|[;:,.()]")
 _ENGLISH_READINGS = (

@@ -14,9 +14,9 @@ from localrag.reading.interval import Interval
 from localrag.reading.units import COUNT, UNITS, Unit
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import ROMAN
+from localrag_indexes.analysis.analyzer import ENGLISH
 from localrag_indexes.analysis.normalize import normalize
 from localrag_indexes.analysis.numerals import parse_numeral
-from localrag_indexes.analysis.stopwords import ENGLISH
 
 
 class Bound(StrEnum):

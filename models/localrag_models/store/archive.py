@@ -14,14 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from localrag_models.errors import ModelDamaged, ModelMissing, TransferFailed
-from localrag_models.regular import require_regular
-from localrag_models.store.landing import OnBytes, flush, hashed, require_space, writing
+from localrag_models.errors import N_, Cure, ModelDamaged, ModelMissing, TransferFailed
+from localrag_models.files import put_in_place, require_regular, require_space, writing
+from localrag_models.store.landing import OnBytes, hashed
 from localrag_models.store.manifest import LARGEST_MANIFEST, MANIFEST, InstalledModel, Manifest
 
 Extract = Callable[[Path, OnBytes], None]
 """Writes the files of an archive into a folder."""
 
+DO_NOT_USE = N_("Do not use it; export the model again.")
+_AGAIN = N_("Copy it, or export the model, once more.")
 _OVERHEAD = 1_000_000
 """Bytes that headers and padding take at most."""
 
@@ -37,8 +39,15 @@ def write_archive(model: InstalledModel, target: Path, on_bytes: OnBytes) -> Non
     unfinished = target.with_name(f"{target.name}.partial")
     with writing(target, model.size):
         if target.exists():
-            raise TransferFailed(f"There is already a file {target}.", "Name another one.")
-        require_space(target.parent, model.size + _OVERHEAD, f"The archive {target}")
+            raise TransferFailed(
+                N_("There is already a file {path}."), N_("Name another one."), path=target
+            )
+        require_space(
+            target.parent,
+            model.size + _OVERHEAD,
+            N_("The archive {path} needs {needed} on the disk, and {free} are free."),
+            path=target,
+        )
         try:
             with tarfile.open(unfinished, "w", format=tarfile.GNU_FORMAT) as archive:
                 text = model.manifest.dump()
@@ -49,12 +58,15 @@ def write_archive(model: InstalledModel, target: Path, on_bytes: OnBytes) -> Non
                         archive.addfile(_member(file.path, file.size), body)
                     if body.digest.hexdigest() != file.sha256:
                         raise ModelDamaged(
-                            f"The file {file.path} of the model {model.name!r} has changed since "
-                            "it was installed.",
-                            "Install the model again, then export it.",
+                            N_(
+                                "The file {file} of the model {name!r} has changed since it was "
+                                "installed."
+                            ),
+                            N_("Install the model again, then export it."),
+                            file=file.path,
+                            name=model.name,
                         )
-            flush(unfinished)
-            unfinished.rename(target)
+            put_in_place(unfinished, target)
         finally:
             unfinished.unlink(missing_ok=True)
 
@@ -69,16 +81,14 @@ def read_archive(path: Path) -> Iterator[tuple[Manifest, Extract]]:
         ModelDamaged: it is no such archive, cut short, or not what its manifest says.
     """
     if not path.exists():
-        raise ModelMissing(
-            f"There is no file {path}.", "On the other machine: localrag models export NAME FILE"
-        )
-    require_regular(path, "Name a file that localrag models export wrote.")
+        raise ModelMissing(N_("There is no file {path}."), Cure.EXPORT, path=path)
+    require_regular(path, N_("Name a file that an export has written."))
     with path.open("rb") as file:
         first = _next(file, path)
         if first is None or first.name != MANIFEST or first.size > LARGEST_MANIFEST:
             raise _no_archive(path)
         body = _Body(file, first.size)
-        manifest = Manifest.parse(body.read(first.size), f"The manifest in {path}")
+        manifest = Manifest.parse(body.read(first.size), path)
         body.skip_padding()
         yield manifest, lambda folder, on_bytes: _extract(file, path, manifest, folder, on_bytes)
 
@@ -91,8 +101,10 @@ def _extract(
         expected = awaited.pop(member.name, None)
         if expected is None or member.size != expected.size:
             raise ModelDamaged(
-                f"{path} holds {member.name!r}, which is not what its manifest lists.",
-                "Do not use it; export the model again.",
+                N_("{path} holds {name!r}, which is not what its manifest lists."),
+                DO_NOT_USE,
+                path=path,
+                name=member.name,
             )
         target = folder / expected.path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -101,9 +113,19 @@ def _extract(
             found = hashed(expected.path, body.read, on_bytes, writer.write)
         body.skip_padding()
         if found != expected:
-            raise _damaged(path, f"its file {expected.path} is cut short or changed")
+            raise ModelDamaged(
+                N_("{path} is damaged: its file {file} is cut short or changed."),
+                _AGAIN,
+                path=path,
+                file=expected.path,
+            )
     if awaited:
-        raise _damaged(path, f"its file {min(awaited)} is missing")
+        raise ModelDamaged(
+            N_("{path} is damaged: its file {file} is missing."),
+            _AGAIN,
+            path=path,
+            file=min(awaited),
+        )
 
 
 def _member(name: str, size: int) -> tarfile.TarInfo:
@@ -123,8 +145,10 @@ def _next(file: BinaryIO, path: Path) -> tarfile.TarInfo | None:
         raise _no_archive(path) from None
     if member.type != tarfile.REGTYPE or member.size < 0:
         raise ModelDamaged(
-            f"{path} holds {member.name!r}, which is no plain file.",
-            "Do not use it; export the model again.",
+            N_("{path} holds {name!r}, which is no plain file."),
+            DO_NOT_USE,
+            path=path,
+            name=member.name,
         )
     return member
 
@@ -163,10 +187,7 @@ class _Hashed(io.RawIOBase):
 
 def _no_archive(path: Path) -> ModelDamaged:
     return ModelDamaged(
-        f"{path} is no archive of a model.",
-        "Name a file that localrag models export wrote; if it is compressed, unpack it first.",
+        N_("{path} is no archive of a model."),
+        N_("Name a file that an export has written; if it is compressed, unpack it first."),
+        path=path,
     )
-
-
-def _damaged(path: Path, what: str) -> ModelDamaged:
-    return ModelDamaged(f"{path} is damaged: {what}.", "Copy it, or export the model, once more.")

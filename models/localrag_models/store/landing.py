@@ -13,15 +13,15 @@ The system frees a lock when its process ends, however it ends. What a killed pr
 swept, or gone on with, by the next one that installs a model of that name.
 """
 
-import errno
+import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from localrag_models.errors import StorageFailed, StoreBusy, TransferFailed
-from localrag_models.regular import kind_of
+from localrag_models.errors import N_, Cure, StoreBusy, TransferFailed
+from localrag_models.files import put_in_place, writing
 from localrag_models.store.manifest import (
     MANIFEST,
     FileRecord,
@@ -32,7 +32,6 @@ from localrag_models.store.manifest import (
 
 PARTIAL = ".partial"
 _CHUNK = 1 << 20
-_LARGEST_ON_FAT32 = 2**32 - 1
 
 OnBytes = Callable[[int], None]
 """Called with the number of bytes handled since the last call."""
@@ -81,10 +80,8 @@ def land(files: Path, root: Path, manifest: Manifest) -> Path:
     """
     _drop_unlisted(files, manifest)
     (files / MANIFEST).write_bytes(manifest.dump())
-    flush(files)
     target = root / manifest.name
-    files.rename(target)
-    _flush_one(root)
+    put_in_place(files, target)
     _clear(files.parent)
     return target
 
@@ -117,20 +114,6 @@ def partial(root: Path) -> dict[str, int]:
     return {name: size for name, size in left.items() if size}
 
 
-def require_space(folder: Path, needed: int, what: str) -> None:
-    """Make sure that `needed` bytes can be written.
-
-    Raises:
-        StorageFailed: they cannot.
-    """
-    free = shutil.disk_usage(folder).free
-    if free < needed:
-        raise StorageFailed(
-            f"{what} needs {gigabytes(needed)} on the disk, and {gigabytes(free)} are free.",
-            "Free some space, or choose another workspace with --home.",
-        )
-
-
 def copy(source: Path, target: Path, path: str, on_bytes: OnBytes, *, link: bool) -> FileRecord:
     """Copy, or hard-link, a file to ``target/path``; its hash is taken on the way.
 
@@ -147,8 +130,10 @@ def copy(source: Path, target: Path, path: str, on_bytes: OnBytes, *, link: bool
         os.link(source.resolve(), goal)
     except OSError as error:
         raise TransferFailed(
-            f"{source} cannot be linked into the store ({error.strerror}).",
-            "Leave out --link: the file is copied then.",
+            N_("{path} cannot be linked into the store ({why})."),
+            Cure.COPY,
+            path=source,
+            why=error.strerror,
         ) from error
     return record(target, path, on_bytes)
 
@@ -166,8 +151,6 @@ def hashed(
     write: Callable[[bytes], object] = len,
 ) -> FileRecord:
     """Record what `read` gives, and pass it on to `write`."""
-    import hashlib
-
     digest, size = hashlib.sha256(), 0
     while chunk := read(_CHUNK):
         write(chunk)
@@ -175,55 +158,6 @@ def hashed(
         size += len(chunk)
         on_bytes(len(chunk))
     return FileRecord(path=path, size=size, sha256=digest.hexdigest())
-
-
-def flush(place: Path) -> None:
-    """Have the system write a file, or everything in a folder, to the disk."""
-    for path in place.rglob("*"):
-        _flush_one(path)
-    _flush_one(place)
-
-
-@contextmanager
-def reading(place: Path) -> Iterator[None]:
-    """Turn what the system says about a file it does not give into `TransferFailed`."""
-    try:
-        yield
-    except OSError as error:
-        raise TransferFailed(
-            f"{error.filename or place} cannot be read ({error.strerror or error}).",
-            "Check its permissions and the disk.",
-        ) from error
-
-
-@contextmanager
-def writing(place: Path, largest: int = 0) -> Iterator[None]:
-    """Turn what the system says about a full disk or a forbidden folder into `StorageFailed`.
-
-    Args:
-        place: named where the system names no file.
-        largest: bytes of the largest file that is written.
-    """
-    try:
-        yield
-    except OSError as error:
-        cures = {
-            errno.ENOENT: "Check that its folder is there.",
-            errno.ENOSPC: "The disk is full: free some space, or choose another with --home.",
-            errno.EDQUOT: "The quota is used up: free some space.",
-            errno.EFBIG: "FAT32 takes no file over 4 GB; exFAT and ext4 do."
-            if largest > _LARGEST_ON_FAT32
-            else "There is a limit on the size of files (ulimit -f, a quota): raise it.",
-        }
-        raise StorageFailed(
-            f"{error.filename or place} cannot be read or written ({error.strerror or error}).",
-            cures.get(error.errno or 0, "Check its permissions and the disk."),
-        ) from error
-
-
-def gigabytes(size: int) -> str:
-    """Write a number of bytes as people compare it with their disk."""
-    return f"{size / 1e9:,.2f} GB" if size >= 10_000_000 else f"{size / 1e6:,.2f} MB"
 
 
 @contextmanager
@@ -235,8 +169,9 @@ def _locked(root: Path, name: str) -> Iterator[None]:
         lock = FileLock(root / PARTIAL / f"{name}.lock", timeout=0).acquire()
     except Timeout:
         raise StoreBusy(
-            f"Another process is installing or removing the model {name!r}.",
-            "Wait until it has finished, then try again.",
+            N_("Another process is installing or removing the model {name!r}."),
+            N_("Wait until it has finished, then try again."),
+            name=name,
         ) from None
     with lock:
         yield
@@ -245,12 +180,10 @@ def _locked(root: Path, name: str) -> Iterator[None]:
 def _refuse_existing(root: Path, name: str) -> None:
     here = root / name
     if os.path.lexists(here):
-        raise TransferFailed(
-            f"There is already a model {name!r}."
-            if has_manifest(here)
-            else f"{here} is {kind_of(here)}, but no model, and in the way.",
-            f"Give the new one another name with --name, or first: localrag models remove {name}",
-        )
+        cause = N_("{path} is no model, and in the way.")
+        if has_manifest(here):
+            cause = N_("There is already a model {name!r}.")
+        raise TransferFailed(cause, Cure.NAME_FOR_NEW, name=name, path=here)
 
 
 def _clear(place: Path) -> None:
@@ -265,11 +198,3 @@ def _drop_unlisted(files: Path, manifest: Manifest) -> None:
     for path in files.rglob("*"):
         if path.is_file() and path not in listed:
             path.unlink()
-
-
-def _flush_one(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from localrag_models.embedding import Prefixes
-from localrag_models.errors import ModelDamaged, TransferFailed
+from localrag_models.errors import N_, Cure, ModelDamaged, TransferFailed
 
 MANIFEST = "model.toml"
 LARGEST_MANIFEST = 1_000_000
@@ -111,8 +111,7 @@ def checked_name(name: str) -> str:
         return _name.validate_python(name)
     except ValidationError:
         raise TransferFailed(
-            f"{name!r} cannot be the name of a model.",
-            "Choose one with --name: up to 64 letters and digits, with '.', '-' and '_' inside.",
+            N_("{name!r} cannot be the name of a model."), Cure.NAME_LETTERS, name=name
         ) from None
 
 
@@ -126,8 +125,10 @@ def checked_path(path: str) -> str:
         return _path.validate_python(path)
     except ValidationError as error:
         raise TransferFailed(
-            f"The file {path!r} cannot be kept in a model ({error.errors()[0]['msg']}).",
-            "Give it a plain name of letters and digits.",
+            N_("The file {path!r} cannot be kept in a model ({why})."),
+            N_("Give it a plain name of letters and digits."),
+            path=path,
+            why=error.errors()[0]["msg"],
         ) from None
 
 
@@ -188,8 +189,8 @@ class Manifest(_Part):
         return self
 
     @classmethod
-    def parse(cls, text: bytes, origin: str) -> Self:
-        """Read a manifest; `origin` says in an error where it stands.
+    def parse(cls, text: bytes, origin: Path) -> Self:
+        """Read a manifest; `origin` is the file that holds it.
 
         Raises:
             ModelDamaged: it is no manifest, or of a later version.
@@ -200,8 +201,10 @@ class Manifest(_Part):
             reason = error.errors()[0] if isinstance(error, ValidationError) else None
             told = f"{'.'.join(map(str, reason['loc']))}: {reason['msg']}" if reason else str(error)
             raise ModelDamaged(
-                f"{origin} cannot be read ({told}).",
-                "If a later localrag wrote it, use that one; else pull, add or import it again.",
+                N_("The manifest in {path} cannot be read ({why})."),
+                N_("If a later version has written it, use that one; else get the model again."),
+                path=origin,
+                why=told,
             ) from error
 
     def dump(self) -> bytes:

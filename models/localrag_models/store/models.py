@@ -7,20 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from localrag_models.embedding import Prefixes
-from localrag_models.errors import ModelDamaged, ModelError, ModelMissing
-from localrag_models.regular import kind_of
-from localrag_models.store.archive import read_archive, write_archive
-from localrag_models.store.landing import (
-    copy,
-    discard,
-    land,
-    landing,
-    partial,
-    reading,
-    record,
-    require_space,
-    writing,
-)
+from localrag_models.errors import N_, Cure, ModelDamaged, ModelError, ModelMissing
+from localrag_models.files import Progress, Tally, reading, require_space, silent, writing
+from localrag_models.store.archive import DO_NOT_USE, read_archive, write_archive
+from localrag_models.store.landing import copy, discard, land, landing, partial, record
 from localrag_models.store.manifest import (
     LARGEST_MANIFEST,
     MANIFEST,
@@ -31,8 +21,10 @@ from localrag_models.store.manifest import (
     checked_name,
     has_manifest,
 )
-from localrag_models.store.progress import Progress, Tally, silent
 from localrag_models.store.recognition import recognise
+
+NO_SPACE = N_("The model {name!r} needs {needed} on the disk, and {free} are free.")
+_NOT_INSTALLED = N_("The model {name!r} is not installed.")
 
 
 class ModelStore:
@@ -71,7 +63,7 @@ class ModelStore:
         """
         if name in self._manifested():
             return self._load(self.folder / name)
-        raise ModelMissing(f"The model {name!r} is not installed.", self._cure(name))
+        raise self._missing(name)
 
     def add(
         self,
@@ -107,8 +99,8 @@ class ModelStore:
             )
             with landing(self.folder, name, largest=max(sizes)) as files:
                 if not link:
-                    require_space(files, sum(sizes), f"The model {name!r}")
-                tally = Tally("copying", sum(sizes), on_progress)
+                    require_space(files, sum(sizes), NO_SPACE, name=name)
+                tally = Tally(N_("copying"), name, sum(sizes), on_progress)
                 records = tuple(
                     copy(found.folder / file, files, file, tally, link=link) for file in found.files
                 )
@@ -137,17 +129,28 @@ class ModelStore:
         if name in self.names() and name not in self._manifested():
             raise _no_model(self.folder / name)
         model = self.find(name)
-        tally = Tally(f"checking {name}", model.size, on_progress)
+        tally = Tally(N_("checking"), name, model.size, on_progress)
         for file in model.manifest.files:
             with reading(model.folder):
                 found = record(model.folder, file.path, tally)
             if found != file:
-                raise _damaged(model.folder, file.path, "has changed since it was installed")
+                raise _damaged(
+                    model.folder,
+                    file.path,
+                    N_(
+                        "The model {name!r} is damaged: its file {file} has changed since it was "
+                        "installed."
+                    ),
+                )
         expected = {MANIFEST, *(file.path for file in model.manifest.files)}
         for path in sorted(model.folder.rglob("*")):
             relative = path.relative_to(model.folder).as_posix()
             if path.is_file() and relative not in expected:
-                raise _damaged(model.folder, relative, "does not belong to it")
+                raise _damaged(
+                    model.folder,
+                    relative,
+                    N_("The model {name!r} is damaged: its file {file} does not belong to it."),
+                )
         return model
 
     def remove(self, name: str) -> None:
@@ -162,7 +165,7 @@ class ModelStore:
         """
         # Compared with what is there, so that no name can lead out of the folder.
         if name not in self.unfinished() and name not in self.names():
-            raise ModelMissing(f"The model {name!r} is not installed.", "See: localrag models list")
+            raise ModelMissing(_NOT_INSTALLED, Cure.SEE_INSTALLED, name=name)
         discard(self.folder, name)
 
     def export(self, name: str, archive: Path, on_progress: Progress = silent) -> Path:
@@ -185,7 +188,7 @@ class ModelStore:
         model = self.find(name)
         with writing(archive):
             target = archive / f"{name}.tar" if archive.is_dir() else archive
-        write_archive(model, target, Tally(f"exporting {name}", model.size, on_progress))
+        write_archive(model, target, Tally(N_("exporting"), name, model.size, on_progress))
         return target
 
     def import_(
@@ -208,8 +211,8 @@ class ModelStore:
             manifest = manifest.model_copy(update={"name": checked_name(name or manifest.name)})
             largest = max(file.size for file in manifest.files)
             with landing(self.folder, manifest.name, largest=largest) as files:
-                require_space(files, manifest.size, f"The model {manifest.name!r}")
-                extract(files, Tally(f"importing {manifest.name}", manifest.size, on_progress))
+                require_space(files, manifest.size, NO_SPACE, name=manifest.name)
+                extract(files, Tally(N_("importing"), manifest.name, manifest.size, on_progress))
                 _check_kind(files, manifest, archive)
                 land(files, self.folder, manifest)
         return self.find(manifest.name)
@@ -233,43 +236,61 @@ class ModelStore:
 
     def _load(self, folder: Path) -> InstalledModel:
         with reading(folder), (folder / MANIFEST).open("rb") as text:
-            manifest = Manifest.parse(text.read(LARGEST_MANIFEST), str(folder / MANIFEST))
+            manifest = Manifest.parse(text.read(LARGEST_MANIFEST), folder / MANIFEST)
         if manifest.name != folder.name:
             raise ModelDamaged(
-                f"The folder {folder} holds the model {manifest.name!r}.",
-                f"Rename the folder to {manifest.name}.",
+                N_("The folder {path} holds the model {name!r}."),
+                N_("Rename the folder to {name}."),
+                path=folder,
+                name=manifest.name,
             )
         for file in manifest.files:
             path = folder / file.path
             if not path.is_file():
-                raise _damaged(folder, file.path, "is missing")
+                raise _damaged(
+                    folder,
+                    file.path,
+                    N_("The model {name!r} is damaged: its file {file} is missing."),
+                )
             if path.stat().st_size != file.size:
-                raise _damaged(folder, file.path, "is not of the size it was installed with")
+                raise _damaged(
+                    folder,
+                    file.path,
+                    N_(
+                        "The model {name!r} is damaged: its file {file} is not of the size it was "
+                        "installed with."
+                    ),
+                )
         return InstalledModel(folder, manifest)
 
-    def _cure(self, name: str) -> str:
+    def _missing(self, name: str) -> ModelMissing:
         # The catalogue is read only to name a cure.
         from localrag_models.catalogue import catalogue
 
         if name in catalogue():
-            return f"Get it: localrag models pull {name}"
+            return ModelMissing(_NOT_INSTALLED, Cure.GET, name=name)
         known = [*self._manifested(), *catalogue()]
         near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        return f"{hint}See what is there: localrag models list"
+        if near:
+            return ModelMissing(_NOT_INSTALLED, Cure.NEAREST, name=name, near=near[0])
+        return ModelMissing(_NOT_INSTALLED, Cure.SEE_INSTALLED, name=name)
 
 
 def _no_model(path: Path) -> ModelError:
-    remove = f"localrag models remove {shlex.quote(path.name)}"
+    quoted = {"file": shlex.quote(str(path)), "name": shlex.quote(path.name)}
     if path.suffix == ".gguf" and path.is_file():
         return ModelMissing(
-            f"{path} is in the folder of the models, but not installed.",
-            f"Install it (localrag models add {shlex.quote(str(path))}), then remove the file "
-            f"({remove}).",
+            N_("{path} is in the folder of the models, but not installed."),
+            Cure.ADD_FILE,
+            path=path,
+            **quoted,
         )
     return ModelDamaged(
-        f"{path} is {kind_of(path)} without {MANIFEST}: no model.",
-        f"If it is not needed, remove it: {remove}",
+        N_("{path} holds no {manifest}: no model."),
+        Cure.REMOVE,
+        path=path,
+        manifest=MANIFEST,
+        **quoted,
     )
 
 
@@ -280,17 +301,19 @@ def _check_kind(files: Path, manifest: Manifest, archive: Path) -> None:
         recognise(path, manifest.kind)
     except ModelError as error:
         raise ModelDamaged(
-            f"{archive} holds no model of kind {manifest.kind} and format {manifest.format}, "
-            "though its manifest says so.",
-            "Do not use it; export the model again.",
+            N_(
+                "{path} holds no model of kind {wanted} and format {format}, though its manifest "
+                "says so."
+            ),
+            DO_NOT_USE,
+            path=archive,
+            wanted=manifest.kind,
+            format=manifest.format,
         ) from error
 
 
-def _damaged(folder: Path, file: str, what: str) -> ModelDamaged:
-    return ModelDamaged(
-        f"The model {folder.name!r} is damaged: its file {file} {what}.",
-        f"Remove it (localrag models remove {folder.name}), then pull, add or import it again.",
-    )
+def _damaged(folder: Path, file: str, cause: str) -> ModelDamaged:
+    return ModelDamaged(cause, Cure.REPLACE, name=folder.name, file=file)
 
 
 def name_for(stem: str) -> str:

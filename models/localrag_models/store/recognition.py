@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from localrag_models.embedding import E5, Prefixes
-from localrag_models.errors import ModelDamaged, ModelMissing, WrongKind
-from localrag_models.gguf import Header, read_header
+from localrag_models.errors import N_, Cure, ModelDamaged, ModelMissing, WrongKind
+from localrag_models.gguf import read_header
 from localrag_models.store.manifest import Format, Kind, belongs, is_weights
 
 _LARGEST_JSON = 1_000_000
@@ -51,11 +51,17 @@ def recognise(path: Path, kind: Kind | None = None) -> Recognised:
         ModelDamaged: cut short, or its configuration cannot be read.
     """
     if not path.exists():
-        raise ModelMissing(f"There is no {path}.", "Name a .gguf file, or a folder of a model.")
+        raise ModelMissing(
+            N_("There is no {path}."), N_("Name a .gguf file, or a folder of a model."), path=path
+        )
     found = _folder(path) if path.is_dir() else _gguf(path)
     if kind and kind != found.kind:
         raise WrongKind(
-            f"{path} is of kind {found.kind}, not {kind}.", f"Name a model of kind {kind}."
+            N_("{path} is of kind {found}, not {wanted}."),
+            N_("Name a model of kind {wanted}."),
+            path=path,
+            found=found.kind,
+            wanted=kind,
         )
     return found
 
@@ -64,13 +70,18 @@ def _gguf(path: Path) -> Recognised:
     header = read_header(path)
     if header.kind == "other" or not is_weights(path.name):
         raise WrongKind(
-            f"{path} is no chat model, embedder or reranker ({_what(header)}).",
-            "Name the .gguf file of the model itself.",
+            N_("{path} is no chat model, embedder or reranker (architecture {architecture!r}).")
+            if header.tensors
+            else N_("{path} is no chat model, embedder or reranker: it holds no weights."),
+            N_("Name the .gguf file of the model itself."),
+            path=path,
+            architecture=header.architecture,
         )
     if header.metadata.get("split.count", 1) != 1:
         raise WrongKind(
-            f"{path} is one of several parts of a model.",
-            "Join them first: llama-gguf-split --merge FIRST-PART WHOLE.gguf",
+            N_("{path} is one of several parts of a model."),
+            N_("Join them first: llama-gguf-split --merge FIRST-PART WHOLE.gguf"),
+            path=path,
         )
     return Recognised(
         header.kind,
@@ -84,30 +95,27 @@ def _gguf(path: Path) -> Recognised:
     )
 
 
-def _what(header: Header) -> str:
-    if not header.tensors:
-        return "it holds no weights"
-    return f"architecture {header.architecture!r}"
-
-
 def _folder(path: Path) -> Recognised:
     paths = (file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
     files = tuple(sorted(filter(belongs, paths)))
     weights = [path / file for file in files if is_weights(file)]
     if "config.json" not in files:
         raise WrongKind(
-            f"{path} is no folder of a model: it has no config.json.",
-            "Name the folder that holds config.json and model.safetensors, or a .gguf file.",
+            N_("{path} is no folder of a model: it has no config.json."),
+            N_("Name the folder that holds config.json and model.safetensors, or a .gguf file."),
+            path=path,
         )
     if not weights:
         raise WrongKind(
-            f"{path} holds no weights as *.safetensors.",
-            "Other forms (*.bin, *.pt) can run code when they are loaded; convert them first.",
+            N_("{path} holds no weights as *.safetensors."),
+            N_("Other forms (*.bin, *.pt) can run code when they are loaded; convert them first."),
+            path=path,
         )
     if "tokenizer.json" not in files:
         raise WrongKind(
-            f"{path} has no tokenizer.json.",
-            "Choose a model whose tokenizer needs no programs of its own.",
+            N_("{path} has no tokenizer.json."),
+            N_("Choose a model whose tokenizer needs no programs of its own."),
+            path=path,
         )
     for file in weights:
         _check_whole(file)
@@ -135,7 +143,7 @@ def _check_whole(weights: Path) -> None:
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             end = -1
     if end != size:
-        raise ModelDamaged(f"{weights} is cut short or damaged.", "Get the model again.")
+        raise ModelDamaged(N_("{path} is cut short or damaged."), Cure.GET_AGAIN, path=weights)
 
 
 def _kind(path: Path, config: Mapping[str, Any]) -> Kind:
@@ -144,8 +152,10 @@ def _kind(path: Path, config: Mapping[str, Any]) -> Kind:
     if (path / "modules.json").is_file():
         return "embedder"
     raise WrongKind(
-        f"{path} is neither an embedder nor a reranker ({_architecture(config)}, no modules.json).",
-        "Get it in the format of sentence-transformers. Chat models are added as GGUF files.",
+        N_("{path} is neither an embedder nor a reranker ({architecture}, no modules.json)."),
+        N_("Get it in the format of sentence-transformers. Chat models are added as GGUF files."),
+        path=path,
+        architecture=_architecture(config),
     )
 
 
@@ -188,7 +198,9 @@ def _json(path: Path) -> Mapping[str, Any]:
         with path.open("rb") as file:
             content = json.loads(file.read(_LARGEST_JSON))
     except (ValueError, RecursionError) as error:
-        raise ModelDamaged(f"{path} is no JSON ({error}).", "Get the model again.") from error
+        raise ModelDamaged(
+            N_("{path} is no JSON ({why})."), Cure.GET_AGAIN, path=path, why=error
+        ) from error
     if not isinstance(content, dict):
-        raise ModelDamaged(f"{path} holds no JSON object.", "Get the model again.")
+        raise ModelDamaged(N_("{path} holds no JSON object."), Cure.GET_AGAIN, path=path)
     return content

@@ -185,7 +185,7 @@ def test_a_server_gets_several_questions_at_once(
 def test_a_server_that_dies(
     sample: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("localrag_models.retrying._FIRST_WAIT", 0.001)
+    monkeypatch.setattr("localrag_models.backends.servers.http._FIRST_WAIT", 0.001)
     workspace, out = Workspace.locate(sample), tmp_path / "answers.jsonl"
     chat = Served()
     with OpenAIDouble(chat, context=20_000) as server:

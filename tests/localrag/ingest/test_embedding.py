@@ -28,7 +28,7 @@ from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_indexes.generations import current
 from localrag_indexes.vectors import VectorIndex
-from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.embedding import E5
 
 LawWriter = Callable[..., Path]
@@ -291,7 +291,7 @@ def test_what_is_about_to_be_done_is_told_before_it_is(filled: Workspace) -> Non
 def test_too_little_memory_is_told_before_anything_is_embedded(
     filled: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("localrag_indexes.vectors.memory.memory_free", lambda: 10)
+    monkeypatch.setattr("localrag_indexes.vectors.graph.memory_free", lambda: 10)
     embedder = HashingEmbedder()
     with pytest.raises(StorageError, match="MB are free"):
         index(filled, "main", embedder=embedder)

@@ -20,7 +20,7 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 from localrag_indexes.generations import current
 from localrag_indexes.vectors import VectorIndex
-from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.embedding import Prefixes
 from localrag_models.store import ModelStore
 
@@ -390,7 +390,7 @@ def test_a_server_of_openais_protocol_embeds_for_the_index_and_the_search(
         assert "embedding.server" not in cli(*options, "doctor").out
         unknown = cli("--set", "embedding.model=openai:x", *options[2:], "doctor")
     assert unknown.code != 0
-    assert "Set embedding.model to openai:tiny." in unknown.out + unknown.err
+    assert "(or embedding.model) to openai:tiny." in unknown.out + unknown.err
 
 
 def test_an_embedder_of_another_dimension_is_refused(hybrid: Workspace) -> None:

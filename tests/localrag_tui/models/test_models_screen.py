@@ -147,7 +147,7 @@ async def test_remove_asks_and_a_damaged_one_is_told(
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: "[red]evil" in shown(app))
         point_at(app, "[red]evil")
-        await until(pilot, lambda: "withoutmodel.toml" in unwrapped(shown(app)))
+        await until(pilot, lambda: "holdsnomodel.toml" in unwrapped(shown(app)))
         await pilot.press("delete")
         await until(pilot, lambda: "Remove [red]evil?" in shown(app))
         await pilot.press("enter")

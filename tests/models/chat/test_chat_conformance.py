@@ -10,9 +10,8 @@ import jsonschema
 import pytest
 from pydantic import BaseModel, Field
 
-from localrag_models.chat import ChatModel, ChatRequest, Finish, Message
+from localrag_models.chat import ChatModel, ChatRequest, Finish, Message, generate
 from localrag_models.errors import ContextExceeded, ModelError, ReplyInvalid, SchemaUnsupported
-from localrag_models.structured import generate
 
 DOCUMENT = Message("system", "第一条　この法律は、渡し舟の安全を確保することを目的とする。" * 3)
 FREE = ChatRequest(

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from localrag_models.chat import Usage
-from localrag_models.choosing import Candidate, Options
+from localrag_models.chat import Candidate, Options, Usage
 from localrag_models.errors import ReplyInvalid
 
 USAGE = Usage(10, 0, 1)

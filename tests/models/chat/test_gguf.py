@@ -116,5 +116,5 @@ def test_other_files(tmp_path: Path, content: bytes, error: type[ModelError], ma
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing, match="no model file"):
         read_header(tmp_path / "none.gguf")
-    with pytest.raises(WrongKind, match="is a folder"):
+    with pytest.raises(WrongKind, match="no regular file"):
         read_header(tmp_path)

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from localrag_models.backends.llama_cpp.constraint import GrammarConstraint
 from localrag_models.backends.llama_cpp.native import Model
-from localrag_models.backends.llama_cpp.vocabulary import Vocabulary
+from localrag_models.backends.llama_cpp.vocabulary import GrammarConstraint, Vocabulary
 from localrag_models.errors import SchemaUnsupported
 from localrag_models.grammar import grammar_of
 from localrag_models.schema import check_bounds

@@ -18,7 +18,6 @@ from tiny_models.chat import TEMPLATE, write_chat_gguf
 from localrag_models.backends.llama_cpp import native
 from localrag_models.backends.llama_cpp.chat import LlamaCppChat
 from localrag_models.chat import ChatRequest, Finish, Message
-from localrag_models.control_tokens import neutralise
 from localrag_models.errors import (
     BackendMissing,
     ContextExceeded,
@@ -29,6 +28,7 @@ from localrag_models.errors import (
     ReplyInvalid,
     WrongKind,
 )
+from localrag_models.replies import neutralise
 
 from ...patience import PATIENCE
 
@@ -243,12 +243,10 @@ def test_loading_and_asking_says_nothing_on_the_terminal(
     assert capfd.readouterr() == ("", "")
 
 
-def test_without_the_package_the_extra_is_named(
-    tiny_chat: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_package_it_is_named(tiny_chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     native.runtime.cache_clear()
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
-    with pytest.raises(BackendMissing, match=r"localrag\[llama-cpp\]"):
+    with pytest.raises(BackendMissing, match="Install the package llama-cpp-python"):
         LlamaCppChat(tiny_chat)
 
 
@@ -424,7 +422,7 @@ def test_a_closed_model_counts_no_more(tiny_chat: Path) -> None:
     chat = LlamaCppChat(tiny_chat, id="mine", context=256, threads=1)
     assert chat.id == "mine"
     chat.close()
-    with pytest.raises(ModelError, match="mine was closed"):
+    with pytest.raises(ModelError, match="mine has been closed"):
         chat.count(ASK.messages)
 
 

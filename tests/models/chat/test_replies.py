@@ -1,7 +1,6 @@
 import pytest
 
-from localrag_models.backends.llama_cpp.replies import Answer
-from localrag_models.control_tokens import neutralise
+from localrag_models.replies import Answer, neutralise
 
 
 def answered(

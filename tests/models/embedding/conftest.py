@@ -8,10 +8,10 @@ import pytest
 from tiny_models.encoder import TinyEncoder
 from tiny_models.servers import OllamaDouble, llama_cpp_server
 
-from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.backends.ollama import OllamaEmbedder
 from localrag_models.backends.openai import OpenAIEmbedder
-from localrag_models.backends.sentence_transformers.embedder import SentenceTransformersEmbedder
+from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
 from localrag_models.embedding import Embedder, Prefixes, WindowedEmbedder
 
 Open = Callable[..., WindowedEmbedder]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tiny_models.encoder import NASTY_TEXTS, TinyEncoder, write_gguf
 
-from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.embedding import Embedder
 
 TEXTS = [

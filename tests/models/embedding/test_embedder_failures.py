@@ -10,10 +10,11 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from tiny_models.encoder import TinyEncoder, write_gguf
 
-from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
-from localrag_models.backends.sentence_transformers.embedder import SentenceTransformersEmbedder
+from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
+from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
 from localrag_models.errors import (
     BackendMissing,
+    Cure,
     ModelDamaged,
     ModelError,
     ModelMissing,
@@ -47,7 +48,7 @@ class TestFile:
             LlamaCppEmbedder(path)
 
     def test_a_chat_model(self, tiny_chat: Path) -> None:
-        with pytest.raises(WrongKind, match="chat model"):
+        with pytest.raises(WrongKind, match="of kind chat"):
             LlamaCppEmbedder(tiny_chat)
 
     def test_a_reranker(self, tiny_encoder: TinyEncoder) -> None:
@@ -92,7 +93,7 @@ class TestFolder:
         (folder / name).unlink()
         with pytest.raises(ModelDamaged, match=name.partition(".")[2]) as caught:
             SentenceTransformersEmbedder(folder)
-        assert "models pull" in caught.value.cure
+        assert caught.value.cure == Cure.GET_AGAIN
 
     def test_that_does_not_say_how_to_pool(self, folder: Path) -> None:
         (folder / "modules.json").unlink()
@@ -148,7 +149,7 @@ class TestFolder:
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)
         with pytest.raises(BackendMissing) as caught:
             SentenceTransformersEmbedder(folder)
-        assert "localrag[sentence-transformers]" in caught.value.cure
+        assert caught.value.cure == "Install the package sentence-transformers."
 
 
 def test_nothing_is_printed(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from localrag_models.fingerprint import fingerprint
+from localrag_models.files import fingerprint
 
 MEGABYTE = 2**20
 

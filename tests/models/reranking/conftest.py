@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tiny_models.encoder import TinyEncoder
 
-from localrag_models.backends.llama_cpp.reranker import LlamaCppReranker
-from localrag_models.backends.sentence_transformers.reranker import CrossEncoderReranker
+from localrag_models.backends.llama_cpp.encoder import LlamaCppReranker
+from localrag_models.backends.sentence_transformers import CrossEncoderReranker
 from localrag_models.reranking import Reranker
 
 Open = Callable[..., Reranker]

@@ -10,8 +10,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from tiny_models.encoder import TinyEncoder, write_gguf
 
-from localrag_models.backends.llama_cpp.reranker import LlamaCppReranker
-from localrag_models.backends.sentence_transformers.reranker import CrossEncoderReranker
+from localrag_models.backends.llama_cpp.encoder import LlamaCppReranker
+from localrag_models.backends.sentence_transformers import CrossEncoderReranker
 from localrag_models.errors import BackendMissing, ModelDamaged, ModelMissing, WrongKind
 
 
@@ -47,7 +47,7 @@ class TestFile:
             LlamaCppReranker(path)
 
     def test_a_chat_model(self, tiny_chat: Path) -> None:
-        with pytest.raises(WrongKind, match="chat model"):
+        with pytest.raises(WrongKind, match="of kind chat"):
             LlamaCppReranker(tiny_chat)
 
     def test_an_embedder(self, tiny_encoder: TinyEncoder) -> None:
@@ -108,4 +108,4 @@ class TestFolder:
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)
         with pytest.raises(BackendMissing) as caught:
             CrossEncoderReranker(folder)
-        assert "localrag[sentence-transformers]" in caught.value.cure
+        assert caught.value.cure == "Install the package sentence-transformers."

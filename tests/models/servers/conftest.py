@@ -12,8 +12,8 @@ from localrag_models.backends.llama_cpp.chat import LlamaCppChat
 from localrag_models.backends.ollama import OllamaChat
 from localrag_models.backends.openai import OpenAIChat
 from localrag_models.backends.servers.chat import ServerChat
+from localrag_models.backends.servers.http import Retry
 from localrag_models.chat import ChatRequest, Message
-from localrag_models.retrying import Retry
 
 from ...patience import PATIENCE
 
@@ -110,4 +110,4 @@ def ask() -> Callable[..., ChatRequest]:
 @pytest.fixture
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts follow each other at once."""
-    monkeypatch.setattr("localrag_models.retrying._FIRST_WAIT", 0.001)
+    monkeypatch.setattr("localrag_models.backends.servers.http._FIRST_WAIT", 0.001)

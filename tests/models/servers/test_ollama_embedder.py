@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tiny_models.servers import Answer, End, OllamaDouble
 
-from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.backends.ollama import OllamaChat, OllamaEmbedder, embedder_id
 from localrag_models.embedding import E5, Prefixes
 from localrag_models.errors import ModelMissing, ServerBroke, ServerRefused, WrongKind

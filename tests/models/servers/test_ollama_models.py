@@ -8,8 +8,9 @@ import pytest
 from tiny_models.servers import Answer, End, OllamaDouble
 
 from localrag_models.backends.ollama import embedder_id, list_models, pull_model
-from localrag_models.backends.servers.streaming import Cancelled
+from localrag_models.backends.servers.http import Cancelled
 from localrag_models.errors import (
+    Cure,
     ModelMissing,
     ServerBroke,
     ServerBusy,
@@ -79,7 +80,7 @@ def test_redirects_are_not_followed(double, ask):
 
 
 def test_a_server_that_hangs(double, monkeypatch):
-    monkeypatch.setattr("localrag_models.backends.ollama.models._SECONDS", 0.3)
+    monkeypatch.setattr("localrag_models.backends.ollama._LIST_SECONDS", 0.3)
     double.instead("/api/tags", Answer(end=End.HANGS))
     with pytest.raises(ServerTimeout, match=r"0\.3 s"):
         list_models(double.address)
@@ -88,7 +89,11 @@ def test_a_server_that_hangs(double, monkeypatch):
 def test_pulling(double):
     seen = []
     pull_model("qwen3:8b", double.address, lambda *told: seen.append(told))
-    assert [(done, total) for _, done, total in seen if total] == [(0, 100), (50, 100), (100, 100)]
+    assert [(done, total) for _, _, done, total in seen if total] == [
+        (0, 100),
+        (50, 100),
+        (100, 100),
+    ]
     assert seen[-1][0] == "success"
     assert "qwen3:8b" in [model.name for model in list_models(double.address)]
 
@@ -102,7 +107,7 @@ def test_a_pull_that_fails(double):
     double.instead("/api/pull", Answer([b'{"error": "no space left on device"}\n']))
     with pytest.raises(TransferFailed, match="no space left") as raised:
         pull_model("qwen3:8b", double.address)
-    assert raised.value.cure == "Try again: localrag models pull ollama:qwen3:8b"
+    assert raised.value.args[1] is Cure.PULL_AGAIN
 
 
 @pytest.mark.parametrize("end", [End.WELL, End.DIES])

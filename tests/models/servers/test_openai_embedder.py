@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from tiny_models.servers import Answer, End, OpenAIDouble
 
-from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.backends.openai import OpenAIEmbedder, embedder_id
 from localrag_models.embedding import E5, Prefixes
 from localrag_models.errors import (
+    Cure,
     ModelMissing,
     ServerBroke,
     ServerRefused,
@@ -178,23 +179,23 @@ def test_a_server_that_does_not_embed(double, message, status):
     assert [path for path, _ in double.requests].count(PATH) == 1
 
 
-def test_what_cannot_be_had_names_the_settings_of_the_embedder(double):
+def test_what_cannot_be_had_names_what_there_is(double):
     with pytest.raises(ModelMissing, match="nosuch") as missing:
         OpenAIEmbedder("nosuch", server=double.address)
-    assert missing.value.cure == "Set embedding.model to openai:tiny."
+    assert missing.value.cure == "Choose one that it has, such as tiny."
     double.instead(PATH, Answer.error("invalid key", 401))
     with pytest.raises(ServerRefused, match="key"):
         OpenAIEmbedder("tiny", server=double.address)
     double.close()
     with pytest.raises(ServerUnreachable) as gone:
         OpenAIEmbedder("tiny", server=double.address)
-    assert "embedding.server" in gone.value.cure
+    assert gone.value.cure == Cure.START_SERVER
 
 
 def test_zeros_are_no_sample(double, bare):
     zeros = {"data": [{"embedding": [0.0] * bare.dimension}]}
     double.instead(PATH, *[Answer.json(zeros)] * 8)
-    with pytest.raises(ServerBroke, match="sample"):
+    with pytest.raises(ServerBroke, match="no vectors"):
         OpenAIEmbedder("tiny", server=double.address)
 
 

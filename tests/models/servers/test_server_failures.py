@@ -9,9 +9,11 @@ from tiny_models.servers import Answer, End
 
 from localrag_models.backends.ollama import OllamaChat
 from localrag_models.backends.openai import OpenAIChat
+from localrag_models.backends.servers.http import warn
 from localrag_models.chat import Finish
 from localrag_models.errors import (
     ContextExceeded,
+    Cure,
     ModelError,
     ModelMissing,
     OutOfMemory,
@@ -21,7 +23,6 @@ from localrag_models.errors import (
     ServerTimeout,
     ServerUnreachable,
 )
-from localrag_models.retrying import warn
 
 from ...patience import PATIENCE, wait_for
 
@@ -56,7 +57,7 @@ def test_nobody_answers(kind, nobody):
 def test_what_is_no_address(kind, address):
     with pytest.raises(ServerRefused) as raised:
         kind("tiny", server=address)
-    assert "chat.server" in raised.value.cure
+    assert raised.value.cure == Cure.SERVER_ADDRESS
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_unknown_model(served):
     kind = OllamaChat if served.protocol == "ollama" else OpenAIChat
     with pytest.raises(ModelMissing) as raised:
         kind("nosuch", server=served.double.address)
-    expected = "ollama pull nosuch" if served.protocol == "ollama" else "openai:tiny"
+    expected = "ollama pull nosuch" if served.protocol == "ollama" else "such as tiny"
     assert expected in raised.value.cure
 
 
@@ -233,7 +234,7 @@ def test_cancelling_while_the_server_is_silent(served, ask, heard):
 
 
 def test_cancelling_between_attempts(served, ask, monkeypatch):
-    monkeypatch.setattr("localrag_models.retrying._FIRST_WAIT", 3600)
+    monkeypatch.setattr("localrag_models.backends.servers.http._FIRST_WAIT", 3600)
     served.answers(Answer.error("busy", 503))
     with served.model() as model:
         reply = model.chat(ask(), cancelled=lambda: bool(served.retries))

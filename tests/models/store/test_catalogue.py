@@ -33,5 +33,5 @@ def test_memory_grows_with_the_context_and_ends_with_it() -> None:
 
 
 def test_the_nearest_name() -> None:
-    with pytest.raises(ModelMissing, match="Did you mean qwen3-8b"):
+    with pytest.raises(ModelMissing, match="nearest name in the catalogue is qwen3-8b"):
         entry("Qwen3-8")

@@ -57,6 +57,7 @@ def ways() -> list[Way]:
 
 def chat_models(workspace: Workspace, *named: str) -> list[ChatModel]:
     """No model, those that are installed, and those of these names: of a server, or not here."""
+    from localrag.inference.failures import as_ours
     from localrag_models.store import ModelStore
 
     store = ModelStore(workspace.models)
@@ -69,7 +70,9 @@ def chat_models(workspace: Workspace, *named: str) -> list[ChatModel]:
     missing = [name for name in wanted if ":" not in name and name not in known]
     faults = store.problems() if missing else {}
     lost = [
-        ChatModel(name, problem=faults[name].cause if name in faults else N_("not installed"))
+        ChatModel(
+            name, problem=as_ours(faults[name]).cause if name in faults else N_("not installed")
+        )
         for name in missing
     ]
     return [ChatModel(""), *served, *here, *lost]

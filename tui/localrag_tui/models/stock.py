@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
+from localrag.inference.failures import as_ours
 from localrag.inference.opening import models_in_use
 from localrag.workspace import Workspace
 from localrag_models.runtimes import named_runtime
@@ -103,9 +104,10 @@ def _installed(model: "InstalledModel", used: dict[str, str]) -> ModelRow:
 
 
 def _damaged(store: "ModelStore") -> list[ModelRow]:
+    found = store.problems()
     return [
         ModelRow(name, State.DAMAGED, lines=(problem.cause, problem.cure))
-        for name, problem in store.problems().items()
+        for name, problem in zip(found, map(as_ours, found.values()), strict=True)
     ]
 
 

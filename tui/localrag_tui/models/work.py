@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.language import N_, _
+from localrag.language import _
 from localrag.progress import BYTES, Phase, Stopwatch
 from localrag.workspace import Workspace
 from localrag_tui.jobs.step import Steps
@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from localrag_models.store import Progress
 
 Tell = Callable[[object], None]
-
-_STEPS = {
-    "pulling": N_("pulling"),
-    "checking": N_("checking"),
-    "copying": N_("copying"),
-    "importing": N_("importing"),
-    "exporting": N_("exporting"),
-}
-"""By the first word of what the store calls a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +126,7 @@ def export_model(tell: Tell, workspace: Workspace, name: str, archive: Path) -> 
 
 def verify_models(tell: Tell, workspace: Workspace, names: Sequence[str]) -> Verified:
     """Read models through and compare them with their hashes."""
+    from localrag.inference.failures import as_ours
     from localrag_models.errors import ModelError
     from localrag_models.store import ModelStore
 
@@ -144,7 +136,8 @@ def verify_models(tell: Tell, workspace: Workspace, names: Sequence[str]) -> Ver
     for name in names:
         try:
             sound.append(store.verify(name, follow).name)
-        except ModelError as problem:
+        except ModelError as error:
+            problem = as_ours(error)
             damaged.append((problem.cause, problem.cure))
     return Verified(tuple(sound), tuple(damaged))
 
@@ -161,8 +154,4 @@ def remove_model(workspace: Workspace, name: str) -> None:
 def _following(tell: Tell) -> "Progress":
     watch = Stopwatch(Steps(tell))
 
-    def follow(step: str, done: int, total: int) -> None:
-        verb, _, about = step.partition(" ")
-        watch(Phase(_STEPS[verb], BYTES, about), done, total)
-
-    return follow
+    return lambda step, about, done, total: watch(Phase(step, BYTES, about), done, total)

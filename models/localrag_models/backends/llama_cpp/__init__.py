@@ -7,8 +7,7 @@ from localrag_models.runtimes import ModelSpec
 
 if TYPE_CHECKING:
     from localrag_models.backends.llama_cpp.chat import LlamaCppChat
-    from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
-    from localrag_models.backends.llama_cpp.reranker import LlamaCppReranker
+    from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder, LlamaCppReranker
 
 
 def open_chat(spec: ModelSpec) -> "LlamaCppChat":
@@ -27,7 +26,7 @@ def open_chat(spec: ModelSpec) -> "LlamaCppChat":
 
 def open_embedder(spec: ModelSpec) -> "LlamaCppEmbedder":
     """Load an embedder."""
-    from localrag_models.backends.llama_cpp.embedder import LlamaCppEmbedder
+    from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 
     return LlamaCppEmbedder(
         spec.path,
@@ -40,6 +39,6 @@ def open_embedder(spec: ModelSpec) -> "LlamaCppEmbedder":
 
 def open_reranker(spec: ModelSpec) -> "LlamaCppReranker":
     """Load a reranker."""
-    from localrag_models.backends.llama_cpp.reranker import LlamaCppReranker
+    from localrag_models.backends.llama_cpp.encoder import LlamaCppReranker
 
     return LlamaCppReranker(spec.path, id=spec.id, threads=spec.threads, gpu_layers=spec.gpu_layers)

@@ -7,27 +7,27 @@ from pathlib import Path
 from threading import Lock
 from typing import Self
 
-from localrag_models.backends.llama_cpp.constraint import GrammarConstraint
 from localrag_models.backends.llama_cpp.evaluation import Evaluation
 from localrag_models.backends.llama_cpp.native import Model
-from localrag_models.backends.llama_cpp.replies import Answer
 from localrag_models.backends.llama_cpp.sampling import Sampler, demand_numbers, likeliest
 from localrag_models.backends.llama_cpp.template import ChatTemplate
-from localrag_models.backends.llama_cpp.vocabulary import Vocabulary
+from localrag_models.backends.llama_cpp.vocabulary import GrammarConstraint, Vocabulary
 from localrag_models.chat import (
+    Candidate,
     ChatRequest,
     Choice,
     Finish,
     Message,
+    Options,
     Reply,
     Usage,
     ignore,
     never,
     overlook,
 )
-from localrag_models.choosing import Candidate, Options
-from localrag_models.errors import ContextExceeded, ModelError
+from localrag_models.errors import N_, ContextExceeded, Cure, ModelError
 from localrag_models.grammar import grammar_of
+from localrag_models.replies import Answer
 
 _DEFAULT_CONTEXT = 8192
 _CANDIDATES = 1024
@@ -264,13 +264,18 @@ class LlamaCppChat:
     def _check_room(self, prompt: int, reply: int) -> None:
         if prompt + reply > self._context:
             raise ContextExceeded(
-                f"The prompt has {prompt:,} tokens and the reply may have {reply:,}; "
-                f"{self._id} has a context of {self._context:,}.",
-                "Ask with less evidence or a shorter reply, or set a larger context.",
+                N_(
+                    "The prompt has {prompt:,} tokens and the reply may have {reply:,}; {model} "
+                    "has a context of {available:,}."
+                ),
+                Cure.LESS_TEXT,
                 needed=prompt + reply,
                 available=self._context,
+                prompt=prompt,
+                reply=reply,
+                model=self._id,
             )
 
     def _check_open(self) -> None:
         if self._closed:
-            raise ModelError(f"{self._id} was closed.", "Open it again.")
+            raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self._id)

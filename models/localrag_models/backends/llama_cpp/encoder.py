@@ -1,4 +1,4 @@
-"""An encoder in a GGUF file: sequences of tokens in, one row of numbers out for each.
+"""Embedding models and cross-encoders in GGUF files.
 
 Used through the low-level calls of llama-cpp-python: its `Llama.embed` cuts long texts in silence,
 and has nothing for rerankers.
@@ -10,14 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
-from localrag_models.errors import ModelDamaged, ModelError, OutOfMemory
+from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
+from localrag_models.errors import N_, ModelDamaged, ModelError, OutOfMemory, WrongKind
+from localrag_models.files import fingerprint
 from localrag_models.gguf import Header
-from localrag_models.normalisation import nmt_nfkc
-from localrag_models.windows import LONGEST_WINDOW
+from localrag_models.reranking import WindowedReranker
+from localrag_models.windows import LONGEST_WINDOW, nmt_nfkc
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from localrag_models.embedding import Vectors
+
+_POOLING_NONE = 0
 
 # Attention costs the square of all tokens evaluated together, whichever sequence they belong to:
 # more short sequences at once than this and a processor gets slower, where a GPU gets faster.
@@ -25,7 +31,7 @@ _TOKENS_ON_PROCESSOR = 128
 
 
 class Encoder:
-    """A model that reads a sequence as a whole.
+    """A model that reads a sequence as a whole: tokens in, one row of numbers out for each.
 
     Args:
         path: the GGUF file.
@@ -94,7 +100,9 @@ class Encoder:
             for number in range(stop - start):
                 row = self._llama.llama_get_embeddings_seq(self._context.handle, number)
                 if not row:
-                    raise ModelDamaged(f"{self.header.path} gave no vector for a text.")
+                    raise ModelDamaged(
+                        N_("{path} gave no vector for a text."), path=self.header.path
+                    )
                 rows[start + number] = np.ctypeslib.as_array(row, (self.width,))
         return rows
 
@@ -147,9 +155,148 @@ class Encoder:
         else:
             code = self._llama.llama_encode(self._context.handle, self._batch)
         if code == -2:
-            raise OutOfMemory(f"There is no memory left to run {self.header.path}.")
+            raise OutOfMemory(N_("There is no memory left to run {path}."), path=self.header.path)
         if code:
-            raise ModelError(f"llama.cpp cannot run {self.header.path} (its code: {code}).")
+            raise ModelError(
+                N_("llama.cpp cannot run {path} (its code: {code})."),
+                path=self.header.path,
+                code=code,
+            )
+
+
+class LlamaCppEmbedder(WindowedEmbedder):
+    """An embedder run by llama.cpp; pools and counts positions as its file says.
+
+    Args:
+        path: the GGUF file.
+        id: names model and weights; empty, made of name and contents of the file.
+        prefixes: what the model was trained to see before queries and passages.
+        threads: to compute with; 0 for as many as there are processors.
+        gpu_layers: layers to keep on a GPU, where there is one; -1 for all.
+
+    Raises:
+        ModelMissing: there is no such file.
+        ModelDamaged: it is cut short or contradicts itself.
+        WrongKind: it holds no embedder.
+        BackendMissing: llama-cpp-python is not installed.
+        OutOfMemory: it does not fit.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        id: str = "",  # noqa: A002
+        prefixes: Prefixes = E5,
+        threads: int = 0,
+        gpu_layers: int = -1,
+    ) -> None:
+        self._encoder = Encoder(path, "embedder", threads=threads, gpu_layers=gpu_layers)
+        if self._encoder.header.number("pooling_type") == _POOLING_NONE:
+            self._encoder.close()
+            raise WrongKind(
+                N_("{path} does not say how the vectors of its tokens make up that of a text."),
+                N_("Get a newer conversion of the model."),
+                path=path,
+            )
+        named = id or f"{path.stem}@{fingerprint([path], also=repr(prefixes))}"
+        super().__init__(named, self._encoder.width, self._encoder.max_tokens, prefixes)
+
+    def _counts(self, texts: Sequence[str]) -> Sequence[int]:
+        return [len(self._tokenize(text)) for text in texts]
+
+    def _encode(self, windows: Sequence[str], tokens: Sequence[int]) -> "Vectors":
+        del tokens
+        return self._encoder.run([self._tokenize(window) for window in windows])
+
+    def _tokenize(self, text: str) -> list[int]:
+        return [*self._encoder.begin, *self._encoder.tokenize(text), *self._encoder.end]
+
+    def _release(self) -> None:
+        self._encoder.close()
+
+
+class LlamaCppReranker(WindowedReranker):
+    """A cross-encoder with one label, run by llama.cpp.
+
+    Args:
+        path: the GGUF file.
+        id: names model and weights; empty, made of name and contents of the file.
+        threads: to compute with; 0 for as many as there are processors.
+        gpu_layers: layers to keep on a GPU, where there is one; -1 for all.
+
+    Raises:
+        ModelMissing: there is no such file.
+        ModelDamaged: it is cut short or contradicts itself.
+        WrongKind: it holds no reranker, or one with several labels.
+        BackendMissing: llama-cpp-python is not installed.
+        OutOfMemory: it does not fit.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        id: str = "",  # noqa: A002
+        threads: int = 0,
+        gpu_layers: int = -1,
+    ) -> None:
+        self._encoder = Encoder(path, "reranker", threads=threads, gpu_layers=gpu_layers)
+        try:
+            _demand_one_score(self._encoder)
+        except WrongKind:
+            self._encoder.close()
+            raise
+        named = id or f"{path.stem}@{fingerprint([path])}"
+        self._between = _separators(self._encoder.header) * self._encoder.end
+        super().__init__(named, self._encoder.max_tokens, len(self._pair([], [])))
+
+    def _counts(self, texts: Sequence[str]) -> Sequence[int]:
+        return [len(self._encoder.tokenize(text)) for text in texts]
+
+    def _logits(
+        self, query: str, windows: Sequence[str], tokens: Sequence[int]
+    ) -> "NDArray[np.float32]":
+        del tokens
+        asked = self._encoder.tokenize(query)
+        pairs = [self._pair(asked, self._encoder.tokenize(window)) for window in windows]
+        return self._encoder.run(pairs)[:, 0]
+
+    def _pair(self, query: list[int], window: list[int]) -> list[int]:
+        return [*self._encoder.begin, *query, *self._between, *window, *self._encoder.end]
+
+    def _release(self) -> None:
+        self._encoder.close()
+
+
+def _separators(header: Header) -> int:
+    """How many tokens stand between the texts of a pair.
+
+    ``query </s></s> passage </s>`` in XLM-R and RoBERTa, ``query [SEP] passage [SEP]`` in BERT.
+    """
+    metadata = header.metadata
+    doubled = metadata.get("tokenizer.ggml.model") == "t5"
+    return 2 if doubled or "roberta" in str(metadata.get("tokenizer.ggml.pre")) else 1
+
+
+def _demand_one_score(encoder: Encoder) -> None:
+    path = encoder.header.path
+    if encoder.width != 1:
+        raise WrongKind(
+            N_("{path} gives a pair {labels} labels, not one score."),
+            path=path,
+            labels=encoder.width,
+        )
+    for tensor in encoder.header.tensors:
+        if tensor.name == "token_types.weight" and tensor.shape[-1] > 1:
+            raise WrongKind(
+                N_(
+                    "{path} tells query and passage apart by token types, which llama.cpp leaves "
+                    "out."
+                ),
+                N_("Use the model in its sentence-transformers format."),
+                path=path,
+            )
 
 
 def _max_tokens(header: Header) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
 from localrag_models.chat import never
-from localrag_models.errors import ModelError, OutOfMemory
+from localrag_models.errors import N_, Cure, ModelError, OutOfMemory
 
 if TYPE_CHECKING:
     from localrag_models.backends.llama_cpp.sampling import Logits
@@ -138,10 +138,9 @@ class Evaluation:
 def _failure(code: int) -> ModelError:
     if code == _ALLOCATION_FAILED:
         return OutOfMemory(
-            "There was no memory left to evaluate the prompt.",
-            "Set a smaller context, or close other programs.",
+            N_("There was no memory left to evaluate the prompt."),
+            N_("Set a smaller context, or close other programs."),
         )
     return ModelError(
-        f"llama.cpp failed to evaluate the prompt (code {code}).",
-        "Verify the model: `localrag models verify NAME`.",
+        N_("llama.cpp failed to evaluate the prompt (code {code})."), Cure.CHECK_FILES, code=code
     )

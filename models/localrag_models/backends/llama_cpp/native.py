@@ -14,10 +14,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from localrag_models.errors import (
+    N_,
     BackendMissing,
     ContextExceeded,
+    Cure,
     ModelDamaged,
+    ModelError,
     OutOfMemory,
     WrongKind,
 )
@@ -27,12 +32,6 @@ _ALL_LAYERS = 2**31 - 1
 _ERROR = 4
 _BATCH = 512
 """llama.cpp's own, of tokens evaluated together."""
-_NAMES: dict[Kind, str] = {
-    "chat": "a chat model",
-    "embedder": "an embedder",
-    "reranker": "a reranker",
-    "other": "no language model",
-}
 
 
 class Model:
@@ -156,11 +155,14 @@ class Context:
         llama, header = runtime(), model.header
         if header.context and tokens > header.context:
             raise ContextExceeded(
-                f"{header.name} was trained with a context of {header.context:,} tokens; "
-                f"{tokens:,} are asked for.",
-                f"Set a context of at most {header.context:,}.",
+                N_(
+                    "{name} was trained with a context of {available:,} tokens; {needed:,} are "
+                    "asked for."
+                ),
+                Cure.SMALLER_CONTEXT,
                 needed=tokens,
                 available=header.context,
+                name=header.name,
             )
         settings = llama.llama_context_default_params()
         if not llama.llama_supports_gpu_offload():
@@ -175,9 +177,11 @@ class Context:
         self.handle = llama.llama_init_from_model(model.handle, settings)
         if not self.handle:
             raise OutOfMemory(
-                f"There is no memory for a context of {tokens:,} tokens of {header.name}"
-                f"{_reason()}.",
-                "Set a smaller context, or close other programs.",
+                N_("There is no memory for a context of {tokens:,} tokens of {name} ({why})."),
+                Cure.LESS_MEMORY,
+                tokens=tokens,
+                name=header.name,
+                why=_reason(),
             )
         self._model = model
         self._free = weakref.finalize(self, llama.llama_free, self.handle)
@@ -197,8 +201,12 @@ def require(path: Path, kind: Kind) -> Header:
     header = read_header(path)
     if header.kind != kind:
         raise WrongKind(
-            f"{header.name} ({path}) is {_NAMES[header.kind]}, not {_NAMES[kind]}.",
-            "`localrag models list` shows the kind of each model.",
+            N_("{name} ({path}) is of kind {found}, not {wanted}."),
+            Cure.SEE_INSTALLED,
+            name=header.name,
+            path=path,
+            found=header.kind,
+            wanted=kind,
         )
     return header
 
@@ -214,8 +222,10 @@ def runtime() -> Any:
         import llama_cpp
     except (ImportError, OSError, RuntimeError) as error:
         raise BackendMissing(
-            f"GGUF models need llama-cpp-python, which does not load here: {error}.",
-            "Install it: pip install 'localrag[llama-cpp]'",
+            N_("GGUF models need {package}, which does not load here: {why}."),
+            Cure.INSTALL_PACKAGE,
+            package="llama-cpp-python",
+            why=error,
         ) from error
     llama_cpp.llama_log_set(_listener(llama_cpp.llama_log_callback), ctypes.c_void_p(0))
     llama_cpp.llama_backend_init()
@@ -240,17 +250,20 @@ def _listener(callback: Callable[..., Any]) -> Any:
 
 
 def _reason() -> str:
-    return f" (llama.cpp: {_errors[0].rstrip('.')})" if _errors else ""
+    return f"llama.cpp: {_errors[0].rstrip('.')}" if _errors else "llama.cpp"
 
 
-def _refused(header: Header) -> Exception:
+def _refused(header: Header) -> ModelError:
     said = " ".join(_errors)
-    cause = f"llama.cpp cannot load {header.path}{_reason()}."
+    cause = N_("{path} cannot be loaded ({why}).")
+    fields = {"path": header.path, "why": _reason()}
     if "alloc" in said:
-        return OutOfMemory(cause, "Choose a smaller model, or put fewer layers on the GPU.")
+        cure = N_("Choose a smaller model, or put fewer layers on the GPU.")
+        return OutOfMemory(cause, cure, **fields)
     if "unknown model architecture" in said:
-        return WrongKind(cause, "Update llama-cpp-python, or choose another model.")
-    return ModelDamaged(cause, "Get it again: `localrag models pull NAME`.")
+        cure = N_("Update llama-cpp-python, or choose another model.")
+        return WrongKind(cause, cure, **fields)
+    return ModelDamaged(cause, Cure.GET_AGAIN, **fields)
 
 
 def _check_memory(header: Header, tokens: int) -> None:
@@ -258,12 +271,18 @@ def _check_memory(header: Header, tokens: int) -> None:
 
     The kernel hands out memory that it does not have, and kills the process when it is used.
     """
-    needed, available = _bytes_per_token(header) * tokens, _available_memory()
-    if available and needed > available:
+    needed, free = _bytes_per_token(header) * tokens, psutil.virtual_memory().available
+    if needed > free:
         raise OutOfMemory(
-            f"A context of {tokens:,} tokens of {header.name} needs {needed / 2**30:.1f} GiB of "
-            f"memory; {available / 2**30:.1f} GiB are free.",
-            "Set a smaller context, or close other programs.",
+            N_(
+                "A context of {tokens:,} tokens of {name} needs {needed:.1f} GiB of memory; "
+                "{free:.1f} GiB are free."
+            ),
+            Cure.LESS_MEMORY,
+            tokens=tokens,
+            name=header.name,
+            needed=needed / 2**30,
+            free=free / 2**30,
         )
 
 
@@ -279,16 +298,6 @@ def _bytes_per_token(header: Header) -> int:
     kv_heads = header.number("attention.head_count_kv", heads)
     kept = 2 * header.number("block_count") * kv_heads * (keys + values)
     return kept + 4 * heads * _BATCH
-
-
-def _available_memory() -> int:
-    """Bytes of memory that can be had without swapping; 0 where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-    except OSError:
-        return 0
-    fields = dict(line.split(":", 1) for line in lines)
-    return int(fields.get("MemAvailable", "0 kB").split()[0]) * 1024
 
 
 @cache

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from localrag_models.errors import ModelDamaged, SchemaUnsupported
+from localrag_models.errors import N_, Cure, ModelDamaged, SchemaUnsupported
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,8 +92,8 @@ class Sampler:
                 return token
             left[token] = -np.inf
         raise SchemaUnsupported(
-            "The vocabulary of the model has no token that the schema allows here.",
-            "Choose another model, or a schema without unusual characters.",
+            N_("The vocabulary of the model has no token that the schema allows here."),
+            N_("Choose another model, or a schema without unusual characters."),
         )
 
     def _draw(self, logits: "Logits") -> "Callable[[int], Tokens]":
@@ -123,10 +123,7 @@ def demand_numbers(logits: "Logits") -> None:
         ModelDamaged: they are none.
     """
     if not math.isfinite(logits.max()):
-        raise ModelDamaged(
-            "The model computes values that are no numbers.",
-            "Verify its file: `localrag models verify NAME`.",
-        )
+        raise ModelDamaged(N_("The model computes values that are no numbers."), Cure.CHECK_FILES)
 
 
 def likeliest(logits: "Logits", count: int) -> "Tokens":

@@ -15,8 +15,8 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from localrag_models.backends.llama_cpp.native import runtime
 from localrag_models.chat import Message
-from localrag_models.control_tokens import neutralise
-from localrag_models.errors import ModelDamaged, WrongKind
+from localrag_models.errors import N_, ModelDamaged, WrongKind
+from localrag_models.replies import neutralise
 
 _LIMIT = 2.0
 """Seconds of work in which a prompt has to be ready; one of 200 turns takes 0.1."""
@@ -46,8 +46,9 @@ class ChatTemplate:
 
         if not source:
             raise WrongKind(
-                f"{name} has no chat template: nobody knows how to talk to it.",
-                "Choose an instruction-tuned model whose file holds its template.",
+                N_("{name} has no chat template: nobody knows how to talk to it."),
+                N_("Choose an instruction-tuned model whose file holds its template."),
+                name=name,
             )
         self._name = name
         self._control = frozenset(control)
@@ -62,8 +63,10 @@ class ChatTemplate:
             raise self._endless(error) from None
         except Exception as error:  # Jinja's own, those of Python's compiler, and its limits
             raise ModelDamaged(
-                f"The chat template of {name} is no Jinja template: {error}.",
-                "Choose another conversion of the model.",
+                N_("The chat template of {name} is no Jinja template: {why}."),
+                N_("Choose another conversion of the model."),
+                name=name,
+                why=error,
             ) from error
 
     def render(self, messages: Sequence[Message]) -> str:
@@ -81,10 +84,11 @@ class ChatTemplate:
         if prompt is None and turns[0]["role"] == "system":
             prompt = self._attempt(_without_system(turns))
         if prompt is None:
-            roles = ", ".join(turn["role"] for turn in turns)
             raise WrongKind(
-                f"The chat template of {self._name} cannot put these turns into a prompt: {roles}.",
-                "Choose another model, or another conversion of it.",
+                N_("The chat template of {name} cannot put these turns into a prompt: {roles}."),
+                N_("Choose another model, or another conversion of it."),
+                name=self._name,
+                roles=", ".join(turn["role"] for turn in turns),
             )
         # A template may open the reasoning itself, for models that always think.
         return prompt + _NO_REASONING if prompt.rstrip().endswith("<think>") else prompt
@@ -103,8 +107,10 @@ class ChatTemplate:
 
     def _endless(self, why: "_Overlong") -> ModelDamaged:
         return ModelDamaged(
-            f"The chat template of {self._name} takes too long: {why}.",
-            "Choose another conversion of the model; do not trust this one.",
+            N_("The chat template of {name} takes too long: {why}."),
+            N_("Choose another conversion of the model; do not trust this one."),
+            name=self._name,
+            why=why,
         )
 
 

@@ -1,13 +1,18 @@
-"""What has to be known of a vocabulary: which of its tokens are no text."""
+"""A vocabulary: which of its tokens are no text, and which of them a grammar lets come next."""
 
+import codecs
+import ctypes
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
+from localrag_models.errors import N_, SchemaUnsupported
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from localrag_models.backends.llama_cpp.sampling import Tokens
 
 
 class Vocabulary:
@@ -75,6 +80,104 @@ class Vocabulary:
             return ""
         text: bytes = self._llama.llama_vocab_get_text(self._handle, token)
         return text.decode("utf-8", "replace")
+
+
+class GrammarConstraint:
+    """Walks through a grammar as the tokens of a reply come.
+
+    llama.cpp takes a token that its grammar forbids, or a grammar that it cannot parse, as a bug of
+    its caller and ends the process: only tokens found `allowed` may be given to `accept`.
+
+    Args:
+        model: whose vocabulary it speaks.
+        grammar: GBNF, with a rule ``root``.
+        vocabulary: of the model.
+
+    Raises:
+        SchemaUnsupported: llama.cpp cannot parse the grammar.
+    """
+
+    def __init__(self, model: Model, grammar: str, vocabulary: Vocabulary) -> None:
+        self._llama = runtime()
+        self._model = model
+        self._vocabulary = vocabulary
+        self._characters = codecs.getincrementaldecoder("utf-8")("strict")
+        self._sampler = self._llama.llama_sampler_init_grammar(
+            model.vocabulary, grammar.encode(), b"root"
+        )
+        if not self._sampler:
+            raise SchemaUnsupported(
+                N_("llama.cpp cannot parse the grammar made of the schema."),
+                N_("Simplify the schema."),
+            )
+
+    def allowed(self, tokens: "Tokens") -> "NDArray[np.bool_]":
+        """Which of the tokens the grammar lets come next."""
+        import numpy as np
+
+        candidates = np.zeros(len(tokens), [("id", "i4"), ("logit", "f4"), ("p", "f4")])
+        candidates["id"] = tokens
+        array = self._llama.llama_token_data_array(
+            data=candidates.ctypes.data_as(self._llama.llama_token_data_p),
+            size=len(tokens),
+            selected=-1,
+            sorted=False,
+        )
+        self._llama.llama_sampler_apply(self._sampler, ctypes.byref(array))
+        # A control token counts as its spelling for the grammar, and is nothing in the reply.
+        fits: NDArray[np.bool_] = (
+            np.isfinite(candidates["logit"]) & ~self._vocabulary.silent[tokens]
+        )
+        return fits
+
+    def allowed_of_all(self) -> "NDArray[np.bool_]":
+        """Which tokens of the whole vocabulary may come.
+
+        Most can be told from the first byte of their text: a token may only come where that byte
+        may come as a token of its own.
+        """
+        import numpy as np
+
+        vocabulary = self._vocabulary
+        # The last place is that of tokens without text, which may end the reply.
+        possible = np.ones(257, np.bool_)
+        bytes_, tokens = vocabulary.single_bytes
+        possible[bytes_] = self.allowed(tokens)
+        some = np.flatnonzero(possible[vocabulary.first_bytes]).astype(np.int32)
+        allowed = np.zeros(len(vocabulary.first_bytes), np.bool_)
+        allowed[some] = self.allowed(some)
+        return allowed
+
+    def fits(self, token: int) -> bool:
+        """Whether the bytes of an allowed token continue well-formed UTF-8.
+
+        The grammar reads over-long forms (E0 9F BF for U+07FF), which are none.
+        """
+        before = self._characters.getstate()
+        try:
+            self._characters.decode(self._model.piece(token))
+        except UnicodeDecodeError:
+            return False
+        finally:
+            self._characters.setstate(before)
+        return True
+
+    @property
+    def complete(self) -> bool:
+        """Whether what has come is a whole value."""
+        import numpy as np
+
+        end = self._llama.llama_vocab_eos(self._model.vocabulary)
+        return bool(self.allowed(np.array([end], np.int32))[0])
+
+    def accept(self, token: int) -> None:
+        """Go on by a token that `allowed` and `fits` let pass, and that does not end the reply."""
+        self._llama.llama_sampler_accept(self._sampler, token)
+        self._characters.decode(self._model.piece(token))
+
+    def close(self) -> None:
+        """Free the grammar; once."""
+        self._llama.llama_sampler_free(self._sampler)
 
 
 def _is_tag(text: str) -> bool:

@@ -1,18 +1,36 @@
-"""Chat through a server that speaks OpenAI's protocol."""
+"""Chat through a server that speaks OpenAI's protocol.
 
+Every server spells the binding of a reply to a JSON schema differently, and ignores the others:
+one that does not know a spelling mostly says nothing and generates freely. So it is asked once for
+a value that no model would give of itself; the first spelling that brings it is used.
+"""
+
+import json
 import threading
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from localrag_models.backends.openai.schemas import Spelling, binding_spelling
 from localrag_models.backends.openai.server import THINKING_OFF, OpenAIServer
-from localrag_models.backends.servers.chat import ServerChat
-from localrag_models.backends.servers.counts import likely, tokens
-from localrag_models.backends.servers.http import Json
-from localrag_models.backends.servers.replies import Draft, Event
+from localrag_models.backends.servers.chat import Draft, Event, ServerChat, likely
+from localrag_models.backends.servers.http import (
+    BadRequest,
+    Json,
+    Retry,
+    text_of,
+    tokens,
+    warn,
+)
 from localrag_models.chat import ChatRequest, Finish, Message
-from localrag_models.errors import ContextExceeded, ServerRefused
-from localrag_models.retrying import Retry, warn
+from localrag_models.errors import (
+    N_,
+    ContextExceeded,
+    Cure,
+    SchemaUnsupported,
+    ServerBroke,
+    ServerBusy,
+    ServerRefused,
+)
+from localrag_models.grammar import grammar_of
 
 _CONTEXT_IF_UNTOLD = 4096
 _LARGEST_DEFAULT = 8192
@@ -23,6 +41,107 @@ _CHAT = "/chat/completions"
 _EXTRAS: Json = {**THINKING_OFF, "repeat_penalty": 1.0, "return_progress": True}
 
 T = TypeVar("T")
+
+
+Schema = Mapping[str, Any]
+Spelling = Callable[[Schema], Json]
+
+
+def _grammar(schema: Schema) -> Json:
+    return {"grammar": grammar_of(schema)}
+
+
+def _json_schema(schema: Schema) -> Json:
+    wrapped = {"name": "reply", "strict": True, "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": wrapped}}
+
+
+def _json_object(schema: Schema) -> Json:
+    return {"response_format": {"type": "json_object", "schema": schema}}
+
+
+def _structured_outputs(schema: Schema) -> Json:
+    return {"structured_outputs": {"json": schema}}
+
+
+def _guided_json(schema: Schema) -> Json:
+    return {"guided_json": schema}
+
+
+SPELLINGS: tuple[Spelling, ...] = (
+    _grammar,  # llama-server, llama_cpp.server: exact, made by us
+    _json_schema,  # OpenAI's own: vLLM, LM Studio, llama-server
+    _json_object,  # llama_cpp.server, llama-server, some hosted ones
+    _structured_outputs,  # vLLM since 0.11
+    _guided_json,  # vLLM before
+)
+
+_ODD = "q7-zx"
+_PROBE: Schema = {
+    "type": "object",
+    "properties": {"p": {"type": "string", "enum": [_ODD]}},
+    "required": ["p"],
+    "additionalProperties": False,
+}
+_PROBE_TOKENS = 48
+_BINDING_SERVER = N_(
+    "Use a server that binds replies to one: llama-server, vLLM, LM Studio, Ollama."
+)
+
+
+def binding_spelling(ask: Callable[[Json], str], server: str) -> Spelling:
+    """The first spelling that a server obeys.
+
+    Args:
+        ask: sends a chat request with these fields and gives back the text of the reply.
+        server: what it is, for the message.
+
+    Raises:
+        SchemaUnsupported: it obeys none.
+        ServerRefused: it refused all of them, in its own words: they may be about something else.
+        ModelError: it refuses the caller, nobody answers, or it failed in passing.
+    """
+    refusals: list[BadRequest] = []
+    trouble: ServerBusy | ServerBroke | None = None
+    for spelling in SPELLINGS:
+        fields = {
+            "messages": [{"role": "user", "content": "Say hello."}],
+            "max_tokens": _PROBE_TOKENS,
+            "temperature": 0.0,
+            **spelling(_PROBE),
+        }
+        try:
+            if _obeyed(ask(fields)):
+                return spelling
+        except BadRequest as error:
+            refusals.append(error)
+        except (ServerBusy, ServerBroke) as error:
+            trouble = error
+    if trouble is not None:
+        raise trouble
+    if len(refusals) == len(SPELLINGS):
+        # What it says of OpenAI's own spelling, which all have heard of, tells the most.
+        refusal = refusals[SPELLINGS.index(_json_schema)]
+        raise ServerRefused(
+            refusal.args[0],
+            N_(
+                "If that is about the JSON schema, use a server that binds replies to one: "
+                "llama-server, vLLM, LM Studio, Ollama."
+            ),
+            **refusal.fields,
+        )
+    raise SchemaUnsupported(
+        N_("{server} binds no reply to a JSON schema in any known spelling."),
+        _BINDING_SERVER,
+        server=server,
+    )
+
+
+def _obeyed(text: str) -> bool:
+    try:
+        return bool(json.loads(text) == {"p": _ODD})
+    except (ValueError, RecursionError):
+        return False
 
 
 class OpenAIChat(ServerChat):
@@ -117,8 +236,8 @@ class OpenAIChat(ServerChat):
         usage = _object(told.get("usage"))
         cached = _object(usage.get("prompt_tokens_details")).get("cached_tokens")
         return Event(
-            text=_text(delta.get("content")),
-            thinking=_text(delta.get("reasoning_content")) or _text(delta.get("reasoning")),
+            text=text_of(delta.get("content")),
+            thinking=text_of(delta.get("reasoning_content")) or text_of(delta.get("reasoning")),
             finish=_finish(choice.get("finish_reason")),
             prompt=tokens(usage.get("prompt_tokens")),
             cached=tokens(cached),
@@ -136,7 +255,7 @@ class OpenAIChat(ServerChat):
         try:
             return call()
         except ServerRefused as error:
-            if not any(name in error.cause for name in _EXTRAS):
+            if not any(name in str(error.fields.get("said")) for name in _EXTRAS):
                 raise
             self._extras = {}
             return call()
@@ -144,7 +263,7 @@ class OpenAIChat(ServerChat):
     def _found_spelling(self) -> Spelling:
         with self._finding_spelling:
             if self._spelling is None:
-                self._spelling = binding_spelling(self._asked, self._server.address)
+                self._spelling = binding_spelling(self._asked, self._server.described)
             return self._spelling
 
     def _asked(self, fields: Json) -> str:
@@ -152,16 +271,17 @@ class OpenAIChat(ServerChat):
             lambda: self._server.post(_CHAT, {"model": self._model, **self._extras, **fields})
         )
         message = _object(_object(_first(told.get("choices"))).get("message"))
-        return _text(message.get("content"))
+        return text_of(message.get("content"))
 
 
 def _agreed(model: str, told: int, wanted: int) -> int:
     if told and wanted > told:
         raise ContextExceeded(
-            f"The server gives {model!r} a context of {told:,} tokens, not of {wanted:,}.",
-            f"Set chat.context to {told} or less, or start the server with a larger one.",
+            N_("The server gives {model!r} a context of {available:,} tokens, not of {needed:,}."),
+            Cure.SMALLER_CONTEXT,
             needed=wanted,
             available=told,
+            model=model,
         )
     return wanted or min(told or _CONTEXT_IF_UNTOLD, _LARGEST_DEFAULT)
 
@@ -185,7 +305,3 @@ def _first(value: object) -> object:
 
 def _object(value: object) -> Json:
     return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

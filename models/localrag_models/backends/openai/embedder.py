@@ -6,17 +6,23 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from localrag_models.backends.openai.server import NO_EMBEDDER, OpenAIServer
-from localrag_models.backends.servers.counts import tokens
 from localrag_models.backends.servers.embedder import (
     LARGEST_INPUT,
     ServerEmbedder,
     demand_whole,
     trained_with,
 )
-from localrag_models.backends.servers.http import BadRequest, Json, Unserved
+from localrag_models.backends.servers.http import (
+    BadRequest,
+    Json,
+    Retry,
+    Unserved,
+    retrying,
+    tokens,
+    warn,
+)
 from localrag_models.embedding import E5, Prefixes
-from localrag_models.errors import ContextExceeded, WrongKind
-from localrag_models.retrying import Retry, retrying, warn
+from localrag_models.errors import N_, ContextExceeded, WrongKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,7 +76,7 @@ class OpenAIEmbedder(ServerEmbedder):
         on_retry: Callable[[Retry], None] = warn,
     ) -> None:
         self._model = model
-        self._server = OpenAIServer(server, timeout=timeout, section="embedding")
+        self._server = OpenAIServer(server, timeout=timeout)
         try:
             told = self._server.context_of(model)
             self._limit = min(told or _INPUT_IF_UNTOLD, LARGEST_INPUT)
@@ -117,16 +123,17 @@ class OpenAIEmbedder(ServerEmbedder):
             windows = [window.removeprefix(prefix) for window in windows]
         rows, read = self._embedded(windows, kind)
         if {len(row) for row in rows} != {self.dimension}:
-            raise self._server.broke("sent vectors of another length than before")
-        cure = "Start the server with a larger context and batch."
+            raise self._server.broke(N_("{server} sent vectors of another length than before."))
+        cure = N_("Start the server with a larger context and batch.")
         demand_whole(windows, read, self._model, cure)
         if len(windows) == 1 and read == self._limit and self._counter is None:
             # As many tokens as it takes at all: it may have cut what came after.
             raise ContextExceeded(
-                f"{self._model!r} read {read:,} tokens, all it takes.",
+                N_("{model!r} read {available:,} tokens, all it takes."),
                 cure,
                 needed=read + 1,
                 available=read,
+                model=self._model,
             )
         return np.stack(rows)
 
@@ -138,15 +145,15 @@ class OpenAIEmbedder(ServerEmbedder):
             (passage,), _ = self._embedded([_SAMPLE], "passage")
             (query,), _ = self._embedded([_SAMPLE], "query")
         except BadRequest as error:
-            if _KIND not in error.cause:
+            if _KIND not in str(error.fields.get("said")):
                 raise
             (passage,), _ = self._embedded([_SAMPLE], "")
             query = passage
         except Unserved as error:
-            raise WrongKind(error.cause, NO_EMBEDDER) from error
+            raise WrongKind(error.args[0], NO_EMBEDDER, **error.fields) from error
         lengths = float(np.linalg.norm(passage)), float(np.linalg.norm(query))
         if passage.shape != query.shape or not all(0 < length < np.inf for length in lengths):
-            raise self._server.broke("sent no vector for a sample")
+            raise self._server.no_vectors()
         return passage, bool(np.linalg.norm(passage / lengths[0] - query / lengths[1]) > _APART)
 
     def _embedded(self, texts: Sequence[str], kind: str) -> "tuple[list[Row], int]":
@@ -161,7 +168,7 @@ class OpenAIEmbedder(ServerEmbedder):
         except (TypeError, KeyError, ValueError):
             rows = []
         if len(rows) != len(texts) or not all(len(row) for row in rows):
-            raise self._server.broke("sent no vectors for what was to be embedded")
+            raise self._server.no_vectors()
         usage = told.get("usage")
         return rows, tokens(usage.get("prompt_tokens") if isinstance(usage, dict) else None) or 0
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
-from localrag_models.backends.servers.counts import tokens
-from localrag_models.backends.servers.http import Json, Server, checked
+from localrag_models.backends.servers.http import Json, Server, checked, tokens
 from localrag_models.errors import (
+    N_,
+    Cure,
     ModelError,
     ModelMissing,
     ServerRefused,
@@ -19,7 +20,7 @@ from localrag_models.errors import (
 THINKING_OFF: Json = {"chat_template_kwargs": {"enable_thinking": False}}
 """Tells the template of a model that can think not to; llama-server and vLLM pass it on."""
 
-NO_EMBEDDER = (
+NO_EMBEDDER = N_(
     "Start it with an embedding model: llama-server --embeddings, or llama_cpp.server "
     "--embedding true."
 )
@@ -41,43 +42,38 @@ class OpenAIServer(Server):
         address: of its API, ``http://HOST:PORT/v1``; without a path, ``/v1`` is added.
         timeout: seconds without a byte after which it counts as stuck.
         api_key: sent as bearer token, unless empty.
-        section: of the settings that name server and model.
     """
 
-    def __init__(
-        self, address: str, *, timeout: float, api_key: str = "", section: str = "chat"
-    ) -> None:
+    def __init__(self, address: str, *, timeout: float, api_key: str = "") -> None:
         address = checked(address)
         if not urlsplit(address).path:
             address += "/v1"
         super().__init__(
             address,
             name="Model server",
-            cure=f"Start the server, or change {section}.server.",
-            probabilities="Use a server that gives them (logprobs): llama-server, vLLM, or "
-            "llama_cpp.server with logits_all.",
+            cure=Cure.START_SERVER,
+            probabilities=N_(
+                "Use a server that gives them (logprobs): llama-server, vLLM, or "
+                "llama_cpp.server with logits_all."
+            ),
             timeout=timeout,
             api_key=api_key,
         )
-        self._section = section
         self._root = address.removesuffix("/v1")
 
     def refusal(self, status: int, message: str) -> ModelError:
         """The error that an HTTP status and the server's words stand for."""
+        fields = {"server": self.described, "said": message}
         if status in (401, 403):
             return ServerRefused(
-                f"The model server at {self.address} wants another key: {message}",
-                "Give the key the server was started with, or start it without one.",
+                N_("{server} wants another key: {said}"),
+                N_("Give the key the server was started with, or start it without one."),
+                **fields,
             )
         if status == 404 and "model" in message.lower():
-            return ModelMissing(
-                f"The model server at {self.address} answered: {message}",
-                f"Set {self._section}.model to openai:NAME with a name the server knows.",
-            )
+            return ModelMissing(N_("{server} answered: {said}"), Cure.KNOWN_NAME, **fields)
         if _NO_EMBEDDER.search(message):
-            return WrongKind(
-                f"The model server at {self.address} does not embed: {message}", NO_EMBEDDER
-            )
+            return WrongKind(N_("{server} does not embed: {said}"), NO_EMBEDDER, **fields)
         return super().refusal(status, message)
 
     def context_of(self, model: str) -> int:
@@ -93,10 +89,13 @@ class OpenAIServer(Server):
         )
         card = next((card for card in cards if card.get("id") == model), None)
         if card is None and cards:
-            names = ", ".join(str(card.get("id")) for card in cards[:20])
             raise ModelMissing(
-                f"The model server at {self.address} has no model {model!r}; it has: {names}.",
-                f"Set {self._section}.model to openai:{cards[0].get('id')}.",
+                N_("{server} has no model {model!r}; it has: {names}."),
+                Cure.SERVED_NAME,
+                server=self.described,
+                model=model,
+                first=cards[0].get("id"),
+                names=", ".join(str(card.get("id")) for card in cards[:20]),
             )
         settings = self._asked(f"{self._root}/props").get("default_generation_settings")
         lm_studio = self._asked(f"{self._root}/api/v0/models/{model}")

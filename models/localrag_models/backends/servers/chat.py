@@ -5,38 +5,109 @@ import math
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 from localrag_models.backends.servers import estimate
-from localrag_models.backends.servers.http import Json, Server
-from localrag_models.backends.servers.replies import Draft, Event
-from localrag_models.backends.servers.streaming import Cancelled
+from localrag_models.backends.servers.estimate import CUT
+from localrag_models.backends.servers.http import Cancelled, Json, Retry, Server, retrying
 from localrag_models.chat import (
+    Candidate,
     ChatRequest,
     Choice,
     Finish,
     Message,
+    Options,
     Reply,
     Usage,
     ignore,
     never,
     overlook,
 )
-from localrag_models.choosing import Options
-from localrag_models.control_tokens import neutralise
-from localrag_models.errors import ContextExceeded, ModelError, ReplyInvalid
+from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, ReplyInvalid
 from localrag_models.grammar import grammar_of
-from localrag_models.retrying import Retry, retrying
+from localrag_models.replies import Answer, neutralise, restore
 
 _GLANCE = 0.05
 _LIVELIER = 0.5
 _LONGEST_FLAW = 200
 _CANDIDATES = 20
 """Likeliest tokens that are asked for: no server of OpenAI's protocol has to give more."""
-_FEWER = "Use fewer or shorter passages, a smaller chat.max_tokens, or a larger chat.context."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One message of a stream.
+
+    Attributes:
+        text: a piece of the answer, perhaps with reasoning at its head.
+        thinking: a piece of reasoning that the server itself kept apart.
+        finish: why the reply ended, in the message that says so.
+        prompt: tokens of the prompt, where the message tells.
+        cached: of these, not evaluated again, where the message tells.
+        completion: tokens generated, where the message tells.
+        read: tokens of the prompt that have been read, and all of them, where the message tells.
+        candidates: what the token of this message might have been, likeliest first, where asked.
+    """
+
+    text: str = ""
+    thinking: str = ""
+    finish: Finish | None = None
+    prompt: int | None = None
+    cached: int | None = None
+    completion: int | None = None
+    read: tuple[int, int] | None = None
+    candidates: Sequence[Candidate] = ()
+
+
+class Draft:
+    """A reply that is coming in.
+
+    Attributes:
+        answer: the text as far as it has come.
+        finish: why it ended; None as long as the server has not said.
+        prompt: tokens, as in `Event`; so are `cached` and `completion`.
+        pieces: messages that brought text.
+        first: what the first token might have been; empty where the server does not say.
+    """
+
+    def __init__(
+        self, on_text: Callable[[str], None], on_read: Callable[[int, int], None] = overlook
+    ) -> None:
+        self.answer = Answer(on_text)
+        self.finish: Finish | None = None
+        self.prompt: int | None = None
+        self.cached: int | None = None
+        self.completion: int | None = None
+        self.pieces = 0
+        self.first: Sequence[Candidate] = ()
+        self._on_read = on_read
+        self._thought: list[str] = []
+
+    @property
+    def thinking(self) -> str:
+        """Reasoning, wherever the server put it."""
+        return (restore("".join(self._thought)) + self.answer.thinking).strip()
+
+    def take(self, event: Event) -> None:
+        """Add what a message of the stream brought."""
+        self.finish = event.finish or self.finish
+        self.prompt = self.prompt if event.prompt is None else event.prompt
+        self.cached = self.cached if event.cached is None else event.cached
+        self.completion = self.completion if event.completion is None else event.completion
+        self.pieces += bool(event.text or event.thinking)
+        self.first = self.first or event.candidates
+        if event.read is not None:
+            self._on_read(*event.read)
+        self._thought.append(event.thinking)
+        self.answer.take(event.text)
+
+    def end(self, finish: Finish) -> None:
+        """Say what was held back; nothing more comes."""
+        self.finish = finish
+        self.answer.end()
 
 
 class ServerChat(ABC):
@@ -113,7 +184,7 @@ class ServerChat(ABC):
             request = replace(request, seed=request.seed + 1, temperature=temperature)
             draft = self._draft(request, on_text, cancelled, on_read)
         reply = Reply(
-            text=draft.text,
+            text=draft.answer.text,
             usage=self._usage(request, draft, expected),
             finish=draft.finish or Finish.STOP,
             seconds=time.monotonic() - started,
@@ -121,9 +192,11 @@ class ServerChat(ABC):
         )
         if flaw := _flaw(request, draft):
             raise ReplyInvalid(
-                f"The reply of {self.id} is not what its schema demands: {flaw}.",
-                "Ask again with another seed, or use a server that keeps to JSON schemas.",
+                N_("The reply of {model} is not what its schema demands: {flaw}."),
+                N_("Ask again with another seed, or use a server that keeps to JSON schemas."),
                 reply=reply,
+                model=self.id,
+                flaw=flaw,
             )
         return reply
 
@@ -195,7 +268,7 @@ class ServerChat(ABC):
 
     def _demand_open(self) -> None:
         if self._closed:
-            raise ModelError(f"{self.id} has been closed.", "Open it again.")
+            raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self.id)
 
     def _sent(self, messages: Sequence[Message]) -> list[Json]:
         """Messages as they go to the server, their control tokens broken."""
@@ -206,11 +279,16 @@ class ServerChat(ABC):
         needed = expected + request.max_tokens
         if needed > self.context:
             raise ContextExceeded(
-                f"The prompt (about {expected:,} tokens) and a reply of {request.max_tokens:,} do "
-                f"not fit the context of {self.id}, {self.context:,} tokens.",
-                _FEWER,
+                N_(
+                    "The prompt (about {prompt:,} tokens) and a reply of {reply:,} do not fit the "
+                    "context of {model}, {available:,} tokens."
+                ),
+                Cure.LESS_TEXT,
                 needed=needed,
                 available=self.context,
+                prompt=expected,
+                reply=request.max_tokens,
+                model=self.id,
             )
         return expected
 
@@ -268,7 +346,7 @@ class ServerChat(ABC):
         finally:
             self._places.release()
         if draft.finish is None:
-            raise self._server.broke("ended the stream in the middle of a reply")
+            raise self._server.broke(N_("{server} ended the stream in the middle of a reply."))
         self._insist_on_whole(request, draft)
         draft.end(draft.finish)
         return draft
@@ -280,20 +358,26 @@ class ServerChat(ABC):
         needed = draft.prompt + request.max_tokens
         if needed > self.context:
             raise ContextExceeded(
-                f"{self.id} counted {draft.prompt:,} tokens in the prompt, more than estimated; "
-                f"with a reply of {request.max_tokens:,} the context of {self.context:,} is full.",
-                _FEWER,
+                N_(
+                    "{model} counted {prompt:,} tokens in the prompt, more than estimated; with a "
+                    "reply of {reply:,} the context of {available:,} is full."
+                ),
+                Cure.LESS_TEXT,
                 needed=needed,
                 available=self.context,
+                model=self.id,
+                prompt=draft.prompt,
+                reply=request.max_tokens,
             )
         least = estimate.lower_bound_of(request.messages)
         if draft.prompt < least:
             raise ContextExceeded(
-                f"{self.id} read {draft.prompt:,} tokens of a prompt that has {least:,} at the "
-                "very least: the server cut it.",
-                "Give the server a larger context, or set chat.context to what it really has.",
+                CUT,
+                Cure.CONTEXT_OF_SERVER,
                 needed=least + request.max_tokens,
                 available=draft.prompt,
+                model=self.id,
+                least=least,
             )
 
     def _usage(self, request: ChatRequest, draft: Draft, expected: int) -> Usage:
@@ -313,8 +397,38 @@ def _flaw(request: ChatRequest, draft: Draft) -> str:
     from jsonschema.exceptions import best_match
 
     try:
-        value = json.loads(draft.text)
+        value = json.loads(draft.answer.text)
     except (ValueError, RecursionError) as error:
         return f"it is no JSON ({error})"
     worst = best_match(Draft202012Validator(request.schema).iter_errors(value))
     return "" if worst is None else f"at {worst.json_path}, {worst.message[:_LONGEST_FLAW]}"
+
+
+def likely(told: object) -> list[Candidate]:
+    """What the first of several tokens might have been, as the list ``logprobs`` tells it.
+
+    OpenAI's protocol and Ollama's write a token alike: ``{"token", "bytes", "logprob",
+    "top_logprobs": [{"token", "bytes", "logprob"}]}``.
+    """
+    first = told[0] if isinstance(told, list) and told else None
+    listed = first.get("top_logprobs") if isinstance(first, dict) else None
+    some = _candidates(listed) if isinstance(listed, list) else ()
+    return sorted(some, key=lambda candidate: -candidate.logarithm)
+
+
+def _candidates(listed: list[object]) -> Iterator[Candidate]:
+    for each in listed:
+        if not isinstance(each, dict) or not isinstance(each.get("token"), str):
+            continue
+        logarithm = each.get("logprob")
+        if isinstance(logarithm, int | float) and math.isfinite(logarithm) and logarithm <= 0:
+            yield Candidate(_bytes(each), float(logarithm))
+
+
+def _bytes(told: dict[str, object]) -> bytes:
+    """A part of a character has bytes, and no text."""
+    listed = told.get("bytes")
+    try:
+        return bytes(listed) if isinstance(listed, list) else str(told["token"]).encode()
+    except (TypeError, ValueError):
+        return b""

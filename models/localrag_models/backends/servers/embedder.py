@@ -5,10 +5,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from localrag_models.backends.servers.estimate import lower_bound, upper_bound
+from localrag_models.backends.servers.estimate import CUT, lower_bound, upper_bound
+from localrag_models.backends.servers.http import Retry, retrying
 from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
-from localrag_models.errors import ContextExceeded
-from localrag_models.retrying import Retry, retrying
+from localrag_models.errors import N_, ContextExceeded
 from localrag_models.windows import split
 
 if TYPE_CHECKING:
@@ -91,10 +91,12 @@ class ServerEmbedder(WindowedEmbedder):
         parts = split(text, len, max(len(text) // 2, 1))
         if len(parts) == 1:
             raise ContextExceeded(
-                f"{self.id} takes no input as short as {window!r}.",
-                "Use another embedder.",
+                N_("{model} takes no input as short as {text!r}."),
+                N_("Use another embedder."),
                 needed=len(window),
                 available=0,
+                model=self.id,
+                text=window,
             )
         vectors = self._unit(np.concatenate([self._encode_some([prefix + part]) for part in parts]))
         weights = np.asarray([len(part) for part in parts], np.float32)
@@ -115,13 +117,7 @@ def demand_whole(windows: Sequence[str], read: int, model: str, cure: str) -> No
     """
     least = sum(map(lower_bound, windows))
     if 0 < read < least:
-        raise ContextExceeded(
-            f"{model!r} read {read:,} tokens of a text that has {least:,} at the very least: the "
-            "server cut it.",
-            cure,
-            needed=least,
-            available=read,
-        )
+        raise ContextExceeded(CUT, cure, needed=least, available=read, model=model, least=least)
 
 
 def trained_with(model: str) -> Prefixes:

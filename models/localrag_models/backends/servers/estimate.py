@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from localrag_models.chat import Message
+from localrag_models.errors import N_
 
 _PIECE = re.compile(r"[A-Za-z]+| |\s+|.", re.DOTALL)
 _RUN = re.compile(r"(.)\1+", re.DOTALL)
@@ -18,6 +19,12 @@ _LETTERS_A_TOKEN = 4
 _MARGIN = 1.1
 _MESSAGE_TOKENS = 8
 _PROMPT_TOKENS = 8
+
+CUT = N_(
+    "{model} read {available:,} tokens of a text that has {least:,} at the very least: the server "
+    "cut it."
+)
+"""The cause where a server has read fewer tokens than `lower_bound`."""
 
 SAMPLE = (
     Message(

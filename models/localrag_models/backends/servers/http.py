@@ -1,5 +1,7 @@
 """Speaking HTTP with a model server: JSON in, JSON or lines of it out, failures typed.
 
+It also tries again what failed in passing, and leaves a stream at any moment.
+
 httpx is used bare for chat, and for all else with servers of OpenAI's protocol: the client that
 OpenAI publishes reads keys, organisations and addresses from the environment. Ollama's own client
 (`backends.ollama.server`) lists and pulls models, and embeds. It does not chat: it sends neither
@@ -9,18 +11,25 @@ is silent. Nor does it show models: it drops the host that a model really runs o
 """
 
 import json
+import logging
+import queue
 import re
 import ssl
+import time
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
+from anyio.from_thread import start_blocking_portal
 
-from localrag_models.backends.servers.streaming import pumped
+from localrag_models.chat import never
 from localrag_models.errors import (
+    N_,
     ContextExceeded,
+    Cure,
     ModelError,
     OutOfMemory,
     ProbabilitiesMissing,
@@ -31,8 +40,18 @@ from localrag_models.errors import (
     ServerUnreachable,
 )
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    import tenacity
 
+Json = dict[str, Any]
+T = TypeVar("T")
+
+_ATTEMPTS = 4
+_FIRST_WAIT = 0.5
+_GLANCE = 0.05
+_END: Final = object()
+_MOST_TOKENS = 10**9
+"""No model reads a thousand million tokens: whoever says so tells nothing."""
 _NOT_IMPLEMENTED = 501
 _CONNECT_SECONDS = 5.0
 _LONGEST_LINE = 8 * 2**20
@@ -46,6 +65,10 @@ _NO_PROBABILITIES = re.compile(r"log_?probs", re.I)
 _NO_MEMORY = re.compile(r"more system memory|out of memory|unable to allocate", re.I)
 _USER = re.compile(r"^(\s*\w+://)?.*([@＠])", re.S)
 _QUERY = re.compile(r"([?#]).+", re.S)
+
+
+class Cancelled(Exception):  # noqa: N818 - no error: somebody wanted it
+    """A stream was left because its reader no longer wants it."""
 
 
 class BadRequest(ServerRefused):
@@ -103,6 +126,11 @@ class Server:
         with self._failures():
             self._client = httpx.Client(**self._options)
 
+    @property
+    def described(self) -> str:
+        """Its kind and its address, for messages."""
+        return f"{self.name} ({self.address})"
+
     def get(self, path: str) -> Json:
         """Answer of a GET request; `path` follows the address, or is a whole URL.
 
@@ -139,33 +167,45 @@ class Server:
 
     def refusal(self, status: int, message: str) -> ModelError:
         """The error that an HTTP status and the server's words stand for."""
-        told = f"{self.name} at {self.address} answered {status}: {message}"
+        told = N_("{server} answered {status}: {said}")
+        fields = {"server": self.described, "status": status, "said": message}
         if _TOO_LONG.search(message):
-            return too_long(told, message)
+            figures = sorted(map(int, re.findall(r"\d+", message)), reverse=True)
+            needed, available = [*figures, 0, 0][:2]
+            return ContextExceeded(
+                told, Cure.LESS_TEXT, needed=needed, available=available, **fields
+            )
         if _NO_MEMORY.search(message):
-            return OutOfMemory(told, "Use a smaller model, or a smaller chat.context.")
+            return OutOfMemory(told, Cure.LESS_MEMORY, **fields)
         if _NO_PROBABILITIES.search(message):
             return self.no_probabilities(message)
         if 300 <= status < 400:
-            return ServerRefused(told, "Redirects are not followed: name the final address.")
+            cure = N_("Redirects are not followed: name the final address.")
+            return ServerRefused(told, cure, **fields)
         if status in (408, 429) or (status >= 500 and status != _NOT_IMPLEMENTED):
-            return ServerBusy(told, "Try again a little later; the log of the server says more.")
-        return ServerRefused(told, "See which model and settings the server accepts.")
+            cure = N_("Try again a little later; the log of the server says more.")
+            return ServerBusy(told, cure, **fields)
+        return ServerRefused(told, N_("See which model and settings the server accepts."), **fields)
 
     def no_probabilities(self, message: str = "") -> ProbabilitiesMissing:
         """The error for a server that does not give the probabilities of tokens."""
-        return ProbabilitiesMissing(
-            f"{self.name} at {self.address} gives no probabilities of tokens"
-            f"{message and f': {message}'}.",
-            self._probabilities,
+        cause = N_("{server} gives no probabilities of tokens.")
+        if message:
+            cause = N_("{server} gives no probabilities of tokens: {said}")
+        return ProbabilitiesMissing(cause, self._probabilities, server=self.described, said=message)
+
+    def broke(self, cause: str, **fields: object) -> ServerBroke:
+        """The error for an answer that ended early or makes no sense; `cause` names {server}."""
+        return ServerBroke(
+            cause,
+            N_("Try again; the log of the server may say why."),
+            server=self.described,
+            **fields,
         )
 
-    def broke(self, what: str) -> ServerBroke:
-        """The error for an answer that ended early or makes no sense."""
-        return ServerBroke(
-            f"{self.name} at {self.address} {what}.",
-            "Try again; the log of the server may say why.",
-        )
+    def no_vectors(self) -> ServerBroke:
+        """The error for an answer without a vector for each text."""
+        return self.broke(N_("{server} sent no vectors for what was to be embedded."))
 
     def parsed(self, text: str | bytes) -> Json:
         """A JSON object from the server.
@@ -178,7 +218,9 @@ class Server:
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            raise self.broke(f"sent what is no JSON object: {excerpt(text)!r}")
+            raise self.broke(
+                N_("{server} sent what is no JSON object: {said!r}"), said=excerpt(text)
+            )
         return value
 
     def close(self) -> None:
@@ -195,7 +237,7 @@ class Server:
             except ServerRefused as error:
                 if (kind := _KINDS.get(response.status_code)) is None:
                     raise
-                raise kind(error.cause, error.cure) from error
+                raise kind(*error.args, **error.fields) from error
             return self.parsed(response.content)
 
     def _demand_ok(self, response: httpx.Response) -> None:
@@ -216,7 +258,7 @@ class Server:
                     if line.strip():
                         yield self._decoded(line)
                 if len(rest) > _LONGEST_LINE:
-                    raise self.broke("sent a line without end")
+                    raise self.broke(N_("{server} sent a line without end."))
             if rest.strip():
                 yield self._decoded(rest)
 
@@ -227,11 +269,15 @@ class Server:
         try:
             return line.decode()
         except UnicodeDecodeError:
-            raise self.broke("sent bytes that are no UTF-8") from None
+            raise self.broke(N_("{server} sent bytes that are no UTF-8.")) from None
 
     def _unreachable(self, error: BaseException | None) -> ServerUnreachable:
-        why = str(error or "") or "no answer in time"
-        return ServerUnreachable(f"Nobody answers at {self.address} ({why}).", self._cure)
+        return ServerUnreachable(
+            N_("Nobody answers at {address} ({why})."),
+            self._cure,
+            address=self.address,
+            why=str(error or "") or "timeout",
+        )
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -241,13 +287,126 @@ class Server:
             raise self._unreachable(error) from error
         except httpx.TimeoutException as error:
             raise ServerTimeout(
-                f"{self.name} at {self.address} sent nothing for {self._timeout:g} s.",
-                "Raise chat.timeout, or see what the server is busy with.",
+                N_("{server} sent nothing for {seconds:g} s."),
+                Cure.MORE_TIME,
+                server=self.described,
+                seconds=self._timeout,
             ) from error
         except (httpx.HTTPError, httpx.StreamError) as error:
-            raise self.broke(f"broke off ({error or type(error).__name__})") from error
+            why = str(error) or type(error).__name__
+            raise self.broke(N_("{server} broke off ({why})."), why=why) from error
         except httpx.InvalidURL as error:
             raise no_address(self.address) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """One failure that is about to be followed by another attempt.
+
+    Attributes:
+        error: what went wrong.
+        attempt: the attempt that failed, counted from 1.
+        wait: seconds until the next one.
+    """
+
+    error: BaseException
+    attempt: int
+    wait: float
+
+    def __str__(self) -> str:
+        return f"{self.error} Attempt {self.attempt + 1} follows in {self.wait:.1f} s."
+
+
+def warn(retry: Retry) -> None:
+    """Write a retry to the log, as a warning."""
+    logging.getLogger("localrag_models").warning("%s", retry)
+
+
+def retrying(
+    call: Callable[[], T],
+    *,
+    allowed: Callable[[], bool],
+    on_retry: Callable[[Retry], None] = warn,
+    cancelled: Callable[[], bool] = never,
+) -> T:
+    """Call, and call again while failures are transient: four times at most.
+
+    The waits are drawn from 0 to 0.5, 1 and 2 s, so that callers who failed together part.
+
+    A timeout is not repeated: it has already cost the patience the user set.
+
+    Args:
+        call: what is to be done.
+        allowed: asked after a failure whether doing it again would still be unseen by anybody.
+        on_retry: told of each failure that is followed by another attempt.
+        cancelled: asked while waiting; true ends the waiting, and the last failure is raised.
+
+    Raises:
+        ModelError: the last failure.
+    """
+    import tenacity
+
+    def worth_it(error: BaseException) -> bool:
+        passing = isinstance(error, ModelError) and error.transient
+        return passing and not isinstance(error, ServerTimeout) and allowed() and not cancelled()
+
+    def told(state: "tenacity.RetryCallState") -> None:
+        if state.outcome is not None and (error := state.outcome.exception()) is not None:
+            on_retry(Retry(error, state.attempt_number, state.upcoming_sleep))
+
+    def sleep(seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not cancelled():
+            time.sleep(min(_GLANCE, left))
+
+    return tenacity.Retrying(
+        retry=tenacity.retry_if_exception(worth_it),
+        stop=tenacity.stop_after_attempt(_ATTEMPTS),
+        wait=tenacity.wait_random_exponential(multiplier=_FIRST_WAIT),
+        sleep=sleep,
+        before_sleep=told,
+        reraise=True,
+    )(call)
+
+
+def pumped(
+    stream: Callable[[], AsyncIterator[T]], cancelled: Callable[[], bool]
+) -> Generator[T, None, None]:
+    """What an asynchronous stream yields, in the thread that asks.
+
+    Servers send nothing while they read a prompt, which can take minutes. So the stream runs in a
+    thread of its own, as a task that can be cancelled wherever it waits.
+
+    `cancelled` is asked before each item, and twenty times a second while none comes. However the
+    reader leaves, the stream is closed before this returns.
+
+    Raises:
+        Cancelled: `cancelled` was true.
+        Exception: what the stream raises.
+    """
+    items: queue.SimpleQueue[object] = queue.SimpleQueue()
+
+    async def run() -> None:
+        async for item in stream():
+            items.put(item)
+
+    with start_blocking_portal() as portal:
+        task = portal.start_task_soon(run)
+        task.add_done_callback(lambda _: items.put(_END))
+        try:
+            while True:
+                if cancelled():
+                    raise Cancelled
+                try:
+                    item = items.get(timeout=_GLANCE)
+                except queue.Empty:
+                    continue
+                if item is _END:
+                    task.result()
+                    return
+                yield item  # type: ignore[misc]  # whatever is no end came from the stream
+        finally:
+            task.cancel()
 
 
 def checked(address: str) -> str:
@@ -273,9 +432,12 @@ def no_address(address: str) -> ServerRefused:
     """The error for what is not the address of a server; hides what may be a password or a key."""
     shown = _QUERY.sub(r"\1…", _USER.sub(r"\1…\2", address))
     return ServerRefused(
-        f"{shown!r} is not the address of a model server; "
-        "an address may hold no user, password, query or fragment.",
-        "Set chat.server (or embedding.server) to http://HOST:PORT.",
+        N_(
+            "{address!r} is not the address of a model server; "
+            "an address may hold no user, password, query or fragment."
+        ),
+        Cure.SERVER_ADDRESS,
+        address=shown,
     )
 
 
@@ -284,21 +446,22 @@ def _tls() -> ssl.SSLContext:
         return ssl.create_default_context()
     except OSError as error:
         raise ServerRefused(
-            f"An encrypted connection cannot be prepared: {error}.",
-            "Unset SSLKEYLOGFILE, or let it name a file that can be written.",
+            N_("An encrypted connection cannot be prepared: {why}."),
+            N_("Unset SSLKEYLOGFILE, or let it name a file that can be written."),
+            why=error,
         ) from error
 
 
-def too_long(told: str, message: str = "") -> ContextExceeded:
-    """The error for a prompt that a server found too long, with the figures of its message."""
-    figures = sorted({int(digits) for digits in re.findall(r"\d+", message)}, reverse=True)
-    needed, available = [*figures, 0, 0][:2]
-    return ContextExceeded(
-        told,
-        "Use fewer or shorter passages, or raise chat.context.",
-        needed=needed,
-        available=available,
-    )
+def text_of(told: object) -> str:
+    """A text; empty for what is none."""
+    return told if isinstance(told, str) else ""
+
+
+def tokens(told: object) -> int | None:
+    """A number of tokens; None for what is none: true and false, a negative or an absurd number."""
+    if isinstance(told, bool) or not isinstance(told, int):
+        return None
+    return told if 0 <= told <= _MOST_TOKENS else None
 
 
 def excerpt(text: str | bytes) -> str:

@@ -1,0 +1,556 @@
+"""Models that an Ollama server runs (its API as of version 0.34; older ones are understood)."""
+
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import httpx
+
+from localrag_models.backends.servers.chat import Event, ServerChat, likely
+from localrag_models.backends.servers.embedder import (
+    LARGEST_INPUT,
+    ServerEmbedder,
+    demand_whole,
+    trained_with,
+)
+from localrag_models.backends.servers.http import (
+    Cancelled,
+    Json,
+    Retry,
+    Server,
+    excerpt,
+    text_of,
+    tokens,
+    warn,
+)
+from localrag_models.chat import ChatRequest, Finish, never
+from localrag_models.embedding import Prefixes
+from localrag_models.errors import (
+    N_,
+    BackendMissing,
+    ContextExceeded,
+    Cure,
+    ModelError,
+    ModelMissing,
+    ServerRefused,
+    TransferFailed,
+    WrongKind,
+)
+from localrag_models.files import Progress, silent
+from localrag_models.runtimes import ModelSpec
+from localrag_models.windows import well_formed
+
+if TYPE_CHECKING:
+    from ollama import Client, ListResponse, ProgressResponse
+
+    from localrag_models.embedding import Vectors
+
+_LARGEST_DEFAULT = 8192
+_LIST_SECONDS = 30.0
+_PULL_SECONDS = 300.0
+_READ_BY_THE_CLIENT = frozenset(
+    {"OLLAMA_API_KEY", "OLLAMA_HOST", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaModel:
+    """A model on an Ollama server.
+
+    Attributes:
+        name: as the server knows it, ``qwen3:8b``.
+        size: bytes.
+        digest: of the model, hexadecimal; changes with its weights.
+        family: architecture, ``qwen3``.
+        parameters: how many, as the server writes it, ``8.2B``.
+        quantization: ``Q4_K_M``.
+    """
+
+    name: str
+    size: int
+    digest: str
+    family: str
+    parameters: str
+    quantization: str
+
+
+class OllamaServer(Server):
+    """An Ollama server.
+
+    Args:
+        address: of the server.
+        timeout: seconds without a byte after which it counts as stuck.
+        model: the one to be asked about, where it is about one.
+
+    Raises:
+        ServerRefused: `address` is none.
+        ModelMissing: `model` is empty.
+        BackendMissing: the client of Ollama cannot be loaded.
+
+    Attributes:
+        model: as it is sent.
+    """
+
+    def __init__(self, address: str, *, timeout: float, model: str | None = None) -> None:
+        if model == "":
+            raise ModelMissing(
+                N_("No model of Ollama is named."), N_("Write ollama:NAME; the names: ollama list")
+            )
+        super().__init__(
+            address,
+            name="Ollama",
+            cure=N_("Start it: ollama serve"),
+            probabilities=N_("Update Ollama: it gives them (logprobs) since version 0.12.11."),
+            timeout=timeout,
+        )
+        self.model = well_formed(model or "")
+        with self._failures():
+            self._ollama = _client_class()(
+                self.address,
+                follow_redirects=False,
+                # Its own error loses the status where the body is JSON, but no object.
+                event_hooks={"request": [_drop_key], "response": [self._demand_ok]},
+                # With a key given it does not read OLLAMA_API_KEY, meant for another server.
+                **{**self._options, "headers": {"Authorization": "dropped"}},
+            )
+
+    def refusal(self, status: int, message: str) -> ModelError:
+        """The error that an HTTP status and the server's words stand for."""
+        if status == 404 and "model" in message:
+            return self.missing()
+        if "does not support" in message:
+            return WrongKind(
+                N_("{server} cannot use {model!r} so: {said}"),
+                N_("See what it can do: ollama show {model}"),
+                server=self.described,
+                model=self.model,
+                said=message,
+            )
+        return super().refusal(status, message)
+
+    @contextmanager
+    def client(self) -> Iterator["Client"]:
+        """The client that Ollama publishes; nothing but calls of it may stand in the block.
+
+        Raises:
+            ModelError: by the status; `ServerBroke` for an answer that is not what it should be.
+        """
+        with self._failures():
+            try:
+                yield self._ollama
+            except ConnectionError as error:
+                raise self._unreachable(error.__context__) from error
+            except (ValueError, TypeError, AttributeError, RecursionError) as error:
+                # The client lets through whatever json and pydantic make of an answer.
+                sent = getattr(error, "doc", "") or " ".join(str(error).splitlines()[:3])
+                raise self.broke(
+                    N_("{server} sent what is no answer of Ollama: {said!r}"), said=excerpt(sent)
+                ) from error
+
+    def show(self) -> "ModelCard":
+        """What the server says about the model.
+
+        Raises:
+            ModelMissing: it has none of this name.
+            ServerRefused: the model is not on this server, which would hand every prompt on to
+                another host.
+        """
+        # The client drops `remote_host`, and insists on fields that such cards lack.
+        shown = self.post("/api/show", {"model": self.model})
+        if host := shown.get("remote_host"):
+            raise ServerRefused(
+                N_(
+                    "{model!r} does not run on {server}, which would send every prompt on to "
+                    "{host}."
+                ),
+                N_("Choose a model that runs here: ollama list"),
+                model=self.model,
+                server=self.described,
+                host=excerpt(str(host)),
+            )
+        return ModelCard(shown)
+
+    def models(self) -> list[OllamaModel]:
+        """The models that it has."""
+        with self.client() as client:
+            listed = client.list().models
+        return [_model(each) for each in listed]
+
+    def missing(self) -> ModelMissing:
+        """The error for a model that the server does not have."""
+        return ModelMissing(
+            N_("{server} has no model {model!r}."),
+            N_("Get it: ollama pull {model}"),
+            server=self.described,
+            model=self.model,
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._ollama.close()  # type: ignore[no-untyped-call]
+        super().close()
+
+
+class ModelCard:
+    """What a server says about a model.
+
+    Attributes:
+        capabilities: what the model can do; None where the server is too old to tell.
+        context: tokens the model was trained to take; 0 where nobody says.
+        dimension: length of its vectors; 0 where nobody says.
+    """
+
+    def __init__(self, shown: Json) -> None:
+        capabilities = shown.get("capabilities")
+        self.capabilities = capabilities if isinstance(capabilities, list) else None
+        told = shown.get("model_info")
+        info: Json = told if isinstance(told, dict) else {}
+
+        def size(what: str) -> int:
+            return tokens(info.get(f"{info.get('general.architecture')}.{what}")) or 0
+
+        self.context = size("context_length")
+        self.dimension = size("embedding_length")
+
+
+@cache
+def _client_class() -> "type[Client]":
+    try:
+        # Its package makes a client while it is imported, and fails where the environment
+        # names a host, a proxy or a certificate that is none.
+        with _environment_hidden():
+            from ollama import Client
+    except ImportError as error:
+        raise BackendMissing(
+            N_("The client of Ollama cannot be loaded: {why}"),
+            N_("pip install --upgrade ollama"),
+            why=error,
+        ) from error
+    return Client
+
+
+@contextmanager
+def _environment_hidden() -> Iterator[None]:
+    hidden = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _READ_BY_THE_CLIENT or name.lower().endswith("_proxy")
+    }
+    for name in hidden:
+        os.environ.pop(name, None)
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+def _drop_key(request: httpx.Request) -> None:
+    request.headers.pop("Authorization", None)
+
+
+class OllamaChat(ServerChat):
+    """A chat model that an Ollama server runs.
+
+    Args:
+        model: its name there, ``qwen3:8b``.
+        server: address of the server.
+        context: tokens of prompt and reply; 0 for what the model has, at most 8,192.
+        timeout: seconds without a byte after which the server counts as stuck; loading a model
+            takes part of them.
+        parallel: calls sent at the same time (the server's OLLAMA_NUM_PARALLEL).
+        on_retry: told of each failure that is followed by another attempt.
+
+    Raises:
+        ServerUnreachable: nobody answers.
+        ModelMissing: the server has no such model.
+        WrongKind: the model cannot chat.
+        ContextExceeded: `context` is more than the model has.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        server: str,
+        context: int = 0,
+        timeout: float = 300.0,
+        parallel: int = 1,
+        on_retry: Callable[[Retry], None] = warn,
+    ) -> None:
+        ollama = OllamaServer(server, timeout=timeout, model=model)
+        try:
+            card = ollama.show()
+            context = _agreed(model, card, context)
+        except BaseException:
+            ollama.close()
+            raise
+        super().__init__(model, ollama, context=context, parallel=parallel, on_retry=on_retry)
+        # A model that cannot think may refuse to be told about it.
+        self._can_think = card.capabilities is None or "thinking" in card.capabilities
+
+    def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
+        body: Json = {
+            "model": self._model,
+            "messages": self._sent(request.messages),
+            "stream": True,
+            # Servers since 0.12.4 then refuse a prompt that is too long; older ones cut it.
+            "truncate": False,
+            "shift": False,
+            "options": {
+                "num_ctx": self.context,
+                "num_predict": request.max_tokens,
+                "temperature": request.temperature,
+                "top_p": request.top_p,
+                "seed": request.seed,
+                "stop": list(request.stop),
+                # A quotation repeats its source: the penalty that servers apply would bend it.
+                "repeat_penalty": 1.0,
+            },
+        }
+        if self._can_think:
+            body["think"] = False
+        if request.schema is not None:
+            body["format"] = request.schema
+        if candidates:
+            body |= {"logprobs": True, "top_logprobs": candidates}
+        return "/api/chat", body
+
+    def _event(self, line: str) -> Event | None:
+        told = self._server.parsed(line)
+        if error := told.get("error"):
+            raise self._server.refusal(500, str(error))
+        message = told.get("message")
+        said = message if isinstance(message, dict) else {}
+        return Event(
+            text=text_of(said.get("content")),
+            thinking=text_of(said.get("thinking")),
+            finish=_finish(told) if told.get("done") else None,
+            prompt=tokens(told.get("prompt_eval_count")),
+            cached=tokens(told.get("prompt_eval_cached_count")),
+            completion=tokens(told.get("eval_count")),
+            candidates=likely(told.get("logprobs")),
+        )
+
+
+def _agreed(model: str, card: ModelCard, context: int) -> int:
+    if card.capabilities is not None and "completion" not in card.capabilities:
+        raise WrongKind(
+            N_("{model!r} is no chat model: it offers {capabilities}."),
+            N_("Choose a model that can chat."),
+            model=model,
+            capabilities=", ".join(card.capabilities),
+        )
+    if context and card.context and context > card.context:
+        raise ContextExceeded(
+            N_("{model!r} has a context of {available:,} tokens, not of {needed:,}."),
+            Cure.SMALLER_CONTEXT,
+            needed=context,
+            available=card.context,
+            model=model,
+        )
+    return context or min(card.context or _LARGEST_DEFAULT, _LARGEST_DEFAULT)
+
+
+def _finish(told: Json) -> Finish:
+    return Finish.LENGTH if told.get("done_reason") == "length" else Finish.STOP
+
+
+class OllamaEmbedder(ServerEmbedder):
+    """An embedding model that an Ollama server runs; fulfils `localrag_models.embedding.Embedder`.
+
+    Args:
+        model: its name there, ``bge-m3``.
+        server: address of the server.
+        timeout: seconds without a byte after which the server counts as stuck.
+        prefixes: what is put before queries and passages; None for those of the families E5 and
+            nomic-embed-text, told by the name, and none for others.
+        id: names model and weights; empty for `embedder_id`.
+        on_retry: told of each failure that is followed by another attempt.
+
+    Raises:
+        ServerUnreachable: nobody answers.
+        ModelMissing: the server has no such model.
+        WrongKind: the model cannot embed.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        server: str,
+        timeout: float = 300.0,
+        prefixes: Prefixes | None = None,
+        id: str = "",  # noqa: A002 - the name of the contract
+        on_retry: Callable[[Retry], None] = warn,
+    ) -> None:
+        self._server = OllamaServer(server, timeout=timeout, model=model)
+        try:
+            card = self._server.show()
+            _demand_embedder(model, card)
+            self._input = min(card.context or LARGEST_INPUT, LARGEST_INPUT)
+            super().__init__(
+                id or embedder_id(ModelSpec(name=model, server=server, prefixes=prefixes)),
+                card.dimension or len(self._ask(["a"])[0]),
+                self._input * 3 // 4,
+                trained_with(model) if prefixes is None else prefixes,
+                on_retry,
+            )
+        except BaseException:
+            self._server.close()
+            raise
+
+    def _ask(self, windows: Sequence[str]) -> "Vectors":
+        import numpy as np
+
+        with self._server.client() as client:
+            told = client.embed(
+                self._server.model,
+                windows,
+                truncate=False,
+                options={"num_ctx": self._input, "num_batch": self._input},
+            )
+        if len(told.embeddings) != len(windows) or not self._fit(told.embeddings):
+            raise self._server.no_vectors()
+        read = told.prompt_eval_count or 0
+        demand_whole(windows, read, self._server.model, N_("Update Ollama."))
+        return np.asarray(told.embeddings, np.float32)
+
+    def _fit(self, rows: Sequence[Sequence[float]]) -> bool:
+        """Whether every row is of the length that is expected; at first, of the same one."""
+        lengths = {len(row) for row in rows}
+        return lengths == {getattr(self, "dimension", max(lengths))} - {0}
+
+    def _release(self) -> None:
+        self._server.close()
+
+
+def embedder_id(spec: ModelSpec) -> str:
+    """Names an embedder and its weights, without loading it: "bge-m3:latest@79076464 (Ollama)".
+
+    Raises:
+        ModelMissing: the server has no such model.
+        ModelError: the server cannot be asked.
+    """
+    model = spec.name
+    full = model if ":" in model.rsplit("/", 1)[-1] else f"{model}:latest"
+    with closing(OllamaServer(spec.server, timeout=_LIST_SECONDS, model=model)) as server:
+        listed = next((each for each in server.models() if each.name == full), None)
+        if listed is None:
+            raise server.missing()
+    prefixes = trained_with(model) if spec.prefixes is None else spec.prefixes
+    weights = f"{listed.digest} {prefixes}"
+    return f"{full}@{blake2b(weights.encode(), digest_size=4).hexdigest()} (Ollama)"
+
+
+def _demand_embedder(model: str, card: ModelCard) -> None:
+    if card.capabilities is not None and "embedding" not in card.capabilities:
+        raise WrongKind(
+            N_("{model!r} is no embedder: it offers {capabilities}."),
+            N_("Choose an embedding model, for example bge-m3."),
+            model=model,
+            capabilities=", ".join(card.capabilities),
+        )
+
+
+def list_models(server: str) -> list[OllamaModel]:
+    """The models an Ollama server has.
+
+    Raises:
+        ModelError: the server cannot be asked.
+    """
+    with closing(OllamaServer(server, timeout=_LIST_SECONDS)) as ollama:
+        return ollama.models()
+
+
+def pull_model(
+    model: str,
+    server: str,
+    on_progress: Progress = silent,
+    cancelled: Callable[[], bool] = never,
+) -> None:
+    """Have an Ollama server fetch a model from its library; a broken pull goes on where it was.
+
+    Args:
+        model: its name in the library.
+        server: address of the server.
+        on_progress: told what the server is doing, in its words, and how many bytes of the file
+            that it is fetching are there and in all; 0 where it fetches none.
+        cancelled: asked at each sign of progress.
+
+    Raises:
+        ModelMissing: its library has no such model.
+        TransferFailed: the pull did not end well.
+        Cancelled: `cancelled` was true (from `backends.servers.http`).
+        ModelError: the server cannot be asked.
+    """
+    done = False
+    with closing(OllamaServer(server, timeout=_PULL_SECONDS, model=model)) as ollama:
+        with closing(_pulled(ollama)) as lines:
+            for told in lines:
+                if cancelled():
+                    raise Cancelled
+                done = told.status == "success"
+                on_progress(told.status or "", "", told.completed or 0, told.total or 0)
+        if not done:
+            raise ollama.broke(
+                N_("{server} ended the pull of {model!r} before it was done."), model=model
+            )
+
+
+def _pulled(server: OllamaServer) -> "Generator[ProgressResponse, None, None]":
+    from ollama import ResponseError
+
+    with server.client() as client:
+        try:
+            yield from client.pull(server.model, stream=True)
+        except ResponseError as error:
+            raise _not_pulled(server.model, error.error) from error
+
+
+def _not_pulled(model: str, error: str) -> ModelMissing | TransferFailed:
+    if "not exist" in error or "not found" in error:
+        return ModelMissing(
+            N_("The library of Ollama has no model {model!r}: {said}"),
+            N_("Look at its name again."),
+            model=model,
+            said=error,
+        )
+    return TransferFailed(
+        N_("Ollama could not pull {model!r}: {said}"),
+        Cure.PULL_AGAIN,
+        model=model,
+        said=error,
+        runtime="ollama",
+    )
+
+
+def _model(listed: "ListResponse.Model") -> OllamaModel:
+    details = listed.details
+    return OllamaModel(
+        name=listed.model or "",
+        size=listed.size or 0,
+        digest=(listed.digest or "").removeprefix("sha256:"),
+        family=(details and details.family) or "",
+        parameters=(details and details.parameter_size) or "",
+        quantization=(details and details.quantization_level) or "",
+    )
+
+
+def open_chat(spec: ModelSpec) -> OllamaChat:
+    """Ask the server for a chat model."""
+    return OllamaChat(
+        spec.name,
+        server=spec.server,
+        context=spec.context,
+        timeout=spec.timeout,
+        parallel=spec.parallel,
+    )
+
+
+def open_embedder(spec: ModelSpec) -> OllamaEmbedder:
+    """Ask the server for an embedder."""
+    return OllamaEmbedder(spec.name, server=spec.server, prefixes=spec.prefixes, id=spec.id)

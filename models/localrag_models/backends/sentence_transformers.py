@@ -1,0 +1,467 @@
+"""Embedders and rerankers in the sentence-transformers format, run in this process by PyTorch."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
+from localrag_models.errors import (
+    N_,
+    BackendMissing,
+    Cure,
+    ModelDamaged,
+    ModelError,
+    ModelMissing,
+    OutOfMemory,
+    WrongKind,
+)
+from localrag_models.files import fingerprint
+from localrag_models.reranking import WindowedReranker
+from localrag_models.runtimes import ModelSpec
+from localrag_models.windows import LONGEST_WINDOW, nmt_nfkc
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from localrag_models.embedding import Vectors
+
+_PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".ckpt"})
+_TRUSTED = "sentence_transformers."
+# On a processor more fits no cache and is slower; an accelerator has to be kept busy.
+_TOKENS_ON_PROCESSOR = 512
+_TOKENS_ON_ACCELERATOR = 32_768
+
+
+class SentenceTransformersEmbedder(WindowedEmbedder):
+    """An embedder run by PyTorch.
+
+    Args:
+        folder: the model, as sentence-transformers saves it.
+        id: names model and weights; empty, made of the name and contents of the folder.
+        prefixes: what the model was trained to see before queries and passages; None for the
+            prompts in its settings, else those of E5.
+        device: ``cpu``, ``auto``, or as PyTorch names it (``cuda:0``).
+        threads: to compute with, for everything in PyTorch; 0 leaves them as they are.
+
+    Raises:
+        ModelMissing: there is no such folder.
+        ModelDamaged: a file is missing, cut short, or could run a program when loaded.
+        WrongKind: it holds no embedder.
+        BackendMissing: sentence-transformers is not installed.
+        OutOfMemory: it does not fit.
+        ModelError: there is no such device.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        id: str = "",  # noqa: A002
+        prefixes: Prefixes | None = None,
+        device: str = "cpu",
+        threads: int = 0,
+    ) -> None:
+        config = _read_config(folder)
+        if _scores_pairs(config):
+            raise WrongKind(N_("{path} holds a reranker, not an embedder."), path=folder)
+        _check_modules(folder)
+        with _loading(folder, device, threads) as arguments:
+            from sentence_transformers import SentenceTransformer
+
+            self._model = SentenceTransformer(str(folder), **arguments)
+            _check_complete(folder, self._model[0].auto_model)
+            self._tokenizer = _Tokenizer(config, self._model.tokenizer)
+            dimension = self._model.get_embedding_dimension() or 0
+        prefixes = prefixes or _prefixes(self._model.prompts)
+        # Prefixes are added here, where their tokens are counted.
+        self._model.default_prompt_name = None
+        self._folder = folder
+        named = id or f"{folder.name}@{fingerprint(_deciding_files(folder), also=repr(prefixes))}"
+        super().__init__(named, dimension, self._tokenizer.max_tokens, prefixes)
+
+    def _counts(self, texts: Sequence[str]) -> Sequence[int]:
+        return self._tokenizer.counts(texts, special=True)
+
+    def _encode(self, windows: Sequence[str], tokens: Sequence[int]) -> "Vectors":
+        import numpy as np
+
+        vectors = np.empty((len(windows), self.dimension), np.float32)
+        for pack in _packs(tokens, self._model.device.type):
+            texts = [self._tokenizer.normal(windows[number]) for number in pack]
+            with _running(self._folder):
+                vectors[pack] = self._model.encode(
+                    texts, batch_size=len(pack), show_progress_bar=False
+                )
+        return vectors
+
+    def _release(self) -> None:
+        del self._model
+
+
+class CrossEncoderReranker(WindowedReranker):
+    """A cross-encoder with one label, run by PyTorch.
+
+    Args:
+        folder: the model, as sentence-transformers or transformers saves it.
+        id: names model and weights; empty, made of the name and contents of the folder.
+        device: ``cpu``, ``auto``, or as PyTorch names it (``cuda:0``).
+        threads: to compute with, for everything in PyTorch; 0 leaves them as they are.
+
+    Raises:
+        ModelMissing: there is no such folder.
+        ModelDamaged: a file is missing, cut short, or could run a program when loaded.
+        WrongKind: it holds no reranker, or one with several labels.
+        BackendMissing: sentence-transformers is not installed.
+        OutOfMemory: it does not fit.
+        ModelError: there is no such device.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        id: str = "",  # noqa: A002
+        device: str = "cpu",
+        threads: int = 0,
+    ) -> None:
+        config = _read_config(folder)
+        if not _scores_pairs(config):
+            raise WrongKind(N_("{path} holds no reranker."), path=folder)
+        with _loading(folder, device, threads) as arguments:
+            from sentence_transformers import CrossEncoder
+
+            self._model = CrossEncoder(str(folder), **arguments)
+            _check_complete(folder, self._model.model)
+            self._tokenizer = _Tokenizer(config, self._model.tokenizer)
+            labels = self._model.config.num_labels
+        if labels != 1:
+            raise WrongKind(
+                N_("{path} gives a pair {labels} labels, not one score."),
+                path=folder,
+                labels=labels,
+            )
+        self._folder = folder
+        named = id or f"{folder.name}@{fingerprint(_deciding_files(folder))}"
+        super().__init__(named, self._tokenizer.max_tokens, self._tokenizer.special_in_pair)
+
+    def _counts(self, texts: Sequence[str]) -> Sequence[int]:
+        return self._tokenizer.counts(texts, special=False)
+
+    def _logits(
+        self, query: str, windows: Sequence[str], tokens: Sequence[int]
+    ) -> "NDArray[np.float32]":
+        import numpy as np
+        from torch.nn import Identity
+
+        logits = np.empty(len(windows), np.float32)
+        asked = self._tokenizer.normal(query)
+        for pack in _packs(tokens, self._model.device.type):
+            pairs = [(asked, self._tokenizer.normal(windows[number])) for number in pack]
+            with _running(self._folder):
+                logits[pack] = self._model.predict(
+                    pairs,
+                    batch_size=len(pack),
+                    show_progress_bar=False,
+                    activation_fn=Identity(),
+                )
+        return logits
+
+    def _release(self) -> None:
+        del self._model
+
+
+class _Tokenizer:
+    """The tokenizer of a model, for which text is nothing but text.
+
+    Args:
+        config: settings of the model.
+        tokenizer: of transformers.
+
+    Attributes:
+        max_tokens: of one sequence, special tokens included.
+    """
+
+    def __init__(self, config: dict[str, Any], tokenizer: Any) -> None:
+        tokenizer.split_special_tokens = True
+        self._tokenizer = tokenizer
+        self._normalises = type(tokenizer.backend_tokenizer.model).__name__ == "Unigram"
+        self.max_tokens = min(
+            LONGEST_WINDOW, tokenizer.model_max_length, _positions(config) or LONGEST_WINDOW
+        )
+
+    def normal(self, text: str) -> str:
+        """`text` as it has to be given to the model."""
+        return nmt_nfkc(text) if self._normalises else text
+
+    def counts(self, texts: Sequence[str], *, special: bool) -> list[int]:
+        """Tokens of each text; with `special`, those included that begin and end a sequence."""
+        if not texts:
+            return []
+        encoded = self._tokenizer(
+            [self.normal(text) for text in texts],
+            add_special_tokens=special,
+            return_attention_mask=False,
+            verbose=False,
+        )
+        return [len(tokens) for tokens in encoded["input_ids"]]
+
+    @property
+    def special_in_pair(self) -> int:
+        """Special tokens around and between two texts."""
+        return int(self._tokenizer.num_special_tokens_to_add(pair=True))
+
+
+def _packs(tokens: Sequence[int], device: str) -> Iterator[list[int]]:
+    """Numbers of the sequences to evaluate together, longest first.
+
+    In one pack they are padded to the longest; what they take then depends on the kind of device.
+    """
+    capacity = _TOKENS_ON_PROCESSOR if device == "cpu" else _TOKENS_ON_ACCELERATOR
+    pack: list[int] = []
+    longest = 0
+    for number in sorted(range(len(tokens)), key=tokens.__getitem__, reverse=True):
+        if pack and longest * (len(pack) + 1) > capacity:
+            yield pack
+            pack = []
+        longest = longest if pack else tokens[number]
+        pack.append(number)
+    if pack:
+        yield pack
+
+
+@contextmanager
+def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]]:
+    """Around what loads the model in `folder`; gives the arguments of its class.
+
+    Raises:
+        BackendMissing: sentence-transformers is not installed.
+        ModelDamaged: the libraries cannot make a model of the files.
+        OutOfMemory: it does not fit.
+        ModelError: there is no such device.
+    """
+    try:
+        import sentence_transformers  # noqa: F401 - the slowest and the likeliest to be missing
+        import torch
+        from huggingface_hub import constants
+        from transformers.utils import logging as transformers_logging
+    except ImportError as error:
+        raise BackendMissing(
+            N_("This model needs {package}, which does not load here: {why}."),
+            Cure.INSTALL_PACKAGE,
+            package="sentence-transformers",
+            why=error,
+        ) from error
+    # Said either way, the tokenizers keep quiet when this process starts another one.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    if threads:
+        torch.set_num_threads(threads)
+    logging: Any = transformers_logging
+    with ExitStack() as stack:
+        # Not in the environment, where it would bind `models pull` of this process as well.
+        stack.enter_context(mock.patch.object(constants, "HF_HUB_OFFLINE", True))
+        stack.callback(logging.set_verbosity, logging.get_verbosity())
+        logging.set_verbosity_error()
+        if logging.is_progress_bar_enabled():
+            stack.callback(logging.enable_progress_bar)
+            logging.disable_progress_bar()
+        cause = N_("The model in {path} cannot be loaded: {why}.")
+        stack.enter_context(_failing_as(ModelDamaged, cause, folder))
+        yield {
+            "device": _device(device, torch),
+            "local_files_only": True,
+            "trust_remote_code": False,
+            # Half precision would make vectors depend on the other texts of a batch.
+            "model_kwargs": {"use_safetensors": True, "dtype": torch.float32},
+        }
+
+
+def _running(folder: Path) -> AbstractContextManager[None]:
+    return _failing_as(ModelError, N_("The model in {path} does not run: {why}."), folder)
+
+
+@contextmanager
+def _failing_as(kind: type[ModelError], cause: str, folder: Path) -> Iterator[None]:
+    """Make whatever PyTorch and its company raise one of our own errors."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        why = str(error).strip().rstrip(".")
+        if isinstance(error, MemoryError) or "memory" in why:
+            cause = N_("There is no memory left for {path}: {why}.")
+            raise OutOfMemory(cause, path=folder, why=why) from error
+        raise kind(cause, path=folder, why=why) from error
+
+
+def _positions(config: dict[str, Any]) -> int:
+    """Tokens that have a position; 0 where the settings do not say."""
+    positions = int(config.get("max_position_embeddings") or 0)
+    # RoBERTa and its kin count positions from behind that of the padding token.
+    padding = int(config.get("pad_token_id") or 0) + 1
+    return positions - padding if "roberta" in str(config.get("model_type")) else positions
+
+
+def _device(device: str, torch: Any) -> str:
+    if device == "auto":
+        accelerator = torch.accelerator.current_accelerator()
+        return str(accelerator.type) if accelerator else "cpu"
+    try:
+        torch.zeros(1, device=device)
+    except Exception as error:
+        raise ModelError(
+            N_("PyTorch cannot compute on the device {device!r} here."),
+            N_("Set the device to cpu or auto."),
+            device=device,
+        ) from error
+    return device
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    """The settings in the ``config.json`` of a model whose tokenizer and weights are there too.
+
+    Raises:
+        ModelMissing: there is no such folder.
+        WrongKind: it holds no model in this format.
+        ModelDamaged: a file is missing or unreadable, or could run a program when loaded.
+    """
+    if not folder.is_dir():
+        raise ModelMissing(N_("There is no model folder {path}."), Cure.SEE_INSTALLED, path=folder)
+    if not (folder / "config.json").is_file():
+        raise WrongKind(
+            N_("{path} holds no model in the sentence-transformers format: no config.json."),
+            N_("Name the folder with the files of the model."),
+            path=folder,
+        )
+    config: dict[str, Any] = _read_json(folder / "config.json", dict)
+    if not (folder / "tokenizer.json").is_file():
+        raise ModelDamaged(N_("{path} has no tokenizer.json."), Cure.GET_AGAIN, path=folder)
+    if not any(folder.glob("*.safetensors")):
+        _refuse_pickles(folder)
+        raise ModelDamaged(
+            N_("{path} has no weights: no file ends in .safetensors."),
+            Cure.GET_AGAIN,
+            path=folder,
+        )
+    return config
+
+
+def _scores_pairs(config: dict[str, Any]) -> bool:
+    """Whether the settings are those of a cross-encoder."""
+    architectures = config.get("architectures") or [""]
+    return str(architectures[0]).endswith("ForSequenceClassification")
+
+
+def _check_modules(folder: Path) -> None:
+    """Make sure that the parts of an embedder are known ones and hold no pickles.
+
+    Raises:
+        WrongKind: the folder does not say what the parts are.
+        ModelDamaged: a part could run a program when loaded.
+    """
+    if not (folder / "modules.json").is_file():
+        raise WrongKind(
+            N_(
+                "{path} does not say how the vectors of tokens make up that of a text: "
+                "no modules.json."
+            ),
+            N_("Get the model in the sentence-transformers format, with all its files."),
+            path=folder,
+        )
+    for module in _read_json(folder / "modules.json", list):
+        if not str(module.get("type")).startswith(_TRUSTED):
+            raise ModelDamaged(
+                N_("{path} brings along a program of its own: {type}."),
+                N_("Choose a model that needs none."),
+                path=folder,
+                type=module.get("type"),
+            )
+        part = folder / str(module.get("path", ""))
+        if part.is_dir() and not any(part.glob("*.safetensors")):
+            _refuse_pickles(part)
+
+
+def _deciding_files(folder: Path) -> list[Path]:
+    """The files that decide what a model computes."""
+    return [path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors")]
+
+
+def _check_complete(folder: Path, model: Any) -> None:
+    """Make sure that every weight of a loaded transformer came from its files.
+
+    transformers makes up the missing ones at random, and says so in its log only.
+
+    Raises:
+        ModelDamaged: some did not.
+    """
+    from safetensors import safe_open
+
+    stored: set[str] = set()
+    for path in folder.glob("*.safetensors"):
+        with safe_open(path, framework="pt") as weights:
+            stored.update(weights.keys())
+    # Either side may have the name of the model in front: "roberta.embeddings.…".
+    stored |= {name.partition(".")[2] for name in stored}
+    missing = [
+        name
+        for name in model.state_dict()
+        if stored.isdisjoint((name, name.partition(".")[2])) and not name.startswith("pooler.")
+    ]
+    if missing:
+        raise ModelDamaged(
+            N_("{path} lacks {n} weights of its model, {first} among them."),
+            Cure.GET_AGAIN,
+            path=folder,
+            n=len(missing),
+            first=missing[0],
+        )
+
+
+def _read_json(path: Path, kind: type) -> Any:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelDamaged(
+            N_("{path} cannot be read: {why}."), Cure.GET_AGAIN, path=path, why=error
+        ) from error
+    if not isinstance(value, kind):
+        raise ModelDamaged(N_("{path} does not hold what it should."), Cure.GET_AGAIN, path=path)
+    return value
+
+
+def _refuse_pickles(folder: Path) -> None:
+    if any(path.suffix in _PICKLES for path in folder.iterdir()):
+        cause = f"The weights in {folder} are pickled Python objects, which can run any program."
+        raise ModelDamaged(cause, "Get the model with weights in the safetensors format.")
+
+
+def _prefixes(prompts: Mapping[str, str | None]) -> Prefixes:
+    query = prompts.get("query") or ""
+    passage = prompts.get("document") or prompts.get("passage") or ""
+    return Prefixes(query, passage) if query or passage else E5
+
+
+def open_embedder(spec: ModelSpec) -> SentenceTransformersEmbedder:
+    """Load an embedder."""
+    return SentenceTransformersEmbedder(
+        spec.path,
+        id=spec.id,
+        prefixes=spec.prefixes,
+        device=_chosen(spec),
+        threads=spec.threads,
+    )
+
+
+def open_reranker(spec: ModelSpec) -> CrossEncoderReranker:
+    """Load a reranker."""
+    return CrossEncoderReranker(spec.path, id=spec.id, device=_chosen(spec), threads=spec.threads)
+
+
+def _chosen(spec: ModelSpec) -> str:
+    """A GPU if there is one, unless no layer shall run there."""
+    return "auto" if spec.gpu_layers else "cpu"
