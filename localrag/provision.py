@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from localrag.corpus.knowledge import KnownTriple
-from localrag.corpus.links import StoredDefinition, StoredReference
+from localrag.corpus.links import Definition, Reference
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passage, Section
 from localrag.errors import NotFoundError, UsageError
@@ -143,7 +143,7 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
     )
 
 
-def filled_in(store: CorpusStore, left: StoredReference) -> StoredReference | None:
+def filled_in(store: CorpusStore, left: Reference) -> Reference | None:
     """Find the provision of an order that says what a 政令で定める leaves to it.
 
     An article may leave several things to one order, which quotes each of them: 法第八条第一項に
@@ -170,7 +170,7 @@ def filled_in(store: CorpusStore, left: StoredReference) -> StoredReference | No
     before = store.text(left.document_id, max(0, left.start - _QUOTED), left.start)
     after = store.text(left.document_id, left.end, left.end + _QUOTED)
 
-    def likeness(of: StoredReference) -> tuple[int, bool, bool, int]:
+    def likeness(of: Reference) -> tuple[int, bool, bool, int]:
         said = store.text(of.document_id, of.end, of.end + _SENTENCE).partition("。")[0]
         earlier, found, later = said.partition(words)
         # 政令で定める基準: the thing that is left open follows; what precedes is often a phrase.
@@ -351,7 +351,7 @@ def _holds(passage: Passage, document_id: str, locator: Locator) -> bool:
     return document_id == passage.document_id and passage.locator.contains(locator)
 
 
-def _target(store: CorpusStore, reference: StoredReference) -> ProvisionLink:
+def _target(store: CorpusStore, reference: Reference) -> ProvisionLink:
     words = store.text(reference.document_id, reference.start, reference.end)
     label = reference.law_name or words
     exists = bool(reference.law_id) and store.provision_exists(reference.law_id, reference.target)
@@ -373,7 +373,7 @@ def _by_cabinet(law_id: str) -> bool:
     return law_id[3:5] == "CO"
 
 
-def _source(store: CorpusStore, reference: StoredReference) -> ProvisionLink:
+def _source(store: CorpusStore, reference: Reference) -> ProvisionLink:
     return ProvisionLink(
         reference.kind,
         reference.document_id,
@@ -393,7 +393,7 @@ def _distinct(links: Iterable[ProvisionLink]) -> tuple[ProvisionLink, ...]:
 
 
 def _terms(
-    store: CorpusStore, passage: Passage, outgoing: Iterable[StoredReference]
+    store: CorpusStore, passage: Passage, outgoing: Iterable[Reference]
 ) -> Iterator[DefinedTerm]:
     # An order uses the terms of the act it is made under without defining them again.
     parents = [r.law_id for r in outgoing if r.kind == DELEGATED_BY and r.law_id]
@@ -417,7 +417,7 @@ def _terms(
             yield DefinedTerm(term, definition.scope, place)
 
 
-def _reaches(definition: StoredDefinition, passage: Passage, sections: Sequence[Section]) -> bool:
+def _reaches(definition: Definition, passage: Passage, sections: Sequence[Section]) -> bool:
     """Whether the scope a definition states includes the passage, as far as it is plain."""
     mine, its = passage.locator, definition.locator
     elsewhere = definition.document_id != passage.document_id

@@ -10,18 +10,22 @@ from localrag.database import Database, Row
 
 
 @dataclass(frozen=True, slots=True)
-class StoredReference:
+class Reference:
     """A reference from one provision to another, or to a law as a whole.
 
     Attributes:
         document_id: the document that refers.
-        source: the provision that refers, as exact as it is known.
-        start, end: span of the reference in the text of that document.
-        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by``.
-        law_id: the document referred to; empty where the corpus does not hold it.
-        law_name: that law as cited.
-        target: the provision referred to; the empty locator for the law as a whole.
-        target_end: last provision of a range.
+        source: the most exact provision that it stands in.
+        start, end: its span in the text of that document.
+        kind: ``refers``; ``applies-mutatis-mutandis`` (準用); ``delegates``, where a provision
+            leaves something to an order (政令で定める); ``delegated-by``, where a provision of an
+            order fills in what the target left to it.
+        law_id: the law referred to; empty where the corpus lacks it or several are possible.
+        law_name: its title, or its name as cited; of delegations the kind of order.
+        target: the provision; the empty locator for the law as a whole, and of delegations. The
+            division of another law's appendix is its label as cited (別表第一), since only that law
+            tells which it is.
+        target_end: the last provision of a range.
     """
 
     document_id: str
@@ -40,7 +44,7 @@ class Connection(NamedTuple):
 
     Attributes:
         document_id, article: the other provision's document, and path of its article.
-        kind: as in `StoredReference`.
+        kind: as in `Reference`.
         place: path of the exact place on this side of the reference.
     """
 
@@ -51,14 +55,15 @@ class Connection(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredDefinition:
+class Definition:
     """Where a term is defined.
 
     Attributes:
-        document_id, locator: the provision that defines it.
-        term: the term as written between the brackets.
-        start, end: span in the text of the document.
-        scope: how far the definition reaches; empty for the whole document.
+        document_id, locator: the most exact provision that defines it.
+        term: as written.
+        start, end: span of the term in the text of the document.
+        scope: how far the definition reaches, as written ("この条及び次条"); empty for the whole
+            document from there on.
     """
 
     document_id: str
@@ -84,8 +89,8 @@ def subtree(path: str) -> tuple[str, str]:
 
 def replace_all(
     database: Database,
-    references: Iterable[StoredReference],
-    definitions: Iterable[StoredDefinition],
+    references: Iterable[Reference],
+    definitions: Iterable[Definition],
 ) -> tuple[int, int]:
     """Put these in the place of all stored ones, in one transaction; returns both counts."""
     with database.transaction():
@@ -109,7 +114,7 @@ def replace_all(
     return written, len(rows)
 
 
-def references_from(database: Database, document: int, path: str) -> list[StoredReference]:
+def references_from(database: Database, document: int, path: str) -> list[Reference]:
     """List the references of a provision and of what stands inside it, in reading order."""
     rows = database.rows(
         f"{_REFERENCES} WHERE refs.document = ? AND refs.source >= ? AND refs.source < ?"
@@ -119,7 +124,7 @@ def references_from(database: Database, document: int, path: str) -> list[Stored
     return [_reference(row) for row in rows]
 
 
-def references_to(database: Database, law: int, path: str) -> list[StoredReference]:
+def references_to(database: Database, law: int, path: str) -> list[Reference]:
     """List the references to a provision or to something inside it, by document and place."""
     rows = database.rows(
         f"{_REFERENCES} WHERE refs.key IN"  # noqa: S608 - a constant
@@ -159,19 +164,19 @@ def _article(column: str) -> str:
     return f"substr({column}, 1, instr({column} || '.', '.') - 1)"
 
 
-def definitions_of(database: Database, term: str) -> list[StoredDefinition]:
+def definitions_of(database: Database, term: str) -> list[Definition]:
     """List where a term is defined."""
     rows = database.rows(f"{_DEFINITIONS} WHERE term = ? ORDER BY definitions.key", (term,))
     return [_definition(row) for row in rows]
 
 
-def definitions_in(database: Database, document: int) -> list[StoredDefinition]:
+def definitions_in(database: Database, document: int) -> list[Definition]:
     """List what a document defines, in reading order."""
     rows = database.rows(f"{_DEFINITIONS} WHERE document = ? ORDER BY definitions.key", (document,))
     return [_definition(row) for row in rows]
 
 
-def definitions_used(database: Database, document: int, text: str) -> list[StoredDefinition]:
+def definitions_used(database: Database, document: int, text: str) -> list[Definition]:
     """List the definitions of a document whose terms stand in a text."""
     rows = database.rows(
         f"{_DEFINITIONS} WHERE document = ? AND instr(?, term) ORDER BY definitions.key",
@@ -193,14 +198,14 @@ _DEFINITIONS = (
 )
 
 
-def _definition(row: Row) -> StoredDefinition:
+def _definition(row: Row) -> Definition:
     document, path, *rest = row
-    return StoredDefinition(document, Locator.parse(path), *rest)
+    return Definition(document, Locator.parse(path), *rest)
 
 
-def _reference(row: Row) -> StoredReference:
+def _reference(row: Row) -> Reference:
     document, source, start, end, kind, law, law_name, target, target_end = row
-    return StoredReference(
+    return Reference(
         document,
         Locator.parse(source),
         start,
@@ -214,7 +219,7 @@ def _reference(row: Row) -> StoredReference:
 
 
 def _write_references(
-    database: Database, references: Iterable[StoredReference], keys: Mapping[str, int]
+    database: Database, references: Iterable[Reference], keys: Mapping[str, int]
 ) -> int:
     ranges = _Ranges(database)
     number = 0
@@ -246,8 +251,8 @@ def _write_references(
     return number
 
 
-def _batches(references: Iterable[StoredReference], size: int) -> Iterator[list[StoredReference]]:
-    batch: list[StoredReference] = []
+def _batches(references: Iterable[Reference], size: int) -> Iterator[list[Reference]]:
+    batch: list[Reference] = []
     for reference in references:
         batch.append(reference)
         if len(batch) == size:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from localrag.corpus import links
 from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
-from localrag.corpus.links import Connection, StoredDefinition, StoredReference
+from localrag.corpus.links import Connection, Definition, Reference
 from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database, Row
@@ -333,11 +333,11 @@ class Lookups(Browsing):
 
     # What indexing derived
 
-    def references_from(self, document_id: str, locator: Locator) -> list[StoredReference]:
+    def references_from(self, document_id: str, locator: Locator) -> list[Reference]:
         """List the references of a provision and of what stands inside it, in reading order."""
         return links.references_from(self._db, self._require(document_id), locator.path)
 
-    def references_to(self, document_id: str, locator: Locator) -> list[StoredReference]:
+    def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
         """List the references to a provision or to something inside it, also as part of a range."""
         return links.references_to(self._db, self._require(document_id), locator.path)
 
@@ -354,15 +354,15 @@ class Lookups(Browsing):
         key = self._key(document_id) or 0
         return links.connections_to(self._db, key, locator.path, limit)
 
-    def definitions_of(self, term: str) -> list[StoredDefinition]:
+    def definitions_of(self, term: str) -> list[Definition]:
         """List where a term, written exactly so, is defined."""
         return links.definitions_of(self._db, term)
 
-    def definitions_in(self, document_id: str) -> list[StoredDefinition]:
+    def definitions_in(self, document_id: str) -> list[Definition]:
         """List the terms a document defines, in reading order."""
         return links.definitions_in(self._db, self._require(document_id))
 
-    def definitions_used(self, document_id: str, text: str) -> list[StoredDefinition]:
+    def definitions_used(self, document_id: str, text: str) -> list[Definition]:
         """List the definitions of a document whose terms stand in `text`, in reading order."""
         return links.definitions_used(self._db, self._key(document_id) or 0, text)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from localrag.corpus import links
-from localrag.corpus.links import StoredDefinition, StoredReference
+from localrag.corpus.links import Definition, Reference
 from localrag.corpus.lookups import DocumentInfo, Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare, text_blocks
 from localrag.corpus.types import Document
@@ -194,10 +194,10 @@ class Files:
 
 __all__ = [
     "CorpusStore",
+    "Definition",
     "DocumentInfo",
     "FileRecord",
-    "StoredDefinition",
-    "StoredReference",
+    "Reference",
 ]
 
 
@@ -308,7 +308,7 @@ class CorpusStore(Lookups):
         )
 
     def replace_derived(
-        self, references: Iterable[StoredReference], definitions: Iterable[StoredDefinition]
+        self, references: Iterable[Reference], definitions: Iterable[Definition]
     ) -> tuple[int, int]:
         """Put these in the place of all stored ones, in one transaction; returns both counts."""
         return links.replace_all(self._db, references, definitions)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.corpus.store import CorpusStore, StoredDefinition, StoredReference
+from localrag.corpus.store import CorpusStore, Definition, Reference
 from localrag.corpus.types import Document
 from localrag.ingest.events import FINDING_REFERENCES, FileFailed, Listener
 from localrag.progress import Stopwatch
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Links:
     """What was found in one statute; `failure` says why nothing was."""
 
-    references: tuple[StoredReference, ...] = ()
-    definitions: tuple[StoredDefinition, ...] = ()
+    references: tuple[Reference, ...] = ()
+    definitions: tuple[Definition, ...] = ()
     failure: str = ""
 
 
@@ -38,10 +38,10 @@ def extract(store: CorpusStore, *, workers: int, on_event: Listener) -> tuple[in
     laws = store.laws()
     ids = [law.law_id for law in laws]
     find = FindLinks(store.path, LawNames.from_rows(laws))
-    definitions: list[StoredDefinition] = []
+    definitions: list[Definition] = []
     watch = Stopwatch(on_event)
 
-    def references() -> Iterator[StoredReference]:
+    def references() -> Iterator[Reference]:
         for done, (law_id, links) in enumerate(map_stream(find, ids, workers), start=1):
             if links.failure:
                 on_event(FileFailed(law_id, links.failure, "It can be searched all the same."))
@@ -83,24 +83,4 @@ def _links(document: Document, names: "LawNames") -> Links:
     from localrag.statutes.definitions import extract_definitions
     from localrag.statutes.references import extract_references
 
-    references = (
-        StoredReference(
-            document.id,
-            found.source,
-            found.start,
-            found.end,
-            str(found.kind),
-            found.law_id,
-            found.law_name,
-            found.target,
-            found.target_end,
-        )
-        for found in extract_references(document, names)
-    )
-    definitions = (
-        StoredDefinition(
-            document.id, found.locator, found.term, found.start, found.end, found.scope
-        )
-        for found in extract_definitions(document)
-    )
-    return Links(tuple(references), tuple(definitions))
+    return Links(tuple(extract_references(document, names)), tuple(extract_definitions(document)))

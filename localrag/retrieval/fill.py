@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Self
 
-from localrag.corpus.links import StoredReference
+from localrag.corpus.links import Reference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator, Passage
 from localrag.question.asked import OrderAsked, figure_asked, order_asked
@@ -69,7 +69,7 @@ class _Filling(NamedTuple):
     """
 
     passage: Passage
-    reference: StoredReference
+    reference: Reference
     clause: str
 
     @property

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from localrag.corpus.types import ITEMS, PARAGRAPHS, Document, Locator
+from localrag.corpus.links import Definition
+from localrag.corpus.types import ITEMS, PARAGRAPHS, Document
 from localrag.statutes._structure import Nesting, Tables
 from localrag.statutes.provisions import Innermost, outside_in
 
@@ -37,25 +38,6 @@ _ITEM = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A term and the provision that defines it.
-
-    Attributes:
-        term: as written.
-        locator: the most exact provision that holds the definition.
-        start, end: span of the term in the document text.
-        scope: how far the definition reaches, as written ("この条及び次条"); empty for the whole
-            law from there on.
-    """
-
-    term: str
-    locator: Locator
-    start: int
-    end: int
-    scope: str = ""
-
-
 def extract_definitions(document: Document) -> list[Definition]:
     """Find the definitions of a statute, in reading order; none for other documents."""
     if document.kind != "law":
@@ -65,7 +47,7 @@ def extract_definitions(document: Document) -> list[Definition]:
     nesting, tables = Nesting(text), Tables(document)
     found = sorted({*_means(text), *_called(text), *_explained(text), *_items(document)})
     return [
-        Definition(text[start:end], at(start), start, end, scope)
+        Definition(document.id, at(start), text[start:end], start, end, scope)
         for start, end, scope in found
         # What stands in quotation marks, or in a table of words to be replaced, is to be read in
         # another provision and defines nothing here.

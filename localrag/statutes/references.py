@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from localrag.corpus.links import Reference
 from localrag.corpus.types import Document, Locator
 from localrag.statutes._laws import LawWords
 from localrag.statutes._places import CitedPlace, Law, Placer
@@ -46,33 +47,6 @@ _LONGEST_TAIL = 500
 _ENACTMENT = "enact"
 _ORDER_TYPES = {"政令": "CabinetOrder"}
 _OWN_RANK = {"CabinetOrder": ("政令",), "MinisterialOrdinance": ("政令", "府令", "省令")}
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """One reference of a law's text.
-
-    Attributes:
-        source: the most exact provision it stands in.
-        start, end: its span in the document text.
-        kind: ``refers``; ``applies-mutatis-mutandis`` (準用); ``delegates``, where a provision
-            leaves something to an order (政令で定める); ``delegated-by``, where a provision of an
-            order fills in what the target left to it.
-        law_id: the law referred to, empty where the corpus lacks it or several are possible.
-        law_name: its title, or its name as cited; of delegations the kind of order.
-        target: the provision; of delegations the empty locator. The division of another law's
-            appendix is its label as cited (別表第一), since only that law tells which it is.
-        target_end: the last provision of a range.
-    """
-
-    source: Locator
-    start: int
-    end: int
-    kind: str
-    law_id: str
-    law_name: str
-    target: Locator
-    target_end: Locator | None = None
 
 
 def extract_references(document: Document, names: LawNames) -> list[Reference]:
@@ -160,7 +134,16 @@ class _Extraction:
             law_id = ""
             if not self._is_left_to_another(here, match.end()):
                 law_id = self._order_known_by_name(instrument)
-            yield Reference(here, start, match.end(), DELEGATES, law_id, instrument, Locator())
+            yield Reference(
+                self._document.id,
+                here,
+                start,
+                match.end(),
+                DELEGATES,
+                law_id,
+                instrument,
+                Locator(),
+            )
 
     def _law(
         self,
@@ -273,6 +256,7 @@ class _Extraction:
     ) -> Reference:
         ids = place.law.ids
         return Reference(
+            self._document.id,
             here,
             citation.start,
             citation.end,

@@ -12,11 +12,12 @@ from pathlib import Path
 from options import parser
 from rates import rate
 
+from localrag.corpus.links import Reference
 from localrag.corpus.readers import ReadFailure, read, supported
 from localrag.corpus.types import Document, Locator
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
-from localrag.statutes.references import DELEGATES, Reference, extract_references
+from localrag.statutes.references import DELEGATES, extract_references
 
 
 def main() -> None:

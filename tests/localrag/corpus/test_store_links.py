@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from localrag.corpus.links import StoredDefinition, StoredReference
+from localrag.corpus.links import Definition, Reference
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document, Locator
 
@@ -12,9 +12,9 @@ MakeLaw = Callable[..., Document]
 
 def reference(
     document: str, source: str, law: str, target: str, end: str | None = None, start: int = 0
-) -> StoredReference:
+) -> Reference:
     last = None if end is None else Locator.parse(end)
-    return StoredReference(
+    return Reference(
         document,
         Locator.parse(source),
         start,
@@ -35,7 +35,7 @@ def linked(store: CorpusStore, make_law: MakeLaw) -> CorpusStore:
     return store
 
 
-def targets(found: list[StoredReference]) -> list[str]:
+def targets(found: list[Reference]) -> list[str]:
     return [f"{r.document_id} {r.source.path} > {r.target.path}" for r in found]
 
 
@@ -89,9 +89,9 @@ def test_a_range_reaches_what_the_law_really_has(
 
 
 def test_definitions(linked: CorpusStore) -> None:
-    first = StoredDefinition("A", Locator.parse("2.1"), "渡し舟", 5, 8)
-    second = StoredDefinition("B", Locator.parse("1"), "渡し舟", 1, 4, "この条")
-    third = StoredDefinition("A", Locator.parse("3.1"), "桟橋", 20, 22)
+    first = Definition("A", Locator.parse("2.1"), "渡し舟", 5, 8)
+    second = Definition("B", Locator.parse("1"), "渡し舟", 1, 4, "この条")
+    third = Definition("A", Locator.parse("3.1"), "桟橋", 20, 22)
     assert linked.replace_derived([], [first, third, second]) == (0, 3)
     assert linked.definitions_of("渡し舟") == [first, second]
     assert linked.definitions_of("舟") == []
@@ -120,7 +120,7 @@ def test_deriving_again_replaces_everything_or_nothing(linked: CorpusStore) -> N
 
 def test_links_follow_their_documents(linked: CorpusStore, make_law: MakeLaw) -> None:
     given = [reference("A", "1", "B", "1"), reference("B", "1", "A", "1")]
-    linked.replace_derived(given, [StoredDefinition("A", Locator(article="1"), "舟", 0, 1)])
+    linked.replace_derived(given, [Definition("A", Locator(article="1"), "舟", 0, 1)])
     linked.replace(make_law("A", "甲法", ["1"]))
     assert linked.links_generation < linked.generation
     assert linked.references_from("A", Locator()) == []

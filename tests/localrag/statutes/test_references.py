@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
+from localrag.corpus.links import Reference
 from localrag.corpus.types import Document
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
-from localrag.statutes.references import Reference, extract_references
+from localrag.statutes.references import extract_references
 
 ACT, ORDER, OTHER = "501AC0000000001", "501CO0000000002", "502AC0000000004"
 

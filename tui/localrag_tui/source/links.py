@@ -11,7 +11,7 @@ from localrag_tui.spot import Spot
 from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
-    from localrag.corpus.links import StoredReference
+    from localrag.corpus.links import Reference
     from localrag.corpus.store import CorpusStore
 
 
@@ -26,7 +26,7 @@ class TextLink:
 
     start: int
     end: int
-    reference: "StoredReference"
+    reference: "Reference"
 
 
 def links_of(
@@ -41,7 +41,7 @@ def links_of(
     return tuple(links)
 
 
-def destination(store: "CorpusStore", reference: "StoredReference") -> Spot:
+def destination(store: "CorpusStore", reference: "Reference") -> Spot:
     """The place that a reference leads to.
 
     Where something is left to an order (政令で定める) it is the provision of that order that fills
