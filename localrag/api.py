@@ -20,7 +20,7 @@ from localrag.ingest.index import IndexReport
 from localrag.provision import Provision
 from localrag.reading.types import Answer, Citation, Claim, Status, Unanswered
 from localrag.reading.watching import Cancelled, Watch
-from localrag.retrieval.model import Filters, Hit, Query, Retrieval, Trace
+from localrag.retrieval.types import Filters, Hit, Query, Retrieval, Trace
 from localrag.sample import FOLDER as SAMPLE
 from localrag.session import Corpus, Session, open  # noqa: A004 - `localrag.open`
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from localrag.provision import Provision
     from localrag.reading.types import Answer
     from localrag.reading.watching import Watch
-    from localrag.retrieval.model import Query, Retrieval
     from localrag.retrieval.pipeline import Retriever
+    from localrag.retrieval.types import Query, Retrieval
 
 
 def open(  # noqa: A001 - `localrag.open`, as `tarfile.open`
@@ -354,6 +354,6 @@ class Corpus:
 
 
 def _query(asked: "str | Query") -> "Query":
-    from localrag.retrieval.model import Query
+    from localrag.retrieval.types import Query
 
     return Query(asked) if isinstance(asked, str) else asked

@@ -20,9 +20,9 @@ from localrag.corpus.types import PASSAGES
 from localrag.durable import replace_text
 from localrag.errors import InputError, LocalragError, NotFoundError, StorageError, UsageError
 from localrag.provision import find
-from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check
+from localrag.retrieval.types import Query
 from localrag.retrieval.units import article_unit
 from localrag.workspace import CorpusPaths, Workspace
 

@@ -42,9 +42,9 @@ from localrag.reading.answerability import (
     kind_of,
 )
 from localrag.reading.extractive import quotations
-from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.scope import OrdersUnder
+from localrag.retrieval.types import Query, Retrieval
 
 WEIGHTS = REPOSITORY / "localrag" / "reading" / "answerability.toml"
 LAWYERS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"

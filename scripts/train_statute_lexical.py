@@ -27,7 +27,7 @@ from localrag.methods.agreement.judging import SignWeights, choose, observe, sha
 from localrag.methods.agreement.types import Signs
 from localrag.methods.choices import labelled, mark
 from localrag.methods.polarity import Polarity, polarity_of
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 WEIGHTS = REPOSITORY / "localrag" / "methods" / "agreement" / "weights.toml"
 GOLD, RETRIEVED = "gold", "retrieved"

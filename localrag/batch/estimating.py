@@ -18,7 +18,7 @@ from localrag.batch.types import ANSWERING, AnswerSource, Listener, Opener, Ques
 from localrag.config import Config
 from localrag.methods.answering import answering_method, open_answers
 from localrag.progress import Progress, ignore
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 _SAMPLE = 20

@@ -15,7 +15,7 @@ from localrag.batch.table import digest
 from localrag.batch.types import QuestionRow, RowOutcome, cause_and_cure, error_type, is_transient
 from localrag.facts import Fact, facts_of
 from localrag.reading.types import Citation, Claim, Derivation, Status
-from localrag.retrieval.model import ModelCall, Trace
+from localrag.retrieval.types import ModelCall, Trace
 
 FAILED: Literal["failed"] = "failed"
 """Stands where an answered row has its status."""

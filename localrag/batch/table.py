@@ -19,8 +19,8 @@ from localrag.corpus.readers.jsonl import json_object, numbered_lines
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError, LocalragError, NotFoundError, StorageError
 from localrag.language import N_, _
-from localrag.retrieval.model import Query
 from localrag.retrieval.query import check as check_query
+from localrag.retrieval.types import Query
 
 _Record = tuple[int, Mapping[str, Any] | InputError]
 """The line a row begins at, and its fields by name, or why they cannot be told."""

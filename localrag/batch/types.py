@@ -12,7 +12,7 @@ from localrag.language import N_, _
 from localrag.progress import Phase, Progress
 from localrag.reading.types import Answer, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
-from localrag.retrieval.model import Query, Trace
+from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 
 ANSWERING = Phase(N_("answering"), N_("questions"))

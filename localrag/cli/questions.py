@@ -7,7 +7,7 @@ import typer
 
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
-from localrag.retrieval.model import Filters, Query
+from localrag.retrieval.types import Filters, Query
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore

@@ -12,8 +12,8 @@ from localrag.language import _, ngettext
 from localrag.question.laws import LawNamed
 from localrag.reading import wording
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
-from localrag.retrieval.model import Filters, Hit, ModelCall, Query, Retrieval, Trace
-from localrag.retrieval.snippet import Snippet, snippet
+from localrag.retrieval.query import Snippet, snippet
+from localrag.retrieval.types import Filters, Hit, ModelCall, Query, Retrieval, Trace
 from localrag.statutes.names import LawNames
 
 _SHOWN = 280

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from localrag.errors import StoreError
 from localrag.facts import Fact, FactKind
 from localrag.reading.types import Answer, Status
-from localrag.retrieval.model import Query, Trace
+from localrag.retrieval.types import Query, Trace
 
 _VERSION = 3
 _DRAFT = TypeAdapter(tuple[str, ...])

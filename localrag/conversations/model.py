@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from localrag.reading.types import Answer
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 
 class TurnState(StrEnum):

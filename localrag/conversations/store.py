@@ -22,7 +22,7 @@ from localrag.conversations.schema import CONVERSATIONS
 from localrag.database import Database, Row
 from localrag.errors import NotFoundError, StoreError
 from localrag.reading.types import Answer
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 # Cells of a title that is taken from a question.

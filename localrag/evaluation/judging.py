@@ -32,7 +32,7 @@ from localrag.progress import Phase, Progress
 from localrag.prompts import language_of, prompt
 from localrag.reading.asking import ask
 from localrag.reading.evidence import element
-from localrag.retrieval.model import ModelCall
+from localrag.retrieval.types import ModelCall
 from localrag_models.chat import ChatModel
 from localrag_models.errors import ContextExceeded, ReplyInvalid
 

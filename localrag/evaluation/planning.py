@@ -20,7 +20,7 @@ from localrag.evaluation.verdicts import Judge, digest_of, fingerprint, judge_of
 from localrag.inference.opening import server_of
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.types import Method
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 ALL = "all"

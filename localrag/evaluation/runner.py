@@ -23,7 +23,7 @@ from localrag.evaluation.searching import with_searches
 from localrag.evaluation.types import Entry, Evaluation, NotMeasured, Question, Result, rotated
 from localrag.inference.opening import check_models
 from localrag.methods.answering import Answerer, MethodResources
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 Results = dict[int, Result]
 """What has become of the questions in one order, by row from 1."""

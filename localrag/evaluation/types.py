@@ -15,7 +15,7 @@ from localrag.corpus.types import Triple
 from localrag.facts import Fact
 from localrag.methods.choices import LABELS
 from localrag.reading.types import Stage
-from localrag.retrieval.model import ModelCall, Query
+from localrag.retrieval.types import ModelCall, Query
 
 CONTAINS = "contains"
 """The measure of answers in free text where a dataset names no other one."""

@@ -21,9 +21,9 @@ from localrag.methods.types import Case, Method
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.reading.types import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
-from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel
 

@@ -20,8 +20,8 @@ from localrag.question.follow_up import Rewritten, plain_end, rewritten
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
 from localrag.reading.watching import UNWATCHED, Watch
-from localrag.retrieval.model import FOLLOW_UP, Query, Trace
 from localrag.retrieval.query import analyzer
+from localrag.retrieval.types import FOLLOW_UP, Query, Trace
 from localrag.statutes.names import LawNames
 
 LONGEST = 300

@@ -32,8 +32,8 @@ from localrag.reading.claims import CheckedClaim, ClaimChecker
 from localrag.reading.evidence import element
 from localrag.reading.sentences import Sentence, passages_of
 from localrag.reading.types import Answer, Claim, Status
-from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Query, Retrieval
 from localrag_models.chat import Message
 
 _LONGEST_CLAIM = 300

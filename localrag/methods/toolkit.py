@@ -23,8 +23,8 @@ from localrag.reading.sentences import Sentence, sentences_that_may_answer
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Cancelled, Watch
-from localrag.retrieval.model import Hit, ModelCall, Query, Retrieval, StageRecord, Trace
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Hit, ModelCall, Query, Retrieval, StageRecord, Trace
 from localrag_models.chat import ChatModel, Message
 from localrag_models.errors import ContextExceeded
 

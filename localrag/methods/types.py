@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from localrag.methods.choices import FEWEST, LABELS
 from localrag.reading.types import Answer, Stage
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 if TYPE_CHECKING:
     from localrag.methods.toolkit import Toolkit

@@ -23,8 +23,8 @@ from localrag.methods.lawqa_study.querying import STAGE, write_query
 from localrag.methods.toolkit import Toolkit
 from localrag.optimize.types import Objective, Rollout
 from localrag.prompts.optimised import OptimisedPrompt
-from localrag.retrieval.model import Hit
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Hit
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_indexes.analysis import Analyzer

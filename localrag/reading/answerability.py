@@ -25,8 +25,8 @@ from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.support import SupportScorer, refers_back
 from localrag.retrieval import dense
-from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.query import analyzer, asked_of, full_text
+from localrag.retrieval.types import Query, Retrieval
 from localrag_indexes.analysis.normalize import letters_of
 
 COVERAGE, AHEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (

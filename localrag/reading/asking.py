@@ -10,7 +10,7 @@ from localrag.config import ChatConfig
 from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.reading.watching import UNWATCHED, Drafting, Watch
-from localrag.retrieval.model import ModelCall
+from localrag.retrieval.types import ModelCall
 from localrag_models.chat import ChatModel, ChatRequest, Finish, Message, Reply, generate
 from localrag_models.errors import ReplyInvalid
 

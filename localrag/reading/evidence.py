@@ -8,9 +8,9 @@ from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.pieces import Piece, pieces_of
 from localrag.reading.support import SupportScorer
-from localrag.retrieval.model import Hit, Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Hit, Query
 
 LONGEST = 3000
 """Of a passage with more characters only the pieces nearest to the question are shown."""

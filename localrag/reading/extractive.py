@@ -16,10 +16,10 @@ from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import COVERAGE, Support, SupportScorer
 from localrag.reading.types import Citation
 from localrag.reading.verifier import verify
-from localrag.retrieval.model import Link, LinkKind, Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, asked_of, full_text
 from localrag.retrieval.relation import NAMES_IT
+from localrag.retrieval.types import Link, LinkKind, Query, Retrieval
 from localrag.retrieval.units import article_unit
 
 _CAPTION = re.compile(r"（([^（）]+)）$")

@@ -15,9 +15,9 @@ from localrag.facts import Fact, FactKind
 from localrag.reading.evidence import LONGEST
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.support import SupportScorer
-from localrag.retrieval.model import Hit, Query
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Hit, Query
 
 MOST, ROOM = 7, 1_600
 """Sentences that are shown at most, an item counting as part of the sentence that it completes, and

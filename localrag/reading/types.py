@@ -7,7 +7,7 @@ from localrag.corpus.types import Triple
 from localrag.errors import ModelUnusable
 from localrag.facts import Fact
 from localrag.reading.checking import Mismatch
-from localrag.retrieval.model import Trace
+from localrag.retrieval.types import Trace
 
 
 class Status(StrEnum):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from localrag.retrieval.model import StageRecord
+from localrag.retrieval.types import StageRecord
 
 
 class Cancelled(Exception):  # noqa: N818 - the name says what became of the question

@@ -10,9 +10,9 @@ from localrag.errors import IndexUnusable, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.inference.opening import OFF, embedder_id, embedder_name, open_embedder
-from localrag.retrieval.admission import between, where
-from localrag.retrieval.model import Query
 from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Query
+from localrag.retrieval.units import between, where
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError, IndexVersionError, PackageMissing
 from localrag_indexes.generations import current

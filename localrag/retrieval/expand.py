@@ -18,9 +18,8 @@ from localrag.corpus.links import Connection
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PASSAGES, Locator
 from localrag.facts import FactKind
-from localrag.retrieval.admission import Admission
 from localrag.retrieval.titles import Titles
-from localrag.retrieval.units import Scores, article_unit
+from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.references import APPLIES, DELEGATED_BY, REFERS
 
 STAGE = "expand"

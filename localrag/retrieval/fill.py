@@ -14,10 +14,9 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator, Passage
 from localrag.question.asked import OrderAsked, figure_asked, order_asked
 from localrag.question.everyday import EverydayWord
-from localrag.retrieval.admission import Admission
 from localrag.retrieval.expand import Seed
-from localrag.retrieval.model import Link, LinkKind
-from localrag.retrieval.units import Scores, article_unit
+from localrag.retrieval.types import Link, LinkKind
+from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.citations import find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.references import DELEGATED_BY, REFERS

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator, Passage
-from localrag.retrieval.admission import Admission
-from localrag.retrieval.model import Link, LinkKind
 from localrag.retrieval.query import analyzer
-from localrag.retrieval.units import Scores, article_unit
+from localrag.retrieval.types import Link, LinkKind
+from localrag.retrieval.units import Admission, Scores, article_unit
 
 _PENAL = re.compile(
     r"(?:死刑|懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処し|処す|処せ|科し|科す|処断)"

@@ -21,17 +21,14 @@ from localrag.retrieval import (
     fuse,
     lexical,
     penal,
-    prior,
     query,
     rerank,
     resolve,
     subject,
 )
-from localrag.retrieval.admission import Admission
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Neighbour, Seed
 from localrag.retrieval.fill import Filler
-from localrag.retrieval.model import Hit, Link, LinkKind, Mention, Query, Retrieval
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.relation import mentions, raised
 from localrag.retrieval.rerank import Rerank
@@ -39,7 +36,8 @@ from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
-from localrag.retrieval.units import Scores, add, relative_to_best
+from localrag.retrieval.types import Hit, Link, LinkKind, Mention, Query, Retrieval
+from localrag.retrieval.units import Admission, Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
@@ -397,7 +395,7 @@ class Retriever:
 
     def _by_words(self, asked: Query, everyday: Sequence[EverydayWord]) -> dict[str, float]:
         matches = lexical.lexical(self.store, self._index, asked, everyday)
-        return prior.weigh(matches, asked, self.names, everyday)
+        return lexical.weigh(matches, asked, self.names, everyday)
 
     @cached_property
     def names(self) -> LawNames:

@@ -1,15 +1,16 @@
-"""What a question becomes before it is looked up: checked, then weighed word by word."""
+"""A question as it is looked up: checked, weighed word by word, found again in what was found."""
 
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 from localrag.errors import UsageError
 from localrag.question.laws import LawNamed, without_names
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag_indexes.analysis import Analyzer
+from localrag_indexes.highlight import best_window, highlight
 
 MAX_CHARACTERS = 10_000
 """Longest question with its options, in characters; a longer text is a document, not a question."""
@@ -66,3 +67,25 @@ def inverse_document_frequency(count: int, frequency: int) -> float:
     `_LEAST_COUNT` entries, so that a word it lacks does not outweigh all others.
     """
     return math.log(1 + (max(count, _LEAST_COUNT) - frequency + 0.5) / (frequency + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A window on a passage's text.
+
+    Attributes:
+        start, end: span of the window in the passage's text, in characters.
+        highlights: spans in the passage's text, inside the window, that match the question.
+    """
+
+    start: int
+    end: int
+    highlights: tuple[tuple[int, int], ...]
+
+
+def snippet(query: Query, text: str, size: int) -> Snippet:
+    """The window of at most `size` characters that shows most of the question's terms."""
+    terms = set(analyzer().terms(full_text(query)))
+    start, end = best_window(text, terms, analyzer(), size)
+    spans = highlight(text[start:end], terms, analyzer())
+    return Snippet(start, end, tuple((start + a, start + b) for a, b in spans))

@@ -12,9 +12,8 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES
 from localrag.question.asked import asks_whether
 from localrag.question.laws import LawNamed, law_asked
-from localrag.retrieval.admission import Admission
-from localrag.retrieval.model import Mention
-from localrag.retrieval.units import Scores
+from localrag.retrieval.types import Mention
+from localrag.retrieval.units import Admission, Scores
 from localrag.statutes.names import LawNames
 
 NAMES_IT = 1.0

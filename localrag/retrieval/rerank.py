@@ -10,8 +10,8 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.inference.opening import open_reranker
-from localrag.retrieval.model import Query
 from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Query
 from localrag.retrieval.units import Scores
 from localrag.workspace import Workspace
 from localrag_models.errors import ContextExceeded

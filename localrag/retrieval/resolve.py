@@ -8,11 +8,10 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
 from localrag.question.laws import english_citations, without_states
-from localrag.retrieval.admission import Admission
-from localrag.retrieval.model import Query
 from localrag.retrieval.query import asked_of
 from localrag.retrieval.scope import NO_LAWS, Scope
-from localrag.retrieval.units import Scores, article_unit
+from localrag.retrieval.types import Query
+from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.resolver import CitationResolver, Resolution, Target
 
 STAGE = "resolve"

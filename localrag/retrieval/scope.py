@@ -13,8 +13,8 @@ from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
 from localrag.question.asked import order_asked
 from localrag.question.laws import LawNamed, laws_named
-from localrag.retrieval.model import Query
 from localrag.retrieval.query import asked_of
+from localrag.retrieval.types import Query
 from localrag.retrieval.units import Scores
 from localrag.statutes.names import LawNames
 from localrag.statutes.references import DELEGATED_BY

@@ -4,9 +4,8 @@ from localrag.corpus.knowledge import MOST_TRIPLES
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.naming import fold
 from localrag.facts import Fact, FactKind
-from localrag.retrieval.admission import Admission
 from localrag.retrieval.predicates import likeness
-from localrag.retrieval.units import Scores, add
+from localrag.retrieval.units import Admission, Scores, add
 
 STAGE = "subject"
 

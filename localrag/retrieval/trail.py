@@ -9,8 +9,8 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
 from localrag.question.everyday import EverydayWord
-from localrag.retrieval.model import Hit, StageRecord, Trace
 from localrag.retrieval.scope import NO_LAWS, Scope
+from localrag.retrieval.types import Hit, StageRecord, Trace
 from localrag.retrieval.units import Scores
 
 StageListener = Callable[[StageRecord], None]

@@ -2,12 +2,15 @@
 
 What a person cites and reads as a whole is an article, or a passage of an ordinary document. These
 are indexed; a reference to a paragraph counts for its article. A unit is named by the id of its
-passage, and every stage gives scores to units.
+passage, and every stage gives scores to units. A query's filters say which may be found.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
+from localrag.errors import NotFoundError
+from localrag.retrieval.types import Filters
 
 Scores = Mapping[str, float]
 """Scores by unit; higher is better."""
@@ -31,3 +34,53 @@ def add(*scores: Scores) -> dict[str, float]:
         for unit, score in part.items():
             total[unit] = total.get(unit, 0.0) + score
     return total
+
+
+class Admission:
+    """Applies filters by document, remembering the answers of one query."""
+
+    def __init__(self, store: Lookups, filters: Filters) -> None:
+        self._store = store
+        self._filters = filters
+        self._answers: dict[str, bool] = {}
+
+    def admits(self, document_id: str) -> bool:
+        """Whether passages of this document may be found; not when there is no such document."""
+        if self._filters == Filters():
+            return True
+        if document_id not in self._answers:
+            self._answers[document_id] = self._ask(document_id)
+        return self._answers[document_id]
+
+    def _ask(self, document_id: str) -> bool:
+        filters = self._filters
+        try:
+            about = self._store.document(document_id)
+        except NotFoundError:
+            return False
+        date = about.metadata.get("date", "")
+        return (
+            (not filters.documents or document_id in filters.documents)
+            and (not filters.kinds or about.kind in filters.kinds)
+            and (not filters.law_types or about.metadata.get("law_type") in filters.law_types)
+            and (not filters.date_from or date >= filters.date_from)
+            and (not filters.date_to or ("" < date <= filters.date_to))
+        )
+
+
+def where(filters: Filters) -> dict[str, Collection[str]]:
+    """The values that an index's attributes may have."""
+    allowed = {
+        "document": filters.documents,
+        "kind": filters.kinds,
+        "law_type": filters.law_types,
+        "layer": filters.layers,
+    }
+    return {name: values for name, values in allowed.items() if values}
+
+
+def between(filters: Filters) -> dict[str, tuple[str, str]]:
+    """The bounds that an index's attributes must keep."""
+    if filters.date_from or filters.date_to:
+        return {"date": (filters.date_from, filters.date_to)}
+    return {}

@@ -30,7 +30,7 @@ from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, open_answers
 from localrag.reading.types import Answer
 from localrag.reading.watching import UNWATCHED, Watch
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 _SUBJECTS = (

@@ -36,7 +36,7 @@ from localrag.methods.catalogue import NAMES, method
 from localrag.methods.choices import LABELS
 from localrag.reading.types import Answer
 from localrag.reading.watching import UNWATCHED, Watch
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 

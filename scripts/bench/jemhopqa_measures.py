@@ -22,7 +22,7 @@ from options import parser
 from localrag.corpus.types import Triple
 from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.types import Question
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 _ASPECTS = {"e": "entity", "r": "relation", "er": "full"}
 _FIGURES = {"p": "precision", "r": "recall", "f": "f1"}

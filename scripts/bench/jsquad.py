@@ -19,8 +19,8 @@ from rates import latency, rate
 from squad import JUDGES, Asked, is_paragraph, kept_from, questions
 
 from localrag.reading.extractive import quotations
-from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Query
 
 HITS = 10
 

@@ -120,7 +120,7 @@ def answer_questions(arguments: argparse.Namespace) -> None:
     from localrag.ingest.add import add
     from localrag.ingest.index import index
     from localrag.methods.answering import open_answers
-    from localrag.retrieval.model import Query
+    from localrag.retrieval.types import Query
     from localrag.workspace import Workspace
     from localrag_models.store import ModelStore
 

@@ -30,9 +30,9 @@ from localrag.corpus.types import Locator
 from localrag.question import follow_up
 from localrag.question.follow_up import Rewritten
 from localrag.reading.extractive import Quotations, quotations
-from localrag.retrieval.model import Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder
+from localrag.retrieval.types import Query, Retrieval
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
 SEEN = "seen"
@@ -51,7 +51,7 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ),
     (
         "captions and law weighed",
-        "localrag.retrieval.prior.weigh",
+        "localrag.retrieval.lexical.weigh",
         lambda matches, *_: {unit: match.score for unit, match in matches.items()},
     ),
     ("meaning", "localrag.retrieval.dense.Dense.search", lambda *_: {}),

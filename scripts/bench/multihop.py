@@ -14,8 +14,8 @@ from options import parser
 from rates import rate
 
 from localrag.config import RetrievalConfig
-from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Query
 
 CUTOFF = 10
 

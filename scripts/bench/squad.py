@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from localrag.corpus.types import Passage
-from localrag.retrieval.model import Hit, Retrieval, Trace
+from localrag.retrieval.types import Hit, Retrieval, Trace
 
 JUDGES = 200
 """Questions that judge, those whose ids hash lowest: nothing is fitted or chosen on them."""

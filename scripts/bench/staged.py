@@ -23,7 +23,7 @@ from localrag.config import Stages, load
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.types import Answer, Stage, Status, Step, Unanswered
-from localrag.retrieval.model import ModelCall, Query
+from localrag.retrieval.types import ModelCall, Query
 
 _CORPUS = "jemhopqa-jsquad"
 

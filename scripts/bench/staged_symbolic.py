@@ -35,8 +35,8 @@ from localrag.evaluation.types import Question
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.types import Answer, Status
-from localrag.retrieval.model import Query
 from localrag.retrieval.predicates import likeness
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 _NAME = "staged-symbolic"

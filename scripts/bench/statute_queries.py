@@ -29,8 +29,8 @@ from localrag.methods.choices import labelled
 from localrag.methods.lawqa_study.options import RERANKED, K, search
 from localrag.methods.statute_localrag.method import gather
 from localrag.methods.toolkit import Toolkit
-from localrag.retrieval.model import Query
 from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 CUTOFFS = (5, 10)

@@ -7,7 +7,7 @@ import pytest
 
 from localrag.config import load
 from localrag.errors import LocalragError
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_tui.library import Library
 

@@ -11,8 +11,8 @@ from localrag.workspace import Workspace
 if TYPE_CHECKING:
     # The threads import what they need: nothing of it is there before the first paint.
     from localrag.corpus.store import CorpusStore
-    from localrag.retrieval.model import Query, Retrieval
     from localrag.retrieval.pipeline import Retriever
+    from localrag.retrieval.types import Query, Retrieval
     from localrag.statutes.names import LawNames
 
 T = TypeVar("T")

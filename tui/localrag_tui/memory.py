@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from localrag.durable import replace_text
 from localrag.errors import StorageError
 from localrag.language import _
-from localrag.retrieval.model import Filters
+from localrag.retrieval.types import Filters
 from localrag_tui.shown import harmless
 
 # A file of another hand may hold anything: what no user can have chosen counts as damaged. A path

@@ -7,7 +7,7 @@ from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.question.everyday import EverydayWord
 from localrag.reading import wording
-from localrag.retrieval.model import FOLLOW_UP
+from localrag.retrieval.types import FOLLOW_UP
 from localrag_tui.shown import one_line
 
 DOCUMENTS = {

@@ -8,8 +8,8 @@ from functools import lru_cache
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
 from localrag.methods.agreement.wording import ngrams
-from localrag.retrieval.model import Hit
 from localrag.retrieval.query import analyzer
+from localrag.retrieval.types import Hit
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import IROHA, cite
 from localrag_indexes.analysis.normalize import compact

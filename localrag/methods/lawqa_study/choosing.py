@@ -22,8 +22,8 @@ from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.types import Answer, Claim
-from localrag.retrieval.model import Hit, Query
 from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Hit, Query
 from localrag_models.chat import Message
 
 _HITS = 5

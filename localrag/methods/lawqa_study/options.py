@@ -29,7 +29,7 @@ from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
 from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.types import Answer, Claim
-from localrag.retrieval.model import Hit, Query
+from localrag.retrieval.types import Hit, Query
 from localrag.statutes.citations import LawKind, find_citations
 from localrag_models.chat import Message
 

@@ -9,7 +9,7 @@ from localrag.methods.choices import labelled
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import Language, language_of, prompt
 from localrag.reading.evidence import element
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag_models.chat import Message
 
 STAGE = "query"

@@ -16,7 +16,7 @@ from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, filled
 from localrag.methods.staged.wording import as_written, holds, is_found, is_same, names
 from localrag.methods.toolkit import Toolkit
 from localrag.reading.evidence import element
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 STAGE = "comparison"
 

@@ -12,7 +12,7 @@ from localrag.methods.staged.types import SubQuery
 from localrag.methods.staged.wording import as_written, is_same
 from localrag.methods.toolkit import Toolkit
 from localrag.reading.evidence import element
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 STAGE = "decomposition"
 

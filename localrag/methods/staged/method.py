@@ -33,8 +33,8 @@ from localrag.methods.staged.wording import names
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
-from localrag.retrieval.model import Query
 from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Query
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:

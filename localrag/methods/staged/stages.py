@@ -15,8 +15,8 @@ from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.pieces import pieces_of
 from localrag.reading.types import Citation, Stage
-from localrag.retrieval.model import Hit, Query
 from localrag.retrieval.query import MAX_CHARACTERS
+from localrag.retrieval.types import Hit, Query
 from localrag_models.chat import Message
 
 FOUND, SHOWN = 30, 10

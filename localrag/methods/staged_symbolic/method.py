@@ -35,7 +35,7 @@ from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case, Method
 from localrag.prompts import language_of
 from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
-from localrag.retrieval.model import Filters, Hit, Query
+from localrag.retrieval.types import Filters, Hit, Query
 
 ANALYSIS = "analysis"
 """The stage that reads the question against the store."""

@@ -16,7 +16,7 @@ from localrag.config import load
 from localrag.facts import Fact, FactKind
 from localrag.reading.types import Answer, Citation, Status
 from localrag.reading.watching import UNWATCHED, Watch
-from localrag.retrieval.model import ModelCall, Query, StageRecord, Trace
+from localrag.retrieval.types import ModelCall, Query, StageRecord, Trace
 from localrag.workspace import Workspace
 
 Behaviour = Callable[[str], None]

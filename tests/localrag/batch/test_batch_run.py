@@ -22,7 +22,7 @@ from localrag.facts import Fact, FactKind
 from localrag.progress import Progress
 from localrag.reading.types import Unanswered
 from localrag.reading.watching import Watch
-from localrag.retrieval.model import ModelCall, Query, Trace
+from localrag.retrieval.types import ModelCall, Query, Trace
 
 from ...patience import PATIENCE as SECONDS
 from ...patience import wait_for

@@ -7,7 +7,7 @@ import pytest
 from localrag.cli.render import answer_as_json, print_answer
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Status
-from localrag.retrieval.model import ModelCall, Query, Trace
+from localrag.retrieval.types import ModelCall, Query, Trace
 
 RULE = Citation(
     *("F1#8.1", "渡し守は、", 10, 15, "渡し舟法 第八条 第一項"), state="2118-04-01", verified=True

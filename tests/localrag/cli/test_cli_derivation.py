@@ -11,7 +11,7 @@ from localrag.cli.render import print_answer
 from localrag.corpus.types import Triple
 from localrag.facts import Fact, FactKind
 from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
-from localrag.retrieval.model import Trace
+from localrag.retrieval.types import Trace
 
 Cli = Callable[..., Any]
 

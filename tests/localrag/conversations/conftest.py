@@ -11,7 +11,7 @@ from localrag.corpus.types import Locator, Passage, Triple
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
-from localrag.retrieval.model import Hit, ModelCall, StageRecord, Trace
+from localrag.retrieval.types import Hit, ModelCall, StageRecord, Trace
 from localrag.workspace import Workspace
 
 OFF = Fact(FactKind.LEXICAL_OFF)

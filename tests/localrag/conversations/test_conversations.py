@@ -9,7 +9,7 @@ from localrag.conversations.model import Conversation, Turn, TurnState
 from localrag.conversations.store import Conversations
 from localrag.errors import NotFoundError
 from localrag.reading.types import Answer, Status
-from localrag.retrieval.model import Filters, Query, Trace
+from localrag.retrieval.types import Filters, Query, Trace
 
 MakeAnswer = Callable[..., Answer]
 

@@ -19,7 +19,7 @@ from localrag.conversations.store import Conversations
 from localrag.errors import BusyError, StorageError, StoreError
 from localrag.facts import Fact, FactKind, told
 from localrag.reading.types import Answer, Status
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 MakeAnswer = Callable[..., Answer]
@@ -30,7 +30,7 @@ import sys, time
 from pathlib import Path
 from localrag.conversations.store import Conversations
 from localrag.reading.types import Answer, Status
-from localrag.retrieval.model import Query, Trace
+from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 conversations = Conversations.open(Workspace(Path(sys.argv[1])))
 talk = conversations.new()

@@ -14,7 +14,7 @@ from localrag.facts import Fact, FactKind
 from localrag.reading.checking import MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.reading.wording import MISMATCHES, STATUSES
-from localrag.retrieval.model import Query, Trace
+from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 
 MakeAnswer = Callable[..., Answer]

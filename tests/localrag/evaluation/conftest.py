@@ -20,7 +20,7 @@ from localrag.evaluation.types import (
     Spent,
 )
 from localrag.facts import Fact, FactKind
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 LABELS = "abcd"
 

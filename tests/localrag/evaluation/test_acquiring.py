@@ -17,8 +17,8 @@ from localrag.errors import BusyError, InputError, NotFoundError, StorageError, 
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.datasets.acquiring import Brought, add
 from localrag.evaluation.datasets.keeping import digest
-from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 from ...patience import PATIENCE

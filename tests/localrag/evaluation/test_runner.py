@@ -21,7 +21,7 @@ from localrag.evaluation.types import Cause, Dataset, Gold, Question, Questions
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.choices import mark
 from localrag.prompts.optimised import OptimisedPrompt
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.errors import ServerUnreachable

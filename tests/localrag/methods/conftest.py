@@ -29,7 +29,7 @@ from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.prompts.optimised import OptimisedPrompt
 from localrag.reading.types import Answer, Unanswered
-from localrag.retrieval.model import Query, Trace
+from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 
 _HOSTILE = (

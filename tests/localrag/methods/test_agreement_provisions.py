@@ -10,8 +10,8 @@ from localrag.methods.agreement.evidence import (
     provisions_in,
     provisions_of,
 )
-from localrag.retrieval.model import Hit
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Hit
 from localrag.workspace import Workspace
 
 CONTEXT = """## 貸本業法

@@ -8,8 +8,8 @@ from localrag.ingest.index import index
 from localrag.methods.answering import open_answers
 from localrag.reading.extractive import QUOTES, quotations
 from localrag.reading.types import Answer, Status
-from localrag.retrieval.model import Query
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Query
 from localrag.sample import QUESTION
 from localrag.workspace import Workspace
 

@@ -12,7 +12,7 @@ from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.methods.following import LONGEST, read
 from localrag.reading.watching import Cancelled, Watch
-from localrag.retrieval.model import FOLLOW_UP, Query, StageRecord
+from localrag.retrieval.types import FOLLOW_UP, Query, StageRecord
 from localrag.workspace import Workspace
 
 BEFORE = "凧揚げ規制法で大凧の許可の有効期間は何年か"

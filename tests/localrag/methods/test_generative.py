@@ -17,7 +17,7 @@ from localrag.methods.catalogue import method
 from localrag.reading.checking import MismatchKind
 from localrag.reading.types import Status
 from localrag.reading.watching import Watch
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.errors import ServerUnreachable
 

@@ -15,7 +15,7 @@ from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources, open_answers
 from localrag.methods.catalogue import NAMES, method
 from localrag.reading.types import Answer
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 

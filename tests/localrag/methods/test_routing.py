@@ -10,7 +10,7 @@ from localrag.corpus.types import ARTICLES, Locator, Passage
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.lawqa_study.options import Route, merged, route
-from localrag.retrieval.model import Hit, Query
+from localrag.retrieval.types import Hit, Query
 from localrag.workspace import Workspace
 
 WORDS, MEANING, BOTH = Route(True, False), Route(False, True), Route(True, True)

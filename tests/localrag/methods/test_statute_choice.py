@@ -11,7 +11,7 @@ from localrag.methods.catalogue import method
 from localrag.methods.lawqa_study.querying import LONGEST_QUERY, built_in
 from localrag.methods.types import Calls
 from localrag.reading.types import Status, Unanswered
-from localrag.retrieval.model import Filters, Query
+from localrag.retrieval.types import Filters, Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
 Play = Callable[..., Any]

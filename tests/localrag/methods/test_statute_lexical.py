@@ -15,7 +15,7 @@ from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.methods.types import Calls
 from localrag.reading.types import Status
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 Play = Callable[..., Any]

@@ -18,7 +18,7 @@ from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.methods.statute_localrag.method import METHOD
 from localrag.reading.types import Answer, Status, Unanswered
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Reply
 from localrag_models.store import ModelStore

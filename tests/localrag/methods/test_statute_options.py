@@ -9,7 +9,7 @@ import pytest
 from localrag.methods.catalogue import method
 from localrag.methods.lawqa_study.querying import built_in
 from localrag.reading.types import Status, Unanswered
-from localrag.retrieval.model import Filters, Query, StageRecord
+from localrag.retrieval.types import Filters, Query, StageRecord
 
 Play = Callable[..., Any]
 ACT, ORDER, MILLS = "598AC0000000001", "598CO0000000002", "598AC0000000003"

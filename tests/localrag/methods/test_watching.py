@@ -13,7 +13,7 @@ from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.types import Answer
 from localrag.reading.watching import Cancelled, Watch
-from localrag.retrieval.model import Query, StageRecord
+from localrag.retrieval.types import Query, StageRecord
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 

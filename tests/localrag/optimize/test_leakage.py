@@ -8,7 +8,7 @@ from localrag.corpus.types import LawRow
 from localrag.evaluation.types import Gold, Question
 from localrag.methods.lawqa_study.querying import built_in
 from localrag.optimize.leakage import COMMON, LONGEST, PIECE, SPREAD, Leak, LeakageGuard
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.statutes.names import LawNames
 
 ASKED = "大凧を揚げようとする者が受ける許可について、次のうち正しいものを選んでください。"

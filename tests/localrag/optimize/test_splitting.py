@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from localrag.evaluation.types import Question
 from localrag.optimize.material import split
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 
 def some(count: int, laws: int = 3) -> list[Question]:

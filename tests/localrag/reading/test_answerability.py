@@ -10,9 +10,9 @@ from localrag.question.everyday import EverydayWord
 from localrag.reading.answerability import Answerability, answers
 from localrag.reading.extractive import quotations
 from localrag.reading.pieces import sentences_of
-from localrag.retrieval.model import Query, Retrieval, StageRecord, Trace
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer
+from localrag.retrieval.types import Query, Retrieval, StageRecord, Trace
 from localrag.sample import QUESTION
 from localrag.workspace import Workspace
 

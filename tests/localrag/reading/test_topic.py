@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from localrag.reading.extractive import quotations
-from localrag.retrieval.model import Filters, Query
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Filters, Query
 
 BALLOONS, KITES = "599AC0000000031", "599AC0000000032"
 LAWS = {

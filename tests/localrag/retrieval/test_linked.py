@@ -9,8 +9,8 @@ from localrag.config import load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.reading.extractive import Quotations, quotations
-from localrag.retrieval.model import Filters, LinkKind, Query
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Filters, LinkKind, Query
 from localrag.workspace import Workspace
 
 ACT, ORDER, ORDINANCE, OTHER = (

@@ -6,9 +6,9 @@ from localrag.config import load
 from localrag.corpus.store import CorpusStore
 from localrag.errors import IndexUnusable, UsageError
 from localrag.ingest.add import add
-from localrag.retrieval.model import Filters, Hit, Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import MAX_CHARACTERS
+from localrag.retrieval.types import Filters, Hit, Query, Retrieval
 from localrag.workspace import Workspace
 
 ACT, ORDER, ORDINANCE = "599AC0000000001", "599CO0000000002", "599M60000800003"

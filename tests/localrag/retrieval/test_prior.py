@@ -1,6 +1,5 @@
-from localrag.retrieval.lexical import Found
-from localrag.retrieval.model import Query
-from localrag.retrieval.prior import weigh
+from localrag.retrieval.lexical import Found, weigh
+from localrag.retrieval.types import Query
 from localrag.statutes.names import LawNames
 
 NAMES = LawNames.from_rows(

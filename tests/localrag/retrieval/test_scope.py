@@ -10,8 +10,8 @@ from localrag.config import load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.reading.extractive import Quotations, quotations
-from localrag.retrieval.model import Filters, Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.types import Filters, Query, Retrieval
 from localrag.workspace import Workspace
 
 FERRIES, FERRIES_ORDER, CABLES = "599AC0000000011", "599CO0000000012", "599AC0000000013"

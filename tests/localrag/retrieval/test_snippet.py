@@ -1,5 +1,5 @@
-from localrag.retrieval.model import Query
-from localrag.retrieval.snippet import snippet
+from localrag.retrieval.query import snippet
+from localrag.retrieval.types import Query
 
 FILLER = "これは関係のない文である。" * 40
 

@@ -16,8 +16,8 @@ from localrag.errors import UsageError
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.retrieval.dense import Dense
-from localrag.retrieval.model import Filters, Query, Retrieval
 from localrag.retrieval.pipeline import Retriever, SearchModels
+from localrag.retrieval.types import Filters, Query, Retrieval
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.generations import current

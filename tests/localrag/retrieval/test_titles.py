@@ -11,9 +11,9 @@ from localrag.config import load
 from localrag.corpus.types import TRIPLES
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.retrieval.model import Filters, Query, Retrieval
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.titles import Titles
+from localrag.retrieval.types import Filters, Query, Retrieval
 from localrag.workspace import Workspace
 
 PAGES = {

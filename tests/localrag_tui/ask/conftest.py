@@ -16,7 +16,7 @@ from localrag.corpus.types import PARAGRAPHS, Locator, Triple
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
 from localrag.reading.verifier import verify
-from localrag.retrieval.model import Hit, ModelCall, StageRecord, Trace
+from localrag.retrieval.types import Hit, ModelCall, StageRecord, Trace
 from localrag.workspace import Workspace
 from localrag_tui.ask.turn import TurnView
 

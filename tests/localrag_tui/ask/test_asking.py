@@ -7,7 +7,7 @@ from textual.widgets import Static
 from localrag.conversations.model import TurnState
 from localrag.conversations.store import Conversations
 from localrag.errors import StoreError
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag_tui.ask.transcript import Transcript
 from localrag_tui.ask.turn import TurnView
 from localrag_tui.ask.typing_area import QuestionArea

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from localrag.conversations.export import markdown
-from localrag.retrieval.model import FOLLOW_UP, StageRecord
+from localrag.retrieval.types import FOLLOW_UP, StageRecord
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.work.answering import StageEnded
 from localrag_tui.work.engine import ProcessEngine

@@ -8,7 +8,7 @@ from textual.events import Paste
 from localrag.conversations.model import TurnState
 from localrag.errors import LocalragError
 from localrag.reading.checking import MismatchKind
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag_tui.ask.pieces import pieces
 from localrag_tui.ask.transcript import Transcript
 from localrag_tui.ask.turn import TurnView

@@ -28,7 +28,7 @@ def unwrapped(screen: str) -> str:
 
 
 async def test_from_the_welcome_to_a_first_search(workbench, empty_home, shown, until):
-    from localrag.retrieval.model import Query
+    from localrag.retrieval.types import Query
 
     app = workbench(home=empty_home)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:

@@ -20,7 +20,7 @@ from localrag.evaluation.runner import evaluate
 from localrag.facts import Fact, FactKind
 from localrag.reading.types import Answer, Citation, Status
 from localrag.reading.watching import UNWATCHED, Watch
-from localrag.retrieval.model import Query, Trace
+from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 
 HOSTILE = "[red]\x1b[2J\u202e悪い[/red] 問"

@@ -2,7 +2,7 @@
 
 from textual.widgets import Input
 
-from localrag.retrieval.model import Filters
+from localrag.retrieval.types import Filters
 from localrag_tui.search.chips import FilterChips
 from localrag_tui.search.filters import FilterDialogue
 from localrag_tui.search.law_choice import LawChoice

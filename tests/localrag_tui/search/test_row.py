@@ -4,7 +4,7 @@ from rich.cells import cell_len
 
 from localrag.corpus.types import Locator, Passage
 from localrag.facts import Fact, FactKind
-from localrag.retrieval.model import Hit, StageRecord
+from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.search.row import HitRow
 from localrag_tui.search.stage_row import StageRow, found_by, journey
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from textual.containers import HorizontalScroll
 
 from localrag.facts import Fact, FactKind
-from localrag.retrieval.model import Trace
+from localrag.retrieval.types import Trace
 from localrag_tui.library import Library
 from localrag_tui.search.stages import Ranking
 from localrag_tui.source.pane import SourcePane

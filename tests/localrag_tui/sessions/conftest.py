@@ -7,7 +7,7 @@ import pytest
 
 from localrag.conversations.store import Conversations
 from localrag.reading.types import Answer, Citation, Claim, Status
-from localrag.retrieval.model import Query, Trace
+from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 from localrag_tui.sessions.dialogue import ConversationsDialogue
 from localrag_tui.sessions.listing import ConversationList

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from localrag.conversations.exporting import FileExistsAlready
 from localrag.conversations.store import Conversations
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag_tui.sessions.dialogue import ConversationsDialogue, SearchField
 from localrag_tui.sessions.exporting import _Writer
 from localrag_tui.sessions.listing import PAGE, ConversationList

@@ -9,7 +9,7 @@ import pytest
 
 from localrag.config import load
 from localrag.reading.watching import Cancelled
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 from localrag_tui.work.answering import Opened, Opening, Read, StageEnded

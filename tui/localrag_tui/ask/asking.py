@@ -9,7 +9,7 @@ from localrag.config import Config
 from localrag.conversations.model import Turn, TurnState
 from localrag.errors import LocalragError
 from localrag.reading.watching import Cancelled
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag_tui.ask.progress import Progress
 from localrag_tui.ask.record import Record
 from localrag_tui.work.answering import AnswerEvent

@@ -13,7 +13,7 @@ from localrag_tui.ask.typing_area import OptionsArea, QuestionArea
 from localrag_tui.ask.unsent import Unsent, UnsentFile
 
 if TYPE_CHECKING:
-    from localrag.retrieval.model import Query
+    from localrag.retrieval.types import Query
 
 # From so many characters on their number is shown.
 _LONG = 2_000
@@ -129,7 +129,7 @@ class Composer(Vertical):
 
     @property
     def _query(self) -> "Query":
-        from localrag.retrieval.model import Query
+        from localrag.retrieval.types import Query
 
         options = self._options.options if self.choosing else ()
         return Query(self.question.typed.strip(), options)

@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from localrag.conversations.model import Turn
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Citation
-from localrag.retrieval.model import StageRecord
+from localrag.retrieval.types import StageRecord
 from localrag_tui.ask import wording
 from localrag_tui.shown import content, one_line
 from localrag_tui.wording import provenance, stage

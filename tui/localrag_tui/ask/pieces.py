@@ -11,7 +11,7 @@ from localrag.language import _
 from localrag.methods.choices import LABELS
 from localrag.reading import wording as in_words
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag_tui.ask import wording
 from localrag_tui.ask.progress import Progress
 from localrag_tui.shown import content, one_line

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from localrag.language import _
-from localrag.retrieval.model import FOLLOW_UP, StageRecord
+from localrag.retrieval.types import FOLLOW_UP, StageRecord
 from localrag_tui.ask import wording
 from localrag_tui.wording import duration
 from localrag_tui.work.answering import AnswerEvent, Drafted, Opened, Opening, Read, StageEnded

@@ -10,7 +10,7 @@ from localrag.conversations.model import Turn, TurnState
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import _
 from localrag.reading.types import Answer
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 if TYPE_CHECKING:
     from localrag.conversations.store import Conversations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     # The first paint shows nothing of what stands here: it is imported once that is done.
     from localrag.config import Config
     from localrag.conversations.model import Turn
-    from localrag.retrieval.model import Query
+    from localrag.retrieval.types import Query
     from localrag_tui.ask.asking import Asking
     from localrag_tui.ask.example import Example
     from localrag_tui.ask.record import Record
@@ -148,7 +148,7 @@ class AskScreen(WorkbenchScreen):
 
     def on_example_asked(self, event: "Example.Asked") -> None:
         """Ask what is offered where nothing was asked yet."""
-        from localrag.retrieval.model import Query
+        from localrag.retrieval.types import Query
 
         self._ask(Query(event.question))
 

@@ -2,7 +2,7 @@
 
 from localrag.language import _
 from localrag.reading.types import Citation
-from localrag.retrieval.model import StageRecord, Trace
+from localrag.retrieval.types import StageRecord, Trace
 from localrag_tui.shown import one_line
 from localrag_tui.wording import duration, stage
 

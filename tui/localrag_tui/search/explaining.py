@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from localrag.retrieval.model import Hit, Query
+from localrag.retrieval.types import Hit, Query
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
@@ -42,7 +42,7 @@ def explain(
 
 def _explained(store: "CorpusStore", query: Query, hit: Hit) -> Explained:
     from localrag.provision import headings
-    from localrag.retrieval.snippet import snippet
+    from localrag.retrieval.query import snippet
 
     text = hit.passage.text
     # The header of another document is made of its headings.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from localrag.language import N_, _
-from localrag.retrieval.model import Filters
+from localrag.retrieval.types import Filters
 from localrag_tui.search import words
 from localrag_tui.shown import one_line
 

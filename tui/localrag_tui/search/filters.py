@@ -15,7 +15,7 @@ from textual.widgets.selection_list import Selection
 
 from localrag.errors import UsageError
 from localrag.language import N_, _
-from localrag.retrieval.model import Filters
+from localrag.retrieval.types import Filters
 from localrag_tui.library import Library
 from localrag_tui.screen import Dialogue
 from localrag_tui.search import words

@@ -14,7 +14,7 @@ from textual.widgets import ContentSwitcher, OptionList, Static
 from localrag.errors import LocalragError
 from localrag.facts import Fact
 from localrag.language import ngettext
-from localrag.retrieval.model import Hit, Query, Retrieval, Trace
+from localrag.retrieval.types import Hit, Query, Retrieval, Trace
 from localrag_tui.library import Library
 from localrag_tui.search import words
 from localrag_tui.search.explaining import explain

@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from localrag.errors import IndexUnusable, LocalragError, NotFoundError, StoreError
 from localrag.language import _
-from localrag.retrieval.model import Filters
+from localrag.retrieval.types import Filters
 from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shown import harmless
 from localrag_tui.wording import palette

@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual.message import Message
 from textual.widgets.option_list import Option
 
-from localrag.retrieval.model import Hit, StageRecord
+from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.search.explaining import Explained
 from localrag_tui.search.row import HitRow
 from localrag_tui.search.stage_row import found_by

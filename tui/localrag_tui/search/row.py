@@ -7,7 +7,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from localrag.language import _
-from localrag.retrieval.model import Hit
+from localrag.retrieval.types import Hit
 from localrag_tui.search.places import fitted
 from localrag_tui.shown import cut, harmless, one_line
 from localrag_tui.widgets.adaptive import AdaptiveRow

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from localrag.errors import LocalragError
 from localrag.language import N_
-from localrag.retrieval.model import Filters, Query
+from localrag.retrieval.types import Filters, Query
 from localrag_tui.library import Library
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.search.chips import FilterChips

@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from localrag.language import N_
-from localrag.retrieval.model import Hit, StageRecord
+from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.search import words
 from localrag_tui.search.stage_row import StageRow, stage_head
 from localrag_tui.widgets.adaptive import AdaptiveList

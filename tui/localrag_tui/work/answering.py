@@ -9,7 +9,7 @@ from localrag.config import Config, MethodConfig
 from localrag.errors import LocalragError
 from localrag.reading.types import Answer
 from localrag.reading.watching import Cancelled, Watch
-from localrag.retrieval.model import Query, StageRecord
+from localrag.retrieval.types import Query, StageRecord
 from localrag.workspace import Workspace
 from localrag_tui.work.child import Channel
 from localrag_tui.work.messages import Raised

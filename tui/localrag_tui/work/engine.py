@@ -9,7 +9,7 @@ from localrag.config import Config
 from localrag.errors import LocalragError
 from localrag.reading.types import Answer
 from localrag.reading.watching import Cancelled
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_tui.work.answering import (
     Answered,

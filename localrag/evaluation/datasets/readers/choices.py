@@ -15,8 +15,8 @@ from localrag.evaluation.recall import place_of
 from localrag.evaluation.types import Gold, Question
 from localrag.methods.choices import LABELS
 from localrag.methods.polarity import polarity_of
-from localrag.retrieval.model import Query
 from localrag.retrieval.query import check
+from localrag.retrieval.types import Query
 from localrag_indexes.analysis.normalize import normalize
 
 

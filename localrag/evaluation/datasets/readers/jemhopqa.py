@@ -12,8 +12,8 @@ from localrag.corpus.types import Triple
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required
 from localrag.evaluation.types import Question
-from localrag.retrieval.model import Query
 from localrag.retrieval.query import check
+from localrag.retrieval.types import Query
 
 _YES_NO = ("YES", "NO")
 _CHANGES = {True: "yes", False: "no", None: ""}

@@ -29,7 +29,7 @@ from localrag.evaluation.runner import Finished, evaluate
 from localrag.evaluation.types import Dataset, Question, Questions
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.store import ModelStore

@@ -8,7 +8,7 @@ from localrag.evaluation.answers import Answered
 from localrag.evaluation.searching import searches
 from localrag.evaluation.types import Question, Reading, Search
 from localrag.reading.types import Derivation, Stage, Step
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 K, D, M = Stage.KNOWLEDGE, Stage.DOCUMENTS, Stage.MODEL
 BORN = Triple("黒潮レン", "生年月日", ("1981年12月24日",))

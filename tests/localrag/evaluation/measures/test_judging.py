@@ -11,7 +11,7 @@ from localrag.errors import ModelUnusable
 from localrag.evaluation.judging import Judged, judge
 from localrag.evaluation.measures import Verdict
 from localrag.evaluation.types import Question
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
 GOLD = (Triple("青凪鉄道", "終着駅", ("灯台前駅",)), Triple("灯台前駅", "開業", ("1911年5月2日",)))

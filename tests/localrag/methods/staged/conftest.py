@@ -18,7 +18,7 @@ import pytest
 from localrag.config import ChatConfig, Config, MethodConfig
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 Triples = Iterable[tuple[str, str, list[str]]]

@@ -10,7 +10,7 @@ from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind, told
 from localrag.methods.catalogue import method
 from localrag.reading.types import Stage, Status, Unanswered
-from localrag.retrieval.model import Filters, Query
+from localrag.retrieval.types import Filters, Query
 from localrag_models.errors import OutOfMemory
 
 Staged = Callable[..., Any]

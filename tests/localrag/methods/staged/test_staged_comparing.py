@@ -10,7 +10,7 @@ from localrag.facts import told
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.prompts import Language, prompt
 from localrag.reading.types import Status
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 
 Staged = Callable[..., Any]
 Split = Callable[..., dict[str, Any]]

@@ -19,7 +19,7 @@ from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.reading.types import Answer
-from localrag.retrieval.model import Query
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 Ask = Callable[..., Answer]

@@ -9,7 +9,7 @@ from localrag.facts import told
 from localrag.methods.catalogue import method
 from localrag.methods.types import Calls
 from localrag.reading.types import Answer, Stage, Status
-from localrag.retrieval.model import Filters
+from localrag.retrieval.types import Filters
 
 Ask = Callable[..., Answer]
 
