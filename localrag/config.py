@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from localrag.config_sources import HasSettings, collect
 from localrag.errors import ConfigError
+from localrag.language import N_
 
 Switch = Literal["auto", "on", "off"]
 """Whether something takes part; auto: wherever it can."""
@@ -210,8 +211,12 @@ def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
             raise ConfigError(
-                f"{source}: there is no setting {key!r}.",
-                f"Did you mean {near[0]!r}?" if near else f"Settings: {', '.join(known)}.",
+                N_("{source}: there is no setting {key!r}."),
+                N_("Did you mean {near!r}?") if near else N_("Settings: {known}."),
+                source=source,
+                key=key,
+                near=near[0] if near else "",
+                known=", ".join(known),
             )
     try:
         return Config.model_validate(_nest(sources))
@@ -220,8 +225,12 @@ def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
         key = ".".join(map(str, first["loc"]))
         _, source = sources[key]
         raise ConfigError(
-            f"{source}: {key} = {first['input']!r} is not valid ({first['msg']}).",
-            "See all settings: localrag config",
+            N_("{source}: {key} = {value!r} is not valid ({problem})."),
+            N_("See all settings: localrag config"),
+            source=source,
+            key=key,
+            value=first["input"],
+            problem=first["msg"],
         ) from error
 
 

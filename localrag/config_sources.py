@@ -74,7 +74,9 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
         key, equals, value = assignment.partition("=")
         if not equals or not key.strip():
             raise UsageError(
-                f"--set {assignment!r} is no assignment.", "Write it as --set retrieval.k=20."
+                N_("--set {assignment!r} is no assignment."),
+                N_("Write it as --set retrieval.k=20."),
+                assignment=assignment,
             )
         overrides[key.strip()] = value.strip()
     return overrides
@@ -137,8 +139,13 @@ def _of_corpus(corpus: HasSettings) -> dict[str, tuple[object, str]]:
     for key, value in _flatten(_read(path)):
         if not key.startswith("retrieval."):
             raise ConfigError(
-                f"{name}: a corpus can have settings of its own for retrieval only, not {key!r}.",
-                f"Move it to localrag.toml, or delete {path}.",
+                N_(
+                    "{name}: a corpus can have settings of its own for retrieval only, not {key!r}."
+                ),
+                N_("Move it to localrag.toml, or delete {path}."),
+                name=name,
+                key=key,
+                path=path,
             )
         found[key] = (value, name)
     return found
@@ -151,8 +158,10 @@ def _read(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"{path} cannot be read ({error}).",
-            "Mend the line, or delete the file: localrag init writes a new one.",
+            N_("{path} cannot be read ({problem})."),
+            N_("Mend the line, or delete the file: localrag init writes a new one."),
+            path=path,
+            problem=error,
         ) from error
 
 

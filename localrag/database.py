@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from localrag.errors import BusyError, LocalragError, NotFoundError, StorageError, StoreError
+from localrag.language import N_, _
 
 Row = tuple[Any, ...]
 
@@ -28,7 +29,7 @@ class Schema:
     change of the tables is a new one.
 
     Attributes:
-        name: of the kind, in messages ("corpus store").
+        name: of the kind ("corpus store"); like what follows a message marked with `N_`.
         upgrades: the scripts, in order.
         first: what to do where there is no such file.
         again: what to do in place of one that is lost, as the end of a sentence.
@@ -102,10 +103,16 @@ class Database:
         self._schema = schema
         self._connection: sqlite3.Connection | None = None
         if not path.exists() and not create:
-            raise NotFoundError(f"There is no {schema.name} at {path}.", schema.first)
+            raise NotFoundError(
+                N_("There is no {name} at {path}."), schema.first, name=_(schema.name), path=path
+            )
         if path.is_dir():
             raise StoreError(
-                f"{path} is a folder, not a {schema.name}.", f"Move it away, then {schema.again}"
+                N_("{path} is a folder, not a {name}."),
+                N_("Move it away, then {again}"),
+                path=path,
+                name=_(schema.name),
+                again=_(schema.again),
             )
         try:
             with self._errors():
@@ -174,24 +181,49 @@ class Database:
     @property
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            raise StoreError(f"The {self._schema.name} {self.path} is closed.")
+            raise StoreError(
+                N_("The {name} {path} is closed."),
+                name=_(self._schema.name),
+                path=self.path,
+            )
         return self._connection
 
     def _check_version(self, *, create: bool, read_only: bool) -> None:
         schema, found = self._schema, version(self._open)
-        named = f"The {schema.name} {self.path}"
         if found > schema.version:
             raise StoreError(
-                f"{named} has version {found}; "
-                f"this localrag knows versions up to {schema.version}.",
-                "Use the newer localrag that wrote it.",
+                N_(
+                    "The {name} {path} has version {found}; this localrag knows versions up to "
+                    "{version}."
+                ),
+                N_("Use the newer localrag that wrote it."),
+                name=_(schema.name),
+                path=self.path,
+                found=found,
+                version=schema.version,
             )
         if found == 0 and self._open.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-            raise StoreError(f"{self.path} is an SQLite file, but not a {schema.name}.")
+            raise StoreError(
+                N_("{path} is an SQLite file, but not a {name}."),
+                path=self.path,
+                name=_(schema.name),
+            )
         if found == 0 and not create:
-            raise StoreError(f"{named} is empty.", f"Put back a copy of it, or {schema.again}")
+            raise StoreError(
+                N_("The {name} {path} is empty."),
+                N_("Put back a copy of it, or {again}"),
+                name=_(schema.name),
+                path=self.path,
+                again=_(schema.again),
+            )
         if found < schema.version and read_only:
-            raise StoreError(f"{named} has the older version {found}.", schema.lift)
+            raise StoreError(
+                N_("The {name} {path} has the older version {found}."),
+                schema.lift,
+                name=_(schema.name),
+                path=self.path,
+                found=found,
+            )
         schema.upgrade(self._open)
 
     @contextmanager
@@ -235,17 +267,24 @@ def _translated(error: sqlite3.Error | OSError, path: Path, schema: Schema) -> L
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
         return BusyError(
-            f"Another process is writing to {path}.", "Wait until it has finished and try again."
+            N_("Another process is writing to {path}."),
+            N_("Wait until it has finished and try again."),
+            path=path,
         )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreError(
-            f"The {schema.name} {path} is damaged ({error}).",
-            f"Put back a copy of it, or move it away and {schema.again}",
+            N_("The {name} {path} is damaged ({problem})."),
+            N_("Put back a copy of it, or move it away and {again}"),
+            name=_(schema.name),
+            path=path,
+            problem=error,
+            again=_(schema.again),
         )
     if code == sqlite3.SQLITE_FULL:
         return StorageError(
-            f"The disk that holds {path} is full.",
-            "Free some space and run the command again; nothing stored before was lost.",
+            N_("The disk that holds {path} is full."),
+            N_("Free some space and run the command again; nothing stored before was lost."),
+            path=path,
         )
     if isinstance(error, OSError) or code in (
         sqlite3.SQLITE_READONLY,
@@ -254,7 +293,18 @@ def _translated(error: sqlite3.Error | OSError, path: Path, schema: Schema) -> L
         sqlite3.SQLITE_IOERR,
     ):
         return StorageError(
-            f"{path} cannot be opened or written ({error}).",
-            "Check the permissions of the folder and the disk, or choose another one with --home.",
+            N_("{path} cannot be opened or written ({problem})."),
+            N_(
+                "Check the permissions of the folder and the disk, or choose another one "
+                "with --home."
+            ),
+            path=path,
+            problem=error,
         )
-    return StoreError(f"The {schema.name} {path} cannot be used ({error}).", "localrag doctor")
+    return StoreError(
+        N_("The {name} {path} cannot be used ({problem})."),
+        N_("localrag doctor"),
+        name=_(schema.name),
+        path=path,
+        problem=error,
+    )

@@ -56,6 +56,13 @@ class LocalragError(Exception):
     def __str__(self) -> str:
         return f"{self.cause} {self.cure}".strip()
 
+    # What could not be read carries its error as a value.
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and str(other) == str(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.args))
+
 
 def _in_words(message: str, fields: Mapping[str, object]) -> str:
     """A message with its fields; what an index fails with is told in the language in use, too."""

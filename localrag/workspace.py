@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Self
 
 from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
+from localrag.language import N_
 
 HOME_VARIABLE = "LOCALRAG_HOME"
 _TEMPLATE = Path(__file__).with_name("localrag.toml")
@@ -76,8 +77,9 @@ class CorpusPaths:
         """
         if not self.store.exists():
             raise NotFoundError(
-                f"There is no corpus {self.name!r}.",
-                "See what there is: localrag list. Add documents: localrag add PATH",
+                N_("There is no corpus {name!r}."),
+                N_("See what there is: localrag list. Add documents: localrag add PATH"),
+                name=self.name,
             )
 
 
@@ -109,8 +111,11 @@ class Workspace:
             str(home).encode()
         except (RuntimeError, UnicodeEncodeError) as error:
             raise UsageError(
-                f"{str(chosen)!r} cannot be the folder of a workspace ({error}).",
-                f"Choose another folder with --home or {HOME_VARIABLE}.",
+                N_("{chosen!r} cannot be the folder of a workspace ({problem})."),
+                N_("Choose another folder with --home or {variable}."),
+                chosen=str(chosen),
+                problem=error,
+                variable=HOME_VARIABLE,
             ) from error
         return cls(home)
 
@@ -162,8 +167,10 @@ class Workspace:
                 self.settings.write_bytes(_TEMPLATE.read_bytes())
         except OSError as error:
             raise StorageError(
-                f"The workspace {self.home} cannot be made ({error.strerror}).",
-                "Choose another folder with --home, or mend its permissions.",
+                N_("The workspace {home} cannot be made ({problem})."),
+                N_("Choose another folder with --home, or mend its permissions."),
+                home=self.home,
+                problem=error.strerror,
             ) from error
         return bool(missing)
 
@@ -177,15 +184,22 @@ class Workspace:
             exists, is_folder = self.home.exists(), self.home.is_dir()
         except OSError as error:
             raise WorkspaceError(
-                f"The workspace {self.home} cannot be opened ({error.strerror}).",
-                "Choose another folder with --home, or mend its permissions.",
+                N_("The workspace {home} cannot be opened ({problem})."),
+                N_("Choose another folder with --home, or mend its permissions."),
+                home=self.home,
+                problem=error.strerror,
             ) from error
         if not exists:
-            raise WorkspaceError(f"There is no workspace at {self.home}.", "Make it: localrag init")
+            raise WorkspaceError(
+                N_("There is no workspace at {home}."),
+                N_("Make it: localrag init"),
+                home=self.home,
+            )
         if not is_folder:
             raise WorkspaceError(
-                f"{self.home} is a file, not the folder of a workspace.",
-                "Choose another folder with --home.",
+                N_("{home} is a file, not the folder of a workspace."),
+                N_("Choose another folder with --home."),
+                home=self.home,
             )
         return self
 
@@ -197,8 +211,12 @@ class Workspace:
         """
         if not _possible(name):
             raise UsageError(
-                f"{name!r} cannot be the name of a corpus.",
-                "Use up to 64 letters, digits, '_', '-' and '.', beginning with a letter or digit.",
+                N_("{name!r} cannot be the name of a corpus."),
+                N_(
+                    "Use up to 64 letters, digits, '_', '-' and '.', beginning with a letter "
+                    "or digit."
+                ),
+                name=name,
             )
         return CorpusPaths(
             name,

@@ -7,7 +7,6 @@ from typing import Any
 
 from localrag.cli.meter import Meter
 from localrag.cli.terminal import say, tell
-from localrag.cli.wording import counted
 from localrag.harmless import one_line
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import (
@@ -22,6 +21,7 @@ from localrag.ingest.events import (
     MoreDuplicates,
 )
 from localrag.ingest.index import IndexReport
+from localrag.language import _, ngettext
 from localrag.progress import Progress
 
 
@@ -37,81 +37,112 @@ def shown_events() -> Iterator[Listener]:
                 case EmbeddingPlanned():
                     _tell_plan(event)
                 case FilesFound(files=0):
-                    tell(
-                        ("note: ", "yellow"),
-                        "no file of a kind that is read was found; localrag add --help names them",
-                    )
-                case FileResumed():
-                    tell(("note: ", "yellow"), f"{event.path} goes on after line {event.line:,}")
+                    _note(_("no file of a kind that is read was found; see localrag add --help"))
+                case FileResumed(path, line):
+                    _note(_("{path} goes on after line {line:,}").format(path=path, line=line))
                 case FileFailed():
-                    tell(("failed: ", "bold red"), f"{event.source}: {event.cause}")
+                    tell((_("failed: "), "bold red"), f"{event.source}: {event.cause}")
                     if event.cure:
                         tell("  ", (event.cure, "bold"))
-                case Duplicate():
-                    tell(
-                        ("duplicate: ", "yellow"),
-                        f"{event.source} holds the same as {event.original}",
+                case Duplicate(source, original):
+                    same = _("{source} holds the same as {original}")
+                    _duplicate(same.format(source=source, original=original))
+                case MoreDuplicates(source, count):
+                    more = ngettext(
+                        "{n:,} further document of {source}",
+                        "{n:,} further documents of {source}",
+                        count,
                     )
-                case MoreDuplicates():
-                    more = counted(event.count, "further document")
-                    tell(("duplicate: ", "yellow"), f"{more} of {event.source}")
-                case DocumentsKept():
-                    tell(("note: ", "yellow"), _kept(event))
+                    _duplicate(more.format(n=count, source=source))
+                case DocumentsKept(source, count, reason):
+                    stay = ngettext(
+                        "{n:,} document that is no longer in {source} stays in the corpus: "
+                        "{reason}",
+                        "{n:,} documents that are no longer in {source} stay in the corpus: "
+                        "{reason}",
+                        count,
+                    )
+                    _note(stay.format(n=count, source=source, reason=_(reason)))
                 case _:
                     pass
 
         yield listener
 
 
+def _note(words: str) -> None:
+    tell((_("note: "), "yellow"), words)
+
+
+def _duplicate(words: str) -> None:
+    tell((_("duplicate: "), "yellow"), words)
+
+
 def _tell_plan(planned: EmbeddingPlanned) -> None:
     if planned.discarded:
-        tell(("note: ", "yellow"), f"everything is embedded anew: {planned.discarded}")
+        anew = _("everything is embedded anew: {reason}")
+        _note(anew.format(reason=planned.discarded))
     if planned.windows:
-        megabytes = max(planned.memory_bytes / 1e6, 1)
-        tell(
-            f"embedding {planned.windows:,} windows of {planned.passages:,} passages with "
-            f"{planned.model}; their index takes about {megabytes:,.0f} MB of memory to build"
+        words = _(
+            "embedding {windows:,} windows of {passages:,} passages with {model}; their index "
+            "takes about {megabytes:,.0f} MB of memory to build"
         )
-
-
-def _kept(kept: DocumentsKept) -> str:
-    documents = counted(kept.documents, "document")
-    one = kept.documents == 1
-    return (
-        f"{documents} that {'is' if one else 'are'} no longer in {kept.source} "
-        f"{'stays' if one else 'stay'} in the corpus: {kept.reason}"
-    )
+        tell(
+            words.format(
+                windows=planned.windows,
+                passages=planned.passages,
+                model=planned.model,
+                megabytes=max(planned.memory_bytes / 1e6, 1),
+            )
+        )
 
 
 def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
     """Print what changed, what was left out, and the command that indexes the corpus."""
+    done = _(
+        "corpus {corpus}: {added:,} documents added, {replaced:,} replaced, {removed:,} removed; "
+        "{unchanged:,} files unchanged ({seconds:.1f} s)"
+    )
     say(
-        f"corpus {corpus}: {report.added:,} documents added, {report.replaced:,} replaced, "
-        f"{report.removed:,} removed; {report.files_unchanged:,} files unchanged "
-        f"({report.seconds:.1f} s)"
+        done.format(
+            corpus=corpus,
+            added=report.added,
+            replaced=report.replaced,
+            removed=report.removed,
+            unchanged=report.files_unchanged,
+            seconds=report.seconds,
+        )
     )
     if report.unsupported:
-        kinds = ", ".join(
-            f"{count:,} {one_line(suffix) or 'without suffix'}"
+        kinds = _(", ").join(
+            f"{count:,} {one_line(suffix) or _('without suffix')}"
             for suffix, count in sorted(report.unsupported.items())
         )
-        say(f"left out, no reader for this kind of file: {kinds}")
+        say(_("left out, no reader for this kind of file: {kinds}").format(kinds=kinds))
     for what, count in report.left_out.items():
-        say(f"left out: {count:,} {what}")
+        say(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
     if report.duplicated:
-        say(f"left out, the corpus has the same: {report.duplicated:,}")
+        same = _("left out, the corpus has the same: {count}")
+        say(same.format(count=f"{report.duplicated:,}"))
     if report.kept:
         kept = sum(event.documents for event in report.kept)
-        say(f"{counted(kept, 'document')} kept, though no longer in their files; see above")
-    if report.gone:
-        say(f"gone, with documents that --prune drops: {counted(len(report.gone), 'file')}")
-    if report.failures:
-        say(
-            (f"{counted(report.failures, 'source')} could not be entered", "bold red"),
-            "; see above",
+        words = ngettext(
+            "{n:,} document kept, though no longer in its file; see above",
+            "{n:,} documents kept, though no longer in their files; see above",
+            kept,
         )
+        say(words.format(n=kept))
+    if report.gone:
+        gone = _("gone, with documents that --prune drops: {n:,} files")
+        say(gone.format(n=len(report.gone)))
+    if report.failures:
+        failed = ngettext(
+            "{n:,} source could not be entered",
+            "{n:,} sources could not be entered",
+            report.failures,
+        )
+        say((failed.format(n=report.failures), "bold red"), _("; see above"))
     if report.added or report.replaced or report.removed:
-        say("Next, make it searchable: ", (indexing, "bold"))
+        say(_("Next, make it searchable: "), (indexing, "bold"))
 
 
 def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:
@@ -129,7 +160,7 @@ def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:
         "duplicates": [asdict(duplicate) for duplicate in report.duplicates],
         "kept": [asdict(kept) for kept in report.kept],
         "failures": report.failures,
-        "failed": [asdict(failed) for failed in report.failed],
+        "failed": [_failed(one) for one in report.failed],
         "gone": report.gone,
         "seconds": report.seconds,
     }
@@ -139,23 +170,29 @@ def print_index_report(corpus: str, report: IndexReport) -> None:
     """Print what was indexed, or that nothing had to be."""
     lines = []
     if report.skipped:
-        lines.append("the index is up to date")
+        lines.append(_("the index is up to date"))
     if report.passages or not (report.skipped or report.vectors):
+        words = _(
+            "{passages:,} passages indexed, {references:,} references and {definitions:,} "
+            "definitions found"
+        )
         lines.append(
-            f"{report.passages:,} passages indexed, {report.references:,} references and "
-            f"{report.definitions:,} definitions found"
+            words.format(
+                passages=report.passages,
+                references=report.references,
+                definitions=report.definitions,
+            )
         )
     if report.vectors:
-        lines.append(f"{report.vectors:,} vectors, {report.embedded:,} windows newly embedded")
+        words = _("{vectors:,} vectors, {embedded:,} windows newly embedded")
+        lines.append(words.format(vectors=report.vectors, embedded=report.embedded))
     if not report.skipped:
-        lines[-1] += f" ({report.seconds:.1f} s)"
+        lines[-1] += _(" ({seconds:.1f} s)").format(seconds=report.seconds)
     for line in lines:
-        say(f"corpus {corpus}: {line}")
+        say(_("corpus {corpus}: {words}").format(corpus=corpus, words=line))
     if report.failed:
-        say(
-            (f"{len(report.failed):,} laws were indexed without their references", "bold red"),
-            "; see above",
-        )
+        words = _("{n:,} laws were indexed without their references")
+        say((words.format(n=len(report.failed)), "bold red"), _("; see above"))
 
 
 def index_report_as_json(corpus: str, report: IndexReport) -> dict[str, Any]:
@@ -168,7 +205,11 @@ def index_report_as_json(corpus: str, report: IndexReport) -> dict[str, Any]:
         "definitions": report.definitions,
         "embedded": report.embedded,
         "vectors": report.vectors,
-        "failed": [asdict(failed) for failed in report.failed],
+        "failed": [_failed(one) for one in report.failed],
         "generation": report.generation,
         "seconds": report.seconds,
     }
+
+
+def _failed(failed: FileFailed) -> dict[str, str]:
+    return {"source": failed.source, "cause": failed.cause, "cure": failed.cure}

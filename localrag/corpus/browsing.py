@@ -6,6 +6,7 @@ from localrag.corpus.rows import passage_id
 from localrag.corpus.types import Locator
 from localrag.database import Database
 from localrag.errors import NotFoundError
+from localrag.language import N_
 from localrag_indexes.analysis.normalize import without_blanks
 
 # Titles that are looked at while somebody types: a tenth of a second.
@@ -113,6 +114,8 @@ class Browsing:
         key = self._key(document_id)
         if key is None:
             raise NotFoundError(
-                f"The corpus has no document {document_id!r}.", "See what it has: localrag list"
+                N_("The corpus has no document {document_id!r}."),
+                N_("See what it has: localrag list"),
+                document_id=document_id,
             )
         return key

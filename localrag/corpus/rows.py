@@ -14,6 +14,7 @@ from typing import Any
 from localrag.corpus.naming import bare, fold
 from localrag.corpus.types import ALIAS, TRIPLES, Document, Locator, Passage, Section, Triple
 from localrag.errors import InputError
+from localrag.language import N_
 
 TripleRow = tuple[int, int, str | None, str, str]
 """passage (its place in the document, from 0), predicate, objects, source, date."""
@@ -77,7 +78,11 @@ def _row(source: str, number: int, passage: Passage) -> TripleRow:
         or passage.text != triple.text
         or not triple.objects
     ):
-        raise InputError(f"{source}: passage {passage.id!r} does not say its triple.")
+        raise InputError(
+            N_("{source}: passage {id!r} does not say its triple."),
+            source=source,
+            id=passage.id,
+        )
     lengths = None if len(triple.objects) == 1 else ",".join(str(len(o)) for o in triple.objects)
     return number, len(triple.predicate), lengths, triple.source, triple.date
 
@@ -134,7 +139,10 @@ def prepare(document: Document) -> DocumentRows:
             text holds half characters (lone surrogates), which no file can hold.
     """
     if not document.id:
-        raise InputError(f"{document.source}: the document has no id.")
+        raise InputError(
+            N_("{source}: the document has no id."),
+            source=document.source,
+        )
     _check_ids(document)
     passages = tuple(_passage_row(document, passage) for passage in document.passages)
     triples = triple_rows(document.source, document.passages)
@@ -144,8 +152,10 @@ def prepare(document: Document) -> DocumentRows:
         mark = _fingerprint(document, metadata, passages, (*triples, *names))
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{document.source}: the text holds half characters ({error.reason}).",
-            "Save the file again as UTF-8.",
+            N_("{source}: the text holds half characters ({reason})."),
+            N_("Save the file again as UTF-8."),
+            source=document.source,
+            reason=error.reason,
         ) from error
     return DocumentRows(
         id=document.id,
@@ -207,12 +217,23 @@ def _check_ids(document: Document) -> None:
     for passage in document.passages:
         if passage.document_id != document.id or not passage.id.startswith(f"{document.id}#"):
             raise InputError(
-                f"{document.source}: passage {passage.id!r} is not of {document.id!r}."
+                N_("{source}: passage {id!r} is not of {document!r}."),
+                source=document.source,
+                id=passage.id,
+                document=document.id,
             )
         if not 0 <= passage.start <= passage.end <= len(document.text):
-            raise InputError(f"{document.source}: passage {passage.id!r} lies outside the text.")
+            raise InputError(
+                N_("{source}: passage {id!r} lies outside the text."),
+                source=document.source,
+                id=passage.id,
+            )
         if passage.id in seen:
-            raise InputError(f"{document.source}: two passages have the id {passage.id!r}.")
+            raise InputError(
+                N_("{source}: two passages have the id {id!r}."),
+                source=document.source,
+                id=passage.id,
+            )
         seen.add(passage.id)
 
 

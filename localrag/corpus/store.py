@@ -13,40 +13,41 @@ from localrag.corpus.rows import DocumentRows, block_range, prepare, text_blocks
 from localrag.corpus.types import Document
 from localrag.database import Database, Schema
 from localrag.errors import StoreError, UsageError
+from localrag.language import N_, _
 
 CORPUS = Schema(
-    name="corpus store",
+    name=N_("corpus store"),
     upgrades=tuple(sorted(Path(__file__).with_name("schema").glob("[0-9]*.sql"))),
-    first="Add documents first: localrag add PATH",
-    again="add the documents again: localrag add PATH",
-    lift="Upgrade it by indexing again: localrag index",
+    first=N_("Add documents first: localrag add PATH"),
+    again=N_("add the documents again: localrag add PATH"),
+    lift=N_("Upgrade it by indexing again: localrag index"),
 )
 """The tables of a corpus store, an upgrade for each version in the folder ``schema``."""
 
 _ORPHANS = {
-    "blocks of no document": (
+    N_("blocks of no document"): (
         "SELECT count(*) FROM blocks"
         " WHERE NOT EXISTS (SELECT 1 FROM documents WHERE key = blocks.key >> 20)"
     ),
-    "documents whose text is not complete": (
+    N_("documents whose text is not complete"): (
         "SELECT count(*) FROM documents WHERE characters !="
         " (SELECT coalesce(sum(length(text)), 0) FROM blocks"
         "  WHERE blocks.key >= documents.key << 20 AND blocks.key < (documents.key + 1) << 20)"
     ),
-    "passages outside the text of their document": (
+    N_("passages outside the text of their document"): (
         "SELECT count(*) FROM passages JOIN documents ON documents.key = document"
         ' WHERE start < 0 OR start > "end" OR "end" > characters'
     ),
-    "passages of triples without a triple": (
+    N_("passages of triples without a triple"): (
         "SELECT count(*) FROM passages JOIN layers ON layers.key = layer"
         " WHERE name = 'triples'"
         " AND NOT EXISTS (SELECT 1 FROM triples WHERE passage = passages.key)"
     ),
-    "triples without a name for their subject": (
+    N_("triples without a name for their subject"): (
         "SELECT (SELECT count(*) FROM triples) -"
         " (SELECT coalesce(sum(last - first + 1), 0) FROM names WHERE rank = 0)"
     ),
-    "names of no triple": (
+    N_("names of no triple"): (
         "SELECT count(*) FROM names"
         " WHERE NOT EXISTS (SELECT 1 FROM triples WHERE passage = first)"
         " OR NOT EXISTS (SELECT 1 FROM triples WHERE passage = last)"
@@ -58,16 +59,19 @@ def _faults(database: Database) -> list[str]:
     """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
     try:
         problems = [
-            f"SQLite reports: {line}"
+            _("SQLite reports: {problem}").format(problem=line)
             for (line,) in database.rows("PRAGMA integrity_check(10)")
             if line != "ok"
         ]
         dangling = {row[0] for row in database.rows("PRAGMA foreign_key_check")}
-        problems += [f"Table {table} has rows of no document." for table in sorted(dangling)]
+        problems += [
+            _("Table {table} has rows of no document.").format(table=table)
+            for table in sorted(dangling)
+        ]
         for what, query in _ORPHANS.items():
             count = database.rows(query)[0][0]
             if count:
-                problems.append(f"The store has {count} {what}.")
+                problems.append(_("The store has {n} {what}.").format(n=count, what=_(what)))
     except StoreError as error:
         return [error.cause]
     return problems
@@ -261,7 +265,10 @@ class CorpusStore(Lookups):
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
             if self._key(rows.id) is not None:
-                raise UsageError(f"The corpus already has a document {rows.id!r}.")
+                raise UsageError(
+                    N_("The corpus already has a document {id!r}."),
+                    id=rows.id,
+                )
             key = self._db.write(
                 "INSERT INTO documents (id, title, kind, source, characters, passages,"
                 " fingerprint, metadata) VALUES (?, '', '', '', 0, 0, '', '{}')",

@@ -8,6 +8,7 @@ from time import perf_counter
 
 from localrag.corpus.readers import Limits, supported
 from localrag.corpus.store import CorpusStore, FileRecord
+from localrag.errors import InputError
 from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
 from localrag.ingest.events import (
     COMPARING,
@@ -21,13 +22,22 @@ from localrag.ingest.events import (
     FileRemoved,
     FilesFound,
     FileUnchanged,
-    LeftOut,
     Listener,
     MoreDuplicates,
+    PartsLeftOut,
 )
 from localrag.ingest.lock import writing
-from localrag.ingest.reading import Content, Reader, Task, in_processes
-from localrag.ingest.walk import FoundFile, Walk, still_there, walk
+from localrag.ingest.reading import (
+    Content,
+    FoundFile,
+    Reader,
+    Task,
+    Walk,
+    in_processes,
+    still_there,
+    walk,
+)
+from localrag.language import N_
 from localrag.progress import Progress, Stopwatch, ignore
 from localrag.workspace import Workspace
 
@@ -89,7 +99,7 @@ class AddReport:
                 self.files_unchanged += 1
             case FileRemoved():
                 self.removed += event.documents
-            case LeftOut():
+            case PartsLeftOut():
                 self.left_out[event.what] = self.left_out.get(event.what, 0) + event.count
             case Duplicate():
                 self.duplicated += 1
@@ -183,9 +193,10 @@ class _Addition:
     def run(self, *, prune: bool) -> Iterator[Event]:
         yield FilesFound(len(self._walk.files), self._walk.unsupported)
         for path in self._walk.unreadable:
-            yield FileFailed(
-                str(path), "It cannot be read.", "Check its permissions, or where the link leads."
+            problem = InputError(
+                N_("It cannot be read."), N_("Check its permissions, or where the link leads.")
             )
+            yield FileFailed(str(path), problem)
         tasks = []
         for file in self._walk.files:
             record = self._known.get(file.path.as_posix())
@@ -258,9 +269,10 @@ class _Addition:
         if content.digest == entry.record.digest:
             yield from entry.settle(content.outcomes)
         else:
-            yield FileFailed(
-                task.file.name, "The file changed while it was added.", "Add it once more."
+            problem = InputError(
+                N_("The file changed while it was added."), N_("Add it once more.")
             )
+            yield FileFailed(task.file.name, problem)
 
     def _prune(self) -> Iterator[Event]:
         for path in missing(self._store, self._walk):

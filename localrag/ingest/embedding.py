@@ -1,27 +1,35 @@
 """Embedding: the vectors of a corpus brought up to date with its store.
 
 A passage is embedded window by window, and a window is known by the digest of the model and its
-text. What the index in use or the journal holds is not embedded again, so a run that was killed
-goes on where it stopped, and a change of the corpus costs what has changed.
+text. What the index in use holds, or is kept for the next one, is not embedded again, so a run that
+was killed goes on where it stopped, and a change of the corpus costs what has changed.
 
 Of a provision of a statute the opening is enough, unless the settings say otherwise: its heading
 and first words say what it is about, and 327 laws take minutes instead of hours.
+
+What is embedded and not yet in an index is kept in SQLite, for the same promises as the corpus
+store, without code of our own: a batch is in the file as a whole or not at all, whatever kills the
+process, and a full disk is an error. Writing is flushed batch by batch, which costs milliseconds
+where embedding costs seconds.
 """
 
 import hashlib
+import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from localrag.config import Provisions
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, Passage
-from localrag.ingest.attributes import ATTRIBUTES, attributes
+from localrag.errors import StorageError
 from localrag.ingest.events import EMBEDDING, JOINING, SPLITTING, EmbeddingPlanned, Listener
-from localrag.ingest.journal import Journal
-from localrag.ingest.state import LAYERS, origin
+from localrag.ingest.state import ATTRIBUTES, LAYERS, attributes, origin
+from localrag.language import N_
 from localrag.progress import Stopwatch
 from localrag.workspace import CorpusPaths
 from localrag_indexes.errors import IndexDamaged, IndexingError
@@ -36,6 +44,115 @@ if TYPE_CHECKING:
     from localrag_models.embedding import Embedder
 
     Vector = NDArray[np.float32]
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS vectors"
+    " (key INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, vector BLOB NOT NULL)"
+)
+_COMPANIONS = ("", "-wal", "-shm")
+
+
+class KeptVectors:
+    """Vectors by the digest of their text; one process at a time, which holds the corpus's lock.
+
+    Opened by ``with``, which makes the file where it is missing.
+
+    Raises:
+        StorageError: it cannot be opened, read or written (as for every method).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened: sqlite3.Connection | None = None
+
+    @classmethod
+    def of(cls, place: CorpusPaths, model: str) -> Self:
+        """What is kept of a corpus for one embedder.
+
+        Each has its own: who tries another model and comes back finds what was done before.
+        """
+        name = hashlib.blake2b(model.encode(), digest_size=6).hexdigest()
+        return cls(place.vectors / f"journal-{name}.sqlite")
+
+    def digests(self) -> set[bytes]:
+        """The digests of all texts in it."""
+        with self._errors():
+            return {digest for (digest,) in self._connection.execute("SELECT digest FROM vectors")}
+
+    def vector(self, digest: bytes) -> "NDArray[np.float32]":
+        """The vector of a text that is in it, shape ``(d,)``."""
+        import numpy as np
+
+        with self._errors():
+            row = self._connection.execute(
+                "SELECT vector FROM vectors WHERE digest = ?", (digest,)
+            ).fetchone()
+        return np.frombuffer(row[0], "<f4")
+
+    def append(self, digests: Sequence[bytes], vectors: "NDArray[np.float32]") -> None:
+        """Enter the vectors of some texts, all of them or none; once this returns they stay."""
+        rows = [
+            (digest, vector.astype("<f4").tobytes())
+            for digest, vector in zip(digests, vectors, strict=True)
+        ]
+        with self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                self._connection.executemany(
+                    "INSERT OR IGNORE INTO vectors (digest, vector) VALUES (?, ?)", rows
+                )
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # A full disk makes SQLite roll back by itself.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def discard(self) -> None:
+        """Delete the file, if there is one: all that is in it is in an index now."""
+        self._close()
+        with self._errors():
+            for companion in _COMPANIONS:
+                self._path.with_name(self._path.name + companion).unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        with self._errors():
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._opened = sqlite3.connect(self._path, isolation_level=None)
+            try:
+                for setting in ("journal_mode = WAL", "synchronous = FULL"):
+                    self._opened.execute(f"PRAGMA {setting}")
+                self._opened.execute(_TABLE)
+            except BaseException:
+                self._close()
+                raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        assert self._opened is not None
+        return self._opened
+
+    def _close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StorageError(
+                N_("What is embedded already cannot be kept in {path} ({problem})."),
+                N_("Free space on the disk; if the file is damaged, delete it."),
+                path=self._path,
+                problem=error,
+            ) from error
+
 
 # The windows of a passage, each after its digest.
 _Split = Callable[[Passage], list[tuple[bytes, str]]]
@@ -112,18 +229,18 @@ def embed(
 
     plan = list(_plan(store, split, on_event))
     known, discarded = _known(place, embedder)
-    with Journal.of(place, embedder.id) as journal:
+    with KeptVectors.of(place, embedder.id) as kept:
         texts = {digest for passage in plan for digest in passage.digests}
-        missing = texts - known.keys() - journal.digests()
+        missing = texts - known.keys() - kept.digests()
         pending = [passage.key for passage in plan if not missing.isdisjoint(passage.digests)]
         needed = vectors.memory_needed(len(texts), embedder.dimension)
         on_event(EmbeddingPlanned(len(missing), len(pending), embedder.id, needed, discarded))
         vectors.check(len(texts), embedder.dimension)
-        _embed(_windows(store, split, pending, missing), len(missing), embedder, journal, on_event)
+        _embed(_windows(store, split, pending, missing), len(missing), embedder, kept, on_event)
         with new_generation(place.vectors) as folder:
             manifest = vectors.build(
                 folder,
-                _entries(plan, known, journal),
+                _entries(plan, known, kept),
                 model=embedder.id,
                 dimension=embedder.dimension,
                 attributes=ATTRIBUTES,
@@ -132,7 +249,7 @@ def embed(
                 on_progress=partial(Stopwatch(on_event), JOINING),
                 extra=origin(store) | {"provisions": provisions},
             )
-        journal.discard()
+        kept.discard()
     return Embedded(len(missing), manifest.count)
 
 
@@ -192,17 +309,17 @@ def _embed(
     windows: Iterator[tuple[bytes, str]],
     total: int,
     embedder: "Embedder",
-    journal: Journal,
+    kept: KeptVectors,
     on_event: Listener,
 ) -> None:
-    """Embed windows batch by batch; each is in the journal before progress is told."""
+    """Embed windows batch by batch; each is kept before progress is told."""
     done = 0
     watch = Stopwatch(on_event)
     while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window[1])):
         for start in range(0, len(ahead), _BATCH):
             batch = ahead[start : start + _BATCH]
             texts = [text for _, text in batch]
-            journal.append([digest for digest, _ in batch], _vectors(embedder, texts))
+            kept.append([digest for digest, _ in batch], _vectors(embedder, texts))
             done += len(batch)
             watch(EMBEDDING, done, total)
 
@@ -223,11 +340,11 @@ def _vectors(embedder: "Embedder", windows: Sequence[str]) -> "NDArray[np.float3
 
 
 def _entries(
-    plan: Iterable[_Planned], known: "Mapping[bytes, Vector]", journal: Journal
+    plan: Iterable[_Planned], known: "Mapping[bytes, Vector]", kept: KeptVectors
 ) -> "Iterator[Entry]":
     from localrag_indexes.vectors import Entry
 
     for passage in plan:
         for digest in passage.digests:
-            vector = known[digest] if digest in known else journal.vector(digest)
+            vector = known[digest] if digest in known else kept.vector(digest)
             yield Entry(passage.key, digest, vector, passage.attributes)

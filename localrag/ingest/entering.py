@@ -7,6 +7,7 @@ from dataclasses import replace
 from localrag.corpus.readers import Mark, Omission, ReadFailure
 from localrag.corpus.rows import DocumentRows
 from localrag.corpus.store import CorpusStore, FileRecord
+from localrag.errors import InputError
 from localrag.ingest.events import (
     DocumentsKept,
     DocumentsStored,
@@ -15,11 +16,11 @@ from localrag.ingest.events import (
     FileFailed,
     FileRead,
     FileResumed,
-    LeftOut,
     MoreDuplicates,
+    PartsLeftOut,
 )
-from localrag.ingest.reading import Outcome
-from localrag.ingest.walk import FoundFile, Walk, still_there
+from localrag.ingest.reading import FoundFile, Outcome, Walk, still_there
+from localrag.language import N_, _
 
 # Large enough that commits cost nothing, small enough that the log stays small.
 _BATCH_CHARACTERS = 1_000_000
@@ -98,10 +99,10 @@ class FileEntry:
             yield FileResumed(self._path, self._record.line)
         yield from self._write(outcomes)
         if not self._begun and not self._failures:
-            yield FileFailed(self._name, "There is no document in the file.")
+            yield FileFailed(self._name, InputError(N_("There is no document in the file.")))
         yield from self._end()
         for what, count in self._left_out.items():
-            yield LeftOut(self._name, what, count)
+            yield PartsLeftOut(self._name, what, count)
 
     def settle(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
         """Enter what waited, given the outcomes once more; everything else is passed over."""
@@ -139,10 +140,10 @@ class FileEntry:
         files = self._store.files
         if self._begun:
             kept = files.count_vanished(self._path)
-            reason = "not everything in the file could be entered"
+            reason = N_("not everything in the file could be entered")
         else:
             kept = files.count(self._path)
-            reason = "no document was found, so it may be damaged"
+            reason = N_("no document was found, so it may be damaged")
         if kept:
             yield DocumentsKept(self._name, kept, reason)
 
@@ -164,7 +165,7 @@ class FileEntry:
 
     def _take(self, outcome: DocumentRows | ReadFailure | Omission) -> None:
         if isinstance(outcome, ReadFailure):
-            self._fail(outcome.source, outcome.cause, outcome.cure)
+            self._fail(outcome.source, outcome.problem)
         elif isinstance(outcome, Omission):
             self._left_out[outcome.what] += outcome.count
         else:
@@ -184,8 +185,11 @@ class FileEntry:
         if own and origin.met:
             self._fail(
                 rows.source,
-                f"The file holds two documents with the id {rows.id!r}.",
-                "Give each its own id; the first one was taken.",
+                InputError(
+                    N_("The file holds two documents with the id {id!r}."),
+                    N_("Give each its own id; the first one was taken."),
+                    id=rows.id,
+                ),
             )
         elif own or (not still_there(origin.path) and (same or self._walk.covers(origin.path))):
             # Its own file, or one whose place this file has taken.
@@ -207,12 +211,17 @@ class FileEntry:
         else:
             self._fail(
                 rows.source,
-                f"The corpus already has {rows.id!r} with another text, from "
-                f"{origin.path or 'another source'}; it stays.",
-                "The id is made of the file's name: add the folder that both files are in, and "
-                "this one gets ids of its own."
-                if rows.id.startswith(f"{self._name}:")
-                else f"To have this one instead: localrag remove {rows.id}, then add it again.",
+                InputError(
+                    N_("The corpus already has {id!r} with another text, from {origin}; it stays."),
+                    N_(
+                        "The id is made of the file's name: add the folder that both files are in, "
+                        "and this one gets ids of its own."
+                    )
+                    if rows.id.startswith(f"{self._name}:")
+                    else N_("To have this one instead: localrag remove {id}, then add it again."),
+                    id=rows.id,
+                    origin=origin.path or _("another source"),
+                ),
             )
 
     def _remove_vanished(self) -> int:
@@ -227,9 +236,9 @@ class FileEntry:
             removed += len(gone)
         return removed
 
-    def _fail(self, source: str, cause: str, cure: str) -> None:
+    def _fail(self, source: str, problem: InputError) -> None:
         self._failures += 1
-        self._events.append(FileFailed(source, cause, cure))
+        self._events.append(FileFailed(source, problem))
 
 
 def _batches(

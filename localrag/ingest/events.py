@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from localrag.errors import LocalragError
 from localrag.language import N_
 from localrag.progress import BYTES, Phase, Progress
 
@@ -72,11 +73,11 @@ class FileRead:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class PartsLeftOut:
     """Something in a file was left out on purpose.
 
     Attributes:
-        what: in the plural ("pages that are no articles").
+        what: in the plural ("pages that are no articles"), a message marked with `N_`.
         count: how many.
     """
 
@@ -122,7 +123,7 @@ class DocumentsKept:
     Attributes:
         source: the file.
         documents: how many.
-        reason: why they were not removed, as the end of a sentence.
+        reason: why they were not removed, as the end of a sentence; a message marked with `N_`.
     """
 
     source: str
@@ -135,8 +136,17 @@ class FileFailed:
     """A file, or one document of it, could not be entered; what was stored of it before stays."""
 
     source: str
-    cause: str
-    cure: str = ""
+    problem: LocalragError
+
+    @property
+    def cause(self) -> str:
+        """What is wrong, in the language in use."""
+        return self.problem.cause
+
+    @property
+    def cure(self) -> str:
+        """What to do about it; empty where nothing can be advised."""
+        return self.problem.cure
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +180,7 @@ Event = (
     | FileResumed
     | DocumentsStored
     | FileRead
-    | LeftOut
+    | PartsLeftOut
     | FileUnchanged
     | Duplicate
     | MoreDuplicates

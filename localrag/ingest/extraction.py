@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from localrag.corpus.store import CorpusStore, Definition, Reference
 from localrag.corpus.types import Document
+from localrag.errors import InputError
 from localrag.ingest.events import FINDING_REFERENCES, FileFailed, Listener
+from localrag.language import N_
 from localrag.progress import Stopwatch
 from localrag_indexes.parallel import map_stream
 
@@ -22,7 +24,7 @@ class Links:
 
     references: tuple[Reference, ...] = ()
     definitions: tuple[Definition, ...] = ()
-    failure: str = ""
+    failure: InputError | None = None
 
 
 def extract(store: CorpusStore, *, workers: int, on_event: Listener) -> tuple[int, int]:
@@ -44,7 +46,7 @@ def extract(store: CorpusStore, *, workers: int, on_event: Listener) -> tuple[in
     def references() -> Iterator[Reference]:
         for done, (law_id, links) in enumerate(map_stream(find, ids, workers), start=1):
             if links.failure:
-                on_event(FileFailed(law_id, links.failure, "It can be searched all the same."))
+                on_event(FileFailed(law_id, links.failure))
             definitions.extend(links.definitions)
             yield from links.references
             watch(FINDING_REFERENCES, done, len(ids))
@@ -75,8 +77,13 @@ class FindLinks:
         try:
             return _links(document, self._names)
         except Exception as error:  # noqa: BLE001 - one odd text must not keep all from being found
-            what = f"{type(error).__name__}: {error}"
-            return Links(failure=f"Its references and definitions could not be found ({what}).")
+            problem = InputError(
+                N_("Its references and definitions could not be found ({name}: {problem})."),
+                N_("It can be searched all the same."),
+                name=type(error).__name__,
+                problem=str(error),
+            )
+            return Links(failure=problem)
 
 
 def _links(document: Document, names: "LawNames") -> Links:

@@ -12,13 +12,21 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable, StorageError
 from localrag.inference.failures import named
 from localrag.inference.opening import embedder_id, embedder_name, open_embedder
-from localrag.ingest.attributes import ATTRIBUTES, attributes
-from localrag.ingest.embedding import embed
+from localrag.ingest.embedding import KeptVectors, embed
 from localrag.ingest.events import INDEXING, Event, FileFailed, Listener
 from localrag.ingest.extraction import extract
-from localrag.ingest.journal import Journal
 from localrag.ingest.lock import writing
-from localrag.ingest.state import LAYERS, IndexState, index_state, origin, state, vector_state
+from localrag.ingest.state import (
+    ATTRIBUTES,
+    LAYERS,
+    IndexState,
+    attributes,
+    index_state,
+    origin,
+    state,
+    vector_state,
+)
+from localrag.language import N_
 from localrag.progress import Stopwatch, ignore
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes import bm25
@@ -180,7 +188,7 @@ def _vectors(
         and vector_state(place, store, source.id, source.provisions, deep=True) is IndexState.FRESH
     ):
         sweep(place.vectors)
-        Journal.of(place, source.id).discard()
+        KeptVectors.of(place, source.id).discard()
         return report
     with _words_stay(place.name), _failures_named(place), source.load() as embedder:
         done = embed(
@@ -220,14 +228,15 @@ def _failures_named(place: CorpusPaths) -> Iterator[None]:
     except PackageMissing:
         raise
     except (IndexingError, OSError) as error:
-        cure = "Free space on the disk or memory, then: localrag index"
+        cure = N_("Free space on the disk or memory, then: localrag index --corpus {corpus}")
         if isinstance(error, OSError) and error.errno != ENOSPC:
-            cure = (
-                f"Check the permissions of {place.indexes}, then: "
-                f"localrag index --corpus {place.name}"
-            )
+            cure = N_("Check the permissions of {folder}, then: localrag index --corpus {corpus}")
         raise StorageError(
-            f"The index of corpus {place.name!r} could not be built ({error}).", cure
+            N_("The index of corpus {corpus!r} could not be built ({problem})."),
+            cure,
+            corpus=place.name,
+            problem=error,
+            folder=place.indexes,
         ) from error
 
 
@@ -239,8 +248,11 @@ def _words_stay(corpus: str) -> Iterator[None]:
             yield
     except ModelUnusable as error:
         raise ModelUnusable(
-            f"The words of corpus {corpus!r} are indexed, its vectors are not: {error.cause}",
-            f"{error.cure.rstrip('.')}. Then go on: localrag index --corpus {corpus}",
+            N_("The words of corpus {corpus!r} are indexed, its vectors are not: {cause}"),
+            N_("{cure}. Then go on: localrag index --corpus {corpus}"),
+            corpus=corpus,
+            cause=error.cause,
+            cure=error.cure.rstrip(".。"),
             kind=error.kind,
             transient=error.transient,
         ) from error

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from localrag.errors import BusyError, StorageError
+from localrag.language import N_, _
 from localrag.locking import locked
 from localrag.workspace import CorpusPaths
 
@@ -26,8 +27,10 @@ def writing(paths: CorpusPaths) -> Iterator[None]:
     folder = paths.store.parent
     holder = folder / "writer.json"
     busy = BusyError(
-        f"The corpus {paths.name!r} is being written by {_name(holder)}.",
-        "Wait until it has finished, then try again.",
+        N_("The corpus {name!r} is being written by {holder}."),
+        N_("Wait until it has finished, then try again."),
+        name=paths.name,
+        holder=_name(holder),
     )
     with ExitStack() as held:
         try:
@@ -36,8 +39,10 @@ def writing(paths: CorpusPaths) -> Iterator[None]:
             holder.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
         except OSError as error:
             raise StorageError(
-                f"The folder {folder} cannot be written ({error.strerror}).",
-                "Check its permissions and the disk, or choose another workspace with --home.",
+                N_("The folder {folder} cannot be written ({problem})."),
+                N_("Check its permissions and the disk, or choose another workspace with --home."),
+                folder=folder,
+                problem=error.strerror,
             ) from error
         yield
 
@@ -45,6 +50,6 @@ def writing(paths: CorpusPaths) -> Iterator[None]:
 def _name(holder: Path) -> str:
     try:
         who = json.loads(holder.read_text(encoding="utf-8"))
-        return f"process {int(who['pid'])} on {who['host']!s}"
+        return _("process {pid} on {host}").format(pid=int(who["pid"]), host=str(who["host"]))
     except (OSError, ValueError, LookupError, TypeError):
-        return "another process"
+        return _("another process")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from localrag.corpus.store import CorpusStore
 from localrag.errors import StorageError
 from localrag.ingest.lock import writing
+from localrag.language import N_
 from localrag.workspace import Workspace
 
 
@@ -40,7 +41,9 @@ def remove_corpus(workspace: Workspace, corpus: str) -> None:
             shutil.rmtree(place.indexes, ignore_errors=True)
         except OSError as error:
             raise StorageError(
-                f"The corpus {corpus!r} cannot be removed ({error.strerror}).",
-                "Check the permissions of the workspace.",
+                N_("The corpus {corpus!r} cannot be removed ({problem})."),
+                N_("Check the permissions of the workspace."),
+                corpus=corpus,
+                problem=error.strerror,
             ) from error
     shutil.rmtree(place.store.parent, ignore_errors=True)

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from localrag.database import Schema
+from localrag.language import N_
 
 CONVERSATIONS = Schema(
-    name="file of conversations",
+    name=N_("file of conversations"),
     upgrades=tuple(sorted(Path(__file__).parent.glob("[0-9]*.sql"))),
-    first="Begin a conversation: localrag tui",
-    again="begin with none: localrag tui",
-    lift="Open it once to write: localrag tui",
+    first=N_("Begin a conversation: localrag tui"),
+    again=N_("begin with none: localrag tui"),
+    lift=N_("Open it once to write: localrag tui"),
 )

@@ -35,6 +35,7 @@ from localrag.corpus.readers.wikipedia_dumps import (
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.language import N_, _
 
 __all__ = [
     "Limits",
@@ -47,6 +48,7 @@ __all__ = [
     "read_piece",
     "stream",
     "supported",
+    "unreadable",
 ]
 
 Outcome = Document | ReadFailure | Omission | Mark
@@ -156,18 +158,26 @@ def _told(name: str, opened: Callable[[], Iterator[Outcome | Piece]]) -> Iterato
         for outcome in opened():
             yield _storable(outcome) if isinstance(outcome, Document) else outcome
     except InputError as error:
-        yield ReadFailure(name, error.cause, error.cure)
+        yield ReadFailure(name, error)
     except OSError as error:
-        yield ReadFailure(
-            name, f"The file cannot be read: {error.strerror or error}.", "Check that it is there."
-        )
+        yield ReadFailure(name, unreadable(error))
     except Exception as error:  # noqa: BLE001 - hostile files find every path through a parser
-        yield ReadFailure(
-            name,
-            f"The file is damaged in a way that was not foreseen ({type(error).__name__}: "
-            f"{drop_controls(str(error))[:200]}).",
-            "Open it in its own program and save it again.",
+        problem = InputError(
+            N_("The file is damaged in a way that was not foreseen ({name}: {problem})."),
+            N_("Open it in its own program and save it again."),
+            name=type(error).__name__,
+            problem=drop_controls(str(error))[:200],
         )
+        yield ReadFailure(name, problem)
+
+
+def unreadable(error: OSError) -> InputError:
+    """What is said of a file that the system does not let us read."""
+    return InputError(
+        N_("The file cannot be read: {problem}."),
+        N_("Check that it is there."),
+        problem=error.strerror or error,
+    )
 
 
 def _open(
@@ -176,14 +186,22 @@ def _open(
     suffix, packing = _suffixes(path.name)
     if not suffix:
         raise InputError(
-            f"There is no reader for {path.suffix or 'files without a suffix'}.",
-            f"Read are {', '.join(sorted({*_WHOLE, *_LINES, '.zip'}))}.",
+            N_("There is no reader for {suffix}."),
+            N_("Read are {formats}."),
+            suffix=path.suffix or _("files without a suffix"),
+            formats=", ".join(sorted({*_WHOLE, *_LINES, ".zip"})),
         )
     size = path.stat().st_size
     if not path.is_file():
-        raise InputError("This is no regular file.", "Add files and folders only.")
+        raise InputError(
+            N_("This is no regular file."),
+            N_("Add files and folders only."),
+        )
     if not size:
-        raise InputError("The file is empty.", "Remove it, or check how it was saved.")
+        raise InputError(
+            N_("The file is empty."),
+            N_("Remove it, or check how it was saved."),
+        )
     if suffix == ".zip":
         return read_zip(
             path,
@@ -198,8 +216,10 @@ def _open(
         return _lines(path, suffix, packing, name, bounds, after, in_pieces)
     if size > limits.file_bytes:
         raise InputError(
-            f"The file has {size:,} bytes, more than {limits.file_bytes:,}.",
-            "Split it, or write it as JSONL, which is streamed.",
+            N_("The file has {size:,} bytes, more than {most:,}."),
+            N_("Split it, or write it as JSONL, which is streamed."),
+            size=size,
+            most=limits.file_bytes,
         )
     return _whole(name, path.read_bytes(), suffix, limits)
 
@@ -208,7 +228,10 @@ def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outc
     begins_as = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), "text")
     if begins_as != _BEGINS_AS.get(suffix, "text"):
         raise InputError(
-            f"The file is named {suffix} but begins like {begins_as}.", "Give it its own suffix."
+            N_("The file is named {suffix} but begins like {begins_as}."),
+            N_("Give it its own suffix."),
+            suffix=suffix,
+            begins_as=begins_as,
         )
     return _WHOLE[suffix](name, data, limits)
 
@@ -244,8 +267,8 @@ def _line_reader(suffix: str, lines: Lines) -> _LineReader:
         return read_triples_jsonl
     if suffix not in _LINES:
         raise InputError(
-            "This is none of the dumps that are read.",
-            "Unpack it; lines of JSON belong in a file named .jsonl, compressed or not.",
+            N_("This is none of the dumps that are read."),
+            N_("Unpack it; lines of JSON belong in a file named .jsonl, compressed or not."),
         )
     return _LINES[suffix]
 
@@ -264,9 +287,11 @@ def _dump_reader(suffix: str, first: bytes) -> _LineReader | None:
         return read_extracts
     if suffix == ".json" and is_page(first):
         raise InputError(
-            "The file looks like a dump of Wikipedia's search index, but its first line is no "
-            'action ({"index": …}).',
-            "Take the dump as it is published: an action stands before every page.",
+            N_(
+                "The file looks like a dump of Wikipedia's search index, but its first "
+                'line is no action ({"index": …}).'
+            ),
+            N_("Take the dump as it is published: an action stands before every page."),
         )
     return None
 
@@ -277,7 +302,9 @@ def _as_it_is(file: IO[bytes]) -> IO[bytes]:
 
 def _damaged(how: str) -> InputError:
     return InputError(
-        f"The compressed file is damaged or cut off: {how}.", "Download the file again."
+        N_("The compressed file is damaged or cut off: {how}."),
+        N_("Download the file again."),
+        how=how,
     )
 
 
@@ -285,9 +312,15 @@ def _member(place: str, data: bytes, limits: Limits) -> Iterator[Document | Read
     place = drop_controls(place)
     suffix, packing = _suffixes(place)
     if not data:
-        raise InputError("The member is empty.", "Check how the zip was made.")
+        raise InputError(
+            N_("The member is empty."),
+            N_("Check how the zip was made."),
+        )
     if packing:
-        raise InputError("Compressed members are not read.", "Unpack the zip and add the files.")
+        raise InputError(
+            N_("Compressed members are not read."),
+            N_("Unpack the zip and add the files."),
+        )
     lines = Lines(BytesIO(data), limits)
     if suffix in _WHOLE and _dump_reader(suffix, lines.first) is None:
         outcomes = _whole(place, data, suffix, limits)
@@ -314,7 +347,8 @@ def _storable(document: Document) -> Document | ReadFailure:
         for text in (document.id, document.title, document.text, *document.metadata.values()):
             text.encode()
     except UnicodeEncodeError:
-        return ReadFailure(
-            document.source, "The text holds half of a surrogate pair.", "Save it as valid Unicode."
+        problem = InputError(
+            N_("The text holds half of a surrogate pair."), N_("Save it as valid Unicode.")
         )
+        return ReadFailure(document.source, problem)
     return document

@@ -39,6 +39,7 @@ from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.errors import InputError
+from localrag.language import N_
 
 SUBITEM_LEVELS = range(1, 11)
 NUMBERS = frozenset(
@@ -407,15 +408,19 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     body = law.find("LawBody") if law is not None else None
     if law is None or body is None:
         raise InputError(
-            f"The XML holds no law (root element {root.tag!r}).",
-            "Only 法令標準XML (e-Gov) is read; take the full text of the law from e-Gov.",
+            N_("The XML holds no law (root element {tag!r})."),
+            N_("Only 法令標準XML (e-Gov) is read; take the full text of the law from e-Gov."),
+            tag=root.tag,
         )
     match = _FILE_NAME.fullmatch(stem(name))
     law_id = _law_id(root, law, match.group(1) if match else "")
     heading, law_num = body.find("LawTitle"), inline(law.find("LawNum")).strip()
     title = inline(heading).strip() or law_num
     if not title:
-        raise InputError("The law has neither a title nor a law number.", "The file is damaged.")
+        raise InputError(
+            N_("The law has neither a title nor a law number."),
+            N_("The file is damaged."),
+        )
     builder = StatuteBuilder(law_id, title)
     LawWriter(builder).law(law, body)
     metadata = {
@@ -439,12 +444,16 @@ def _parse(data: bytes) -> etree._Element:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        raise InputError(f"The XML is damaged: {error.msg}.", "Download the file again.") from error
+        raise InputError(
+            N_("The XML is damaged: {problem}."),
+            N_("Download the file again."),
+            problem=error.msg,
+        ) from error
     dtd: Any = root.getroottree().docinfo.internalDTD
     if dtd is not None and (dtd.system_url or any(True for _ in dtd.iterentities())):
         raise InputError(
-            "The XML declares entities or an external DTD, which are never resolved.",
-            "Take the file from e-Gov: its XML declares none.",
+            N_("The XML declares entities or an external DTD, which are never resolved."),
+            N_("Take the file from e-Gov: its XML declares none."),
         )
     return root
 
@@ -464,15 +473,19 @@ def _law_id(root: etree._Element, law: etree._Element, from_name: str) -> str:
     stated = stated if re.fullmatch(_LAW_ID, stated) else ""
     if from_name and stated and from_name != stated:
         raise InputError(
-            f"The file is named for the law {from_name} but holds the law {stated}.",
-            f"Check where it came from, then rename it to {stated}.xml.",
+            N_("The file is named for the law {from_name} but holds the law {stated}."),
+            N_("Check where it came from, then rename it to {stated}.xml."),
+            from_name=from_name,
+            stated=stated,
         )
     law_id = from_name or stated or _computed_id(law)
     if not law_id:
         raise InputError(
-            "Neither the file name nor the XML gives the law id.",
-            "Name the file <law id>.xml or <law id>_<YYYYMMDD>.xml as e-Gov does, "
-            "e.g. 405AC0000000088_20240401.xml.",
+            N_("Neither the file name nor the XML gives the law id."),
+            N_(
+                "Name the file <law id>.xml or <law id>_<YYYYMMDD>.xml as e-Gov does, e.g. "
+                "405AC0000000088_20240401.xml."
+            ),
         )
     return law_id
 

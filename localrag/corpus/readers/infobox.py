@@ -17,6 +17,7 @@ from typing import Any
 
 from localrag.corpus.readers.text import drop_controls
 from localrag.errors import InputError
+from localrag.language import N_
 
 Parameter = tuple[str, Any]
 """A named parameter of a template and its value, as parsed."""
@@ -66,8 +67,8 @@ class WikitextParser:
             import mwparserfromhell
         except ImportError as error:
             raise InputError(
-                "Reading the infoboxes of Wikipedia needs mwparserfromhell.",
-                "pip install 'localrag[wikipedia]'",
+                N_("Reading the infoboxes of Wikipedia needs mwparserfromhell."),
+                N_("pip install 'localrag[wikipedia]'"),
             ) from error
         self._parse = mwparserfromhell.parse
         self._templates = templates

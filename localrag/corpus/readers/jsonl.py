@@ -12,6 +12,7 @@ from localrag.corpus.readers.types import Limits, Mark, ReadFailure
 from localrag.corpus.readers.wikipedia import extract_document, is_extract
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.language import N_
 
 NumberedLine = tuple[int, bytes | None]
 """Its number, from 1, and the line; None for one that is longer than the limits allow."""
@@ -40,7 +41,10 @@ class Lines:
     def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
         self._stream, self._limits, self._after = stream, limits, after
         if next(self.whole(), None) is None:
-            raise InputError("The file is empty.", "Remove it, or check how it was saved.")
+            raise InputError(
+                N_("The file is empty."),
+                N_("Remove it, or check how it was saved."),
+            )
         fallback = next(self.head(), b"")
         self.first = next(filter(_can_be_read, self.head()), fallback)
 
@@ -76,7 +80,7 @@ def read_jsonl(name: str, lines: Lines, limits: Limits) -> Iterator[Document | R
             if line is None or line.strip():
                 yield from _documents(json_object(complete(line, limits)), place, seen)
         except InputError as error:
-            yield ReadFailure(place, error.cause, error.cure)
+            yield ReadFailure(place, error)
         if not seen:  # Else a later line is read differently for what stood before it.
             yield Mark(number)
 
@@ -94,7 +98,10 @@ def _documents(
         for ordinal, context in enumerate(new_contexts(record, seen), start=1):
             yield paragraph_document(f"{place}:{ordinal}", place, *context)
     else:
-        raise InputError("The line is no document.", 'Give it the fields "id", "title" and "text".')
+        raise InputError(
+            N_("The line is no document."),
+            N_('Give it the fields "id", "title" and "text".'),
+        )
 
 
 def json_object(line: bytes) -> dict[str, Any]:
@@ -107,18 +114,26 @@ def json_object(line: bytes) -> dict[str, Any]:
         value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(
-            f"The line is not valid UTF-8 at byte {error.start}.", "Save the file as UTF-8."
+            N_("The line is not valid UTF-8 at byte {byte}."),
+            N_("Save the file as UTF-8."),
+            byte=error.start,
         ) from error
     except ValueError as error:
         raise InputError(
-            f"The line is not JSON: {error}.", "Write one complete JSON object a line."
+            N_("The line is not JSON: {problem}."),
+            N_("Write one complete JSON object a line."),
+            problem=error,
         ) from error
     except RecursionError as error:
         raise InputError(
-            "The line is nested too deeply.", "Check where the file came from."
+            N_("The line is nested too deeply."),
+            N_("Check where the file came from."),
         ) from error
     if not isinstance(value, dict):
-        raise InputError("The line is not a JSON object.", "Write one JSON object a line.")
+        raise InputError(
+            N_("The line is not a JSON object."),
+            N_("Write one JSON object a line."),
+        )
     return value
 
 
@@ -135,8 +150,9 @@ def complete(line: bytes | None, limits: Limits) -> bytes:
     """
     if line is None:
         raise InputError(
-            f"The line is longer than {limits.line_bytes:,} bytes.",
-            "Check whether line breaks are missing, or split what it holds.",
+            N_("The line is longer than {most:,} bytes."),
+            N_("Check whether line breaks are missing, or split what it holds."),
+            most=limits.line_bytes,
         )
     return line
 
@@ -162,8 +178,9 @@ def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
                 break
         if total > limits.unpacked_bytes:
             raise InputError(
-                f"The file unpacks to more than {limits.unpacked_bytes:,} bytes.",
-                "Split it into several files.",
+                N_("The file unpacks to more than {most:,} bytes."),
+                N_("Split it into several files."),
+                most=limits.unpacked_bytes,
             )
         if number == 1:
             line = line.removeprefix(BOM_UTF8)

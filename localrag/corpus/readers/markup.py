@@ -12,6 +12,7 @@ from localrag.corpus.readers.text import brief, decode, drop_controls, stem
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.language import N_
 
 
 def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document]:  # noqa: ARG001
@@ -96,10 +97,16 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:  # 
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=True)
     root = lxml_html.document_fromstring(markup.encode(errors="replace"), parser=parser)
     if any("depth" in entry.message for entry in parser.error_log):
-        raise InputError("The page is nested too deeply.", "Save it again as simple HTML.")
+        raise InputError(
+            N_("The page is nested too deeply."),
+            N_("Save it again as simple HTML."),
+        )
     text, headings = _Page().read(root)
     if not text.strip():
-        raise InputError("The page holds no text.", "Save it from the browser after it has loaded.")
+        raise InputError(
+            N_("The page holds no text."),
+            N_("Save it from the browser after it has loaded."),
+        )
     title = brief(_collapsed(root.findtext(".//title") or "")) or stem(name)
     yield prose(id_=name, title=title, kind="html", text=text, source=name, headings=headings)
 

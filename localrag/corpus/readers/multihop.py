@@ -15,11 +15,15 @@ from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.readers.wikipedia_dumps import read_api
 from localrag.corpus.types import Document, Triple
 from localrag.errors import InputError
+from localrag.language import N_
 
 _SHAPES = InputError(
-    "The JSON has none of the forms that are read.",
-    "Read are lists of {id, title, text}, the files of MuSiQue, HotpotQA, SQuAD and JEMHopQA, and "
-    "their corpora; write other data as JSONL of {id, title, text}.",
+    N_("The JSON has none of the forms that are read."),
+    N_(
+        "Read are lists of {id, title, text}, the files of MuSiQue, HotpotQA, "
+        "SQuAD and JEMHopQA, and their corpora; write other data as JSONL of {id, "
+        "title, text}."
+    ),
 )
 
 
@@ -64,7 +68,7 @@ def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | 
             for title, text in new_contexts(record, seen):
                 yield paragraph_document(f"{name}:{len(seen)}", name, title, text)
         except InputError as error:
-            yield ReadFailure(f"{name}:{ordinal}", error.cause, error.cure)
+            yield ReadFailure(f"{name}:{ordinal}", error)
 
 
 def _derivations(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
@@ -86,8 +90,10 @@ def _derived(name: str, records: list[dict[str, Any]]) -> Iterator[Placed | Read
         except (InputError, AttributeError, KeyError, TypeError, ValueError):
             yield ReadFailure(
                 f"{name}:{ordinal}",
-                "The question's derivations have not the form of JEMHopQA.",
-                "Take the files as they are published.",
+                InputError(
+                    N_("The question's derivations have not the form of JEMHopQA."),
+                    N_("Take the files as they are published."),
+                ),
             )
 
 
@@ -99,7 +105,7 @@ def _records(name: str, records: list[dict[str, Any]]) -> Iterator[Document | Re
         try:
             yield record_document(record, default_id=place, source=name, kind="multihop")
         except InputError as error:
-            yield ReadFailure(place, error.cause, error.cure)
+            yield ReadFailure(place, error)
 
 
 def _titled(name: str, corpus: dict[str, Any]) -> Iterator[Document | ReadFailure]:
@@ -110,7 +116,7 @@ def _titled(name: str, corpus: dict[str, Any]) -> Iterator[Document | ReadFailur
         try:
             yield paragraph_document(f"{name}:{ordinal}", name, title, "".join(sentences))
         except InputError as error:
-            yield ReadFailure(f"{name}:{ordinal}", error.cause, error.cure)
+            yield ReadFailure(f"{name}:{ordinal}", error)
 
 
 def _squad(name: str, articles: list[Any]) -> Iterator[Document | ReadFailure]:
@@ -119,14 +125,14 @@ def _squad(name: str, articles: list[Any]) -> Iterator[Document | ReadFailure]:
         try:
             contexts = [(str(article["title"]), str(p["context"])) for p in article["paragraphs"]]
         except (KeyError, TypeError):
-            yield ReadFailure(f"{name}:{ordinal + 1}", _SHAPES.cause, _SHAPES.cure)
+            yield ReadFailure(f"{name}:{ordinal + 1}", _SHAPES)
             continue
         for title, context in contexts:
             ordinal += 1
             try:
                 yield squad_document(f"{name}:{ordinal}", name, title, context)
             except InputError as error:
-                yield ReadFailure(f"{name}:{ordinal}", error.cause, error.cure)
+                yield ReadFailure(f"{name}:{ordinal}", error)
 
 
 def _load(data: bytes) -> Any:
@@ -134,12 +140,19 @@ def _load(data: bytes) -> Any:
         return json.loads(data)
     except json.JSONDecodeError as error:
         raise InputError(
-            f"The JSON is damaged in line {error.lineno}: {error.msg}.",
-            "Check whether the file is complete; JSON Lines belong in a file named .jsonl.",
+            N_("The JSON is damaged in line {line}: {problem}."),
+            N_("Check whether the file is complete; JSON Lines belong in a file named .jsonl."),
+            line=error.lineno,
+            problem=error.msg,
         ) from error
     except UnicodeDecodeError as error:
         raise InputError(
-            f"The JSON is not valid UTF-8 at byte {error.start}.", "Save the file as UTF-8."
+            N_("The JSON is not valid UTF-8 at byte {byte}."),
+            N_("Save the file as UTF-8."),
+            byte=error.start,
         ) from error
     except RecursionError as error:
-        raise InputError("The JSON is nested too deeply.", "Check where it came from.") from error
+        raise InputError(
+            N_("The JSON is nested too deeply."),
+            N_("Check where it came from."),
+        ) from error

@@ -11,6 +11,7 @@ from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.language import N_
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -26,14 +27,21 @@ def read_docx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         import docx
     except ImportError as error:
         raise InputError(
-            "Reading DOCX needs python-docx.", "pip install 'localrag[docs]'"
+            N_("Reading DOCX needs python-docx."),
+            N_("pip install 'localrag[docs]'"),
         ) from error
-    damaged = InputError("The DOCX is damaged.", "Open it in Word and save it again.")
+    damaged = InputError(
+        N_("The DOCX is damaged."),
+        N_("Open it in Word and save it again."),
+    )
     try:
         with ZipFile(BytesIO(data)) as archive:
             unpacked = sum(member.file_size for member in archive.infolist())
         if unpacked > min(limits.file_bytes, max(len(data) * limits.ratio, 1_000_000)):
-            raise InputError("The DOCX unpacks to too much data.", "Check where it came from.")
+            raise InputError(
+                N_("The DOCX unpacks to too much data."),
+                N_("Check where it came from."),
+            )
         body = docx.Document(BytesIO(data))
     except (BadZipFile, KeyError, ValueError) as error:
         raise damaged from error
@@ -47,7 +55,10 @@ def read_docx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         position += len(line) + 1
     text = "".join(parts)
     if not text:
-        raise InputError("The DOCX holds no text.", "Check the file in Word.")
+        raise InputError(
+            N_("The DOCX holds no text."),
+            N_("Check the file in Word."),
+        )
     yield prose(
         id_=name,
         title=stem(name),
@@ -91,10 +102,14 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         from pypdf import PasswordType, PdfReader
         from pypdf.errors import DependencyError, PyPdfError
     except ImportError as error:
-        raise InputError("Reading PDF needs pypdf.", "pip install 'localrag[docs]'") from error
+        raise InputError(
+            N_("Reading PDF needs pypdf."),
+            N_("pip install 'localrag[docs]'"),
+        ) from error
     logging.getLogger("pypdf").addHandler(_QUIET)
     encrypted = InputError(
-        "The PDF is encrypted.", "Save a copy without a password (print to PDF) and add that."
+        N_("The PDF is encrypted."),
+        N_("Save a copy without a password (print to PDF) and add that."),
     )
     try:
         reader = PdfReader(BytesIO(data))
@@ -105,13 +120,21 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     except DependencyError as error:
         raise encrypted from error
     except PyPdfError as error:
-        raise InputError(f"The PDF is damaged: {error}.", "Download the file again.") from error
+        raise InputError(
+            N_("The PDF is damaged: {problem}."),
+            N_("Download the file again."),
+            problem=error,
+        ) from error
     if not any(pages):
         raise InputError(
-            "The PDF holds no text, only images.", "Run it through OCR and add the result."
+            N_("The PDF holds no text, only images."),
+            N_("Run it through OCR and add the result."),
         )
     if sum(map(len, pages)) > limits.file_bytes:
-        raise InputError("The PDF unpacks to too much text.", "Split it into several files.")
+        raise InputError(
+            N_("The PDF unpacks to too much text."),
+            N_("Split it into several files."),
+        )
     starts, position = [], 0
     for page in pages:
         starts.append(position)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from localrag.corpus.readers.text import bounded, brief
 from localrag.corpus.types import PASSAGES, Document, Locator, Passage, Section
+from localrag.language import N_
 
 # Sizes are in bytes of UTF-8, so that one figure serves both languages: 2,400 bytes are 800
 # Japanese characters or about 400 English words.
@@ -61,8 +62,8 @@ def prose(
     Raises:
         InputError: id or title are too long.
     """
-    bounded("id", id_)
-    bounded("title", title)
+    bounded(N_("id"), id_)
+    bounded(N_("title"), title)
     passages: list[Passage] = []
     for path, start, end in _stretches(text, headings, pages, begin):
         page = bisect_right(pages, start)

@@ -7,6 +7,7 @@ from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.language import N_
 
 _SEPARATOR = " [SEP] "
 """Stands between title and text in the contexts of JSQuAD; no part of the text."""
@@ -24,7 +25,11 @@ def string(record: dict[str, Any], key: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
-        raise InputError(f"The field {key!r} is not a string.", "Write it as a JSON string.")
+        raise InputError(
+            N_("The field {key!r} is not a string."),
+            N_("Write it as a JSON string."),
+            key=key,
+        )
     return drop_controls(value)
 
 
@@ -41,7 +46,10 @@ def record_document(record: dict[str, Any], *, default_id: str, source: str, kin
     """
     text = string(record, "text")
     if not text.strip():
-        raise InputError("The record has no text.", 'Give it a field "text".')
+        raise InputError(
+            N_("The record has no text."),
+            N_('Give it a field "text".'),
+        )
     id_ = one_line(string(record, "id")) or default_id
     return prose(
         id_=id_,
@@ -72,8 +80,8 @@ def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 yield str(title), "".join(sentences)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            "The question's paragraphs have neither the form of MuSiQue nor of HotpotQA.",
-            "Take the files as they are published.",
+            N_("The question's paragraphs have neither the form of MuSiQue nor of HotpotQA."),
+            N_("Take the files as they are published."),
         ) from error
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from localrag.corpus.readers.text import bounded, brief
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage, Section
 from localrag.errors import InputError
+from localrag.language import N_
 
 _DIGITS = "〇一二三四五六七八九"
 _UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -129,8 +130,8 @@ class StatuteBuilder:
     """
 
     def __init__(self, law_id: str, title: str) -> None:
-        self.law_id = bounded("id", law_id)
-        self.title = bounded("title", title)
+        self.law_id = bounded(N_("id"), law_id)
+        self.title = bounded(N_("title"), title)
         self.position = 0
         self._parts: list[str] = []
         self._drafts: list[_Draft] = []
@@ -159,7 +160,10 @@ class StatuteBuilder:
             InputError: nothing of it is a provision.
         """
         if not self._drafts:
-            raise InputError("The law holds no provisions.", "The file is incomplete.")
+            raise InputError(
+                N_("The law holds no provisions."),
+                N_("The file is incomplete."),
+            )
         text = "\n".join(self._parts)
         self._drafts.sort(key=lambda draft: (_LAYER_ORDER[draft.layer], draft.start, -draft.end))
         seen: Counter[str] = Counter()

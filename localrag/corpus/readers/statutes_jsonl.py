@@ -25,6 +25,7 @@ from localrag.corpus.readers.statute import (
 )
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.errors import InputError
+from localrag.language import N_
 
 _KANJI = "[一二三四五六七八九十百千]+"
 _ALPHABETS = {
@@ -189,7 +190,10 @@ def statute_document(record: dict[str, Any], source: str) -> Document:
     """
     law_id = one_line(string(record, "law_id"))
     if not law_id:
-        raise InputError("The law has no id.", 'Give it a field "law_id".')
+        raise InputError(
+            N_("The law has no id."),
+            N_('Give it a field "law_id".'),
+        )
     law_num = one_line(string(record, "law_num"))
     builder = StatuteBuilder(law_id, one_line(string(record, "title")) or law_num or law_id)
     builder.line(builder.title)
@@ -289,5 +293,9 @@ class _Writer:
 def _objects(record: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
     values = record.get(key)
     if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
-        raise InputError(f"The field {key!r} is not a list of objects.", "Check the file.")
+        raise InputError(
+            N_("The field {key!r} is not a list of objects."),
+            N_("Check the file."),
+            key=key,
+        )
     yield from values

@@ -9,6 +9,7 @@ import re
 from pathlib import PurePosixPath
 
 from localrag.errors import InputError
+from localrag.language import N_, _
 
 # Document text is kept verbatim because quotes are checked against it. Control characters are the
 # one exception: they print as nothing, so no reader can quote them, and an escape sequence kept in
@@ -37,7 +38,7 @@ _LEGACY = ("euc_jp", "cp932")
 """Strictest first: nearly all EUC-JP bytes are also valid CP932 (as half-width katakana), while
 the first hiragana of a CP932 text is not valid EUC-JP."""
 _KANA = re.compile("[ぁ-んァ-ヶ]")
-_SAVE_AS_UTF8 = "Save the file as UTF-8."
+_SAVE_AS_UTF8 = N_("Save the file as UTF-8.")
 
 
 def decode(data: bytes, declared: str = "") -> str:
@@ -52,7 +53,10 @@ def decode(data: bytes, declared: str = "") -> str:
     """
     text = drop_controls(_decode(data, declared))
     if not text.strip():
-        raise InputError("The file is empty.", "Remove it, or check how it was saved.")
+        raise InputError(
+            N_("The file is empty."),
+            N_("Remove it, or check how it was saved."),
+        )
     return text
 
 
@@ -61,7 +65,7 @@ def _decode(data: bytes, declared: str) -> str:
         if data.startswith(mark):
             return _strict(data, encoding)
     if b"\0" in data:
-        raise InputError("The file holds NUL bytes: it is not text.", _SAVE_AS_UTF8)
+        raise InputError(N_("The file holds NUL bytes: it is not text."), _SAVE_AS_UTF8)
     if declared:
         normal = declared.lower().replace("-", "_")
         return _strict(data, _WIDER.get(normal, normal))
@@ -77,8 +81,10 @@ def _decode(data: bytes, declared: str) -> str:
             continue
         return text
     raise InputError(
-        "The encoding is not known: neither UTF-8, UTF-16 with a byte order mark, EUC-JP, CP932 "
-        "(Shift_JIS) nor ISO-2022-JP fits.",
+        N_(
+            "The encoding is not known: neither UTF-8, UTF-16 with a byte order mark, EUC-JP, "
+            "CP932 (Shift_JIS) nor ISO-2022-JP fits."
+        ),
         _SAVE_AS_UTF8,
     )
 
@@ -88,11 +94,16 @@ def _strict(data: bytes, encoding: str) -> str:
         return data.decode(encoding)
     except LookupError as error:
         raise InputError(
-            f"The file names an unknown encoding: {encoding!r}.", _SAVE_AS_UTF8
+            N_("The file names an unknown encoding: {encoding!r}."),
+            _SAVE_AS_UTF8,
+            encoding=encoding,
         ) from error
     except UnicodeDecodeError as error:
         raise InputError(
-            f"The file is not valid {encoding} at byte {error.start}.", _SAVE_AS_UTF8
+            N_("The file is not valid {encoding} at byte {byte}."),
+            _SAVE_AS_UTF8,
+            encoding=encoding,
+            byte=error.start,
         ) from error
 
 
@@ -109,13 +120,20 @@ def stem(name: str) -> str:
 def bounded(what: str, name: str) -> str:
     """Return a name that is short enough to stand in every passage.
 
+    Args:
+        what: it is the name of, a message marked with `N_`.
+        name: the name.
+
     Raises:
         InputError: it is not.
     """
     if len(name) > _LONGEST_NAME:
         raise InputError(
-            f"The {what} has {len(name):,} characters, more than {_LONGEST_NAME:,}.",
-            "Shorten it, or check how the file was made.",
+            N_("The {what} has {n:,} characters, more than {most:,}."),
+            N_("Shorten it, or check how the file was made."),
+            what=_(what),
+            n=len(name),
+            most=_LONGEST_NAME,
         )
     return name
 

@@ -14,6 +14,7 @@ from localrag.corpus.readers.triples import Placed, sets, triple, triple_documen
 from localrag.corpus.readers.types import Limits, Mark, ReadFailure
 from localrag.corpus.types import Document, Triple
 from localrag.errors import InputError
+from localrag.language import N_
 
 _Read = Callable[[dict[str, Any]], Triple]
 
@@ -53,12 +54,12 @@ def _placed(
                 record = json_object(complete(line, limits))
                 if read is None or _form(record) is not read:
                     raise InputError(
-                        "The line is no triple as the first one is.",
-                        "Give it the same fields; other records belong in a file of their own.",
+                        N_("The line is no triple as the first one is."),
+                        N_("Give it the same fields; other records belong in a file of their own."),
                     )
                 yield Placed(number, number, read(record))
         except InputError as error:
-            yield ReadFailure(f"{name}:{number}", error.cause, error.cure)
+            yield ReadFailure(f"{name}:{number}", error)
 
 
 def _form(record: Mapping[str, Any]) -> _Read | None:
@@ -76,7 +77,8 @@ def _whole(record: dict[str, Any]) -> Triple:
         objects = [string(record, "object")]
     if not all(isinstance(value, str) for value in objects):
         raise InputError(
-            "The field 'object' holds something else than strings.", "Write values as strings."
+            N_("The field 'object' holds something else than strings."),
+            N_("Write values as strings."),
         )
     return triple(
         string(record, "subject"),
@@ -149,8 +151,8 @@ def _first(lines: Lines) -> list[str]:
         if len(cells) >= len(_NEEDED):
             return cells
     raise problem or InputError(
-        "The first lines have less than three columns.",
-        "Separate subject, predicate and object by tabs.",
+        N_("The first lines have less than three columns."),
+        N_("Separate subject, predicate and object by tabs."),
     )
 
 
@@ -164,14 +166,16 @@ def _placed_value(
                 continue
             if any(cells[len(columns) :]):
                 raise InputError(
-                    f"The line has {len(cells)} columns where {len(columns)} are known.",
-                    "Name every column in the first line, or leave out those beyond.",
+                    N_("The line has {n} columns where {known} are known."),
+                    N_("Name every column in the first line, or leave out those beyond."),
+                    n=len(cells),
+                    known=len(columns),
                 )
             found = dict(zip(columns, cells, strict=False))
             subject, predicate, value, source, date = (found.get(of, "") for of in _COLUMNS)
             yield Placed(number, number, triple(subject, predicate, [value], source, date))
         except InputError as error:
-            yield ReadFailure(f"{name}:{number}", error.cause, error.cure)
+            yield ReadFailure(f"{name}:{number}", error)
 
 
 def _cells(line: bytes) -> list[str]:
@@ -179,10 +183,13 @@ def _cells(line: bytes) -> list[str]:
         text = line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"The line is not valid UTF-8 at byte {error.start}.", "Save the file as UTF-8."
+            N_("The line is not valid UTF-8 at byte {byte}."),
+            N_("Save the file as UTF-8."),
+            byte=error.start,
         ) from error
     if "\r" in text:
         raise InputError(
-            "The line holds a carriage return.", "Save the file with LF at the end of its lines."
+            N_("The line holds a carriage return."),
+            N_("Save the file with LF at the end of its lines."),
         )
     return [cell.strip() for cell in text.split("\t")]

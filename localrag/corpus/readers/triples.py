@@ -9,6 +9,7 @@ from localrag.corpus.readers.text import bounded, drop_controls
 from localrag.corpus.readers.types import Mark, ReadFailure
 from localrag.corpus.types import TRIPLES, Document, Locator, Passage, Triple
 from localrag.errors import InputError
+from localrag.language import N_, _
 
 KIND = "triples"
 
@@ -36,17 +37,26 @@ def triple(
     """
     subject, predicate, source, date = map(_clean, (subject, predicate, source, date))
     values = tuple(dict.fromkeys(value for value in map(_clean, objects) if value))
-    for what, part in (("subject", subject), ("predicate", predicate), ("object", values)):
+    for what, part in (
+        (N_("subject"), subject),
+        (N_("predicate"), predicate),
+        (N_("object"), values),
+    ):
         if not part:
-            raise InputError(f"The triple has no {what}.", "Give it subject, predicate, object.")
+            raise InputError(
+                N_("The triple has no {what}."),
+                N_("Give it subject, predicate, object."),
+                what=_(what),
+            )
     try:
         "".join((subject, predicate, *values, source, date)).encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            "The text holds half of a surrogate pair.", "Save it as valid Unicode."
+            N_("The text holds half of a surrogate pair."),
+            N_("Save it as valid Unicode."),
         ) from error
     return Triple(
-        bounded("subject", subject), bounded("predicate", predicate), values, source, date
+        bounded(N_("subject"), subject), bounded(N_("predicate"), predicate), values, source, date
     )
 
 
@@ -97,7 +107,7 @@ def triples_document(
     Raises:
         InputError: the id is too long.
     """
-    bounded("id", id_)
+    bounded(N_("id"), id_)
     text, passages = triple_passages(id_, triples)
     return Document(id_, title, kind, text, source, passages, metadata=dict(metadata or {}))
 

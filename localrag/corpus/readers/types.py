@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from localrag.errors import InputError
+
 
 @dataclass(frozen=True, slots=True)
 class ReadFailure:
@@ -9,13 +11,21 @@ class ReadFailure:
 
     Attributes:
         source: the file, with ``!member`` or ``:line`` where one file holds many documents.
-        cause: what is wrong, one sentence.
-        cure: what to do about it; empty where nothing can be advised.
+        problem: what is wrong, and what to do about it.
     """
 
     source: str
-    cause: str
-    cure: str = ""
+    problem: InputError
+
+    @property
+    def cause(self) -> str:
+        """What is wrong, in the language in use."""
+        return self.problem.cause
+
+    @property
+    def cure(self) -> str:
+        """What to do about it; empty where nothing can be advised."""
+        return self.problem.cure
 
 
 @dataclass(frozen=True, slots=True)

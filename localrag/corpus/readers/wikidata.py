@@ -22,6 +22,7 @@ from localrag.corpus.readers.triples import triple, triples_document
 from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.types import ALIAS, Document, Triple
 from localrag.errors import InputError
+from localrag.language import N_
 
 _ENTITY = re.compile("([QP])([1-9][0-9]{0,15})")
 # "mul" holds names that all languages have in common.
@@ -58,8 +59,11 @@ class Labels:
             if not isinstance(error, sqlite3.Error):
                 raise
             raise InputError(
-                f"The labels of the dump could not be kept aside ({error}).",
-                "Free space in the folder for temporary files, or name another one with TMPDIR.",
+                N_("The labels of the dump could not be kept aside ({problem})."),
+                N_(
+                    "Free space in the folder for temporary files, or name another one with TMPDIR."
+                ),
+                problem=error,
             ) from error
         return cls(connection)
 
@@ -179,9 +183,9 @@ KIND = "wikidata"
 
 _ID = re.compile("[QP][1-9][0-9]*")
 
-_UNNAMED = "entities of Wikidata without a Japanese name"
-_SILENT = "entities of Wikidata of which nothing is said that is read"
-_NAMELESS = "values of Wikidata without a name in Japanese or English"
+_UNNAMED = N_("entities of Wikidata without a Japanese name")
+_SILENT = N_("entities of Wikidata of which nothing is said that is read")
+_NAMELESS = N_("values of Wikidata without a name in Japanese or English")
 
 
 def read_wikidata(
@@ -211,13 +215,15 @@ def read_wikidata(
                 if entity and entity.get("type") != "property":
                     yield from _item(entity, labels, place)
             except InputError as error:
-                yield ReadFailure(place, error.cause, error.cure)
+                yield ReadFailure(place, error)
             except (KeyError, TypeError, ValueError, AttributeError) as error:
-                yield ReadFailure(
-                    place,
-                    f"The entity has not the shape of Wikidata ({type(error).__name__}: {error}).",
-                    "Take the dump as it is published.",
+                problem = InputError(
+                    N_("The entity has not the shape of Wikidata ({name}: {problem})."),
+                    N_("Take the dump as it is published."),
+                    name=type(error).__name__,
+                    problem=str(error),
                 )
+                yield ReadFailure(place, problem)
             yield Mark(number)
 
 

@@ -11,12 +11,13 @@ from localrag.corpus.readers.text import bounded
 from localrag.corpus.readers.triples import triple_passages
 from localrag.corpus.types import ALIAS, Document, Passage, Triple
 from localrag.errors import InputError
+from localrag.language import N_
 
 FACTS = "基本情報"
 """Heading of the section that is made of what box and redirects tell."""
 # In UTF-8: 400 Japanese characters, or 200 English words.
 _PASSAGE_BYTES = 1_200
-_CHECK = "Check how the file was made."
+_CHECK = N_("Check how the file was made.")
 _WIKI = re.compile(r"https?://([a-z-]+)\.wikipedia\.org/")
 
 
@@ -87,11 +88,11 @@ def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> 
     Raises:
         InputError: it has no title or no text, or its title is too long.
     """
-    title = bounded("title", one_line(page.title))
+    title = bounded(N_("title"), one_line(page.title))
     if not title:
-        raise InputError("The article at this place has no title.", _CHECK)
+        raise InputError(N_("The article at this place has no title."), _CHECK)
     if not page.text.strip():
-        raise InputError(f"The article {title!r} has no text.", _CHECK)
+        raise InputError(N_("The article {title!r} has no text."), _CHECK, title=title)
     text = page.text.strip()
     known: tuple[Passage, ...] = ()
     if triples := tuple(_triples(page, title)):

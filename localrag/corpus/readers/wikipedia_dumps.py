@@ -23,6 +23,7 @@ from localrag.corpus.readers.types import Limits, Mark, Omission, Piece, ReadFai
 from localrag.corpus.readers.wikipedia import Page, extract_document, page_document
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.language import N_
 
 # Titles are written as they are, quotation marks and all.
 _HEAD = re.compile(r'<doc id="([^"]*)"(?: revid="[^"]*")? url="([^"]*)" title="(.*)">\s*')
@@ -49,8 +50,10 @@ def read_extracts(
         if start and line is not None and line.startswith(_BEGIN):
             yield ReadFailure(
                 f"{name}:{start}",
-                "The next article begins before this one ends.",
-                "Check how the file was made.",
+                InputError(
+                    N_("The next article begins before this one ends."),
+                    N_("Check how the file was made."),
+                ),
             )
             article, size, start = [], 0, 0
             yield Mark(number - 1)
@@ -65,12 +68,13 @@ def read_extracts(
             complete(None if size > limits.line_bytes else line, limits)
             yield _extract(b"".join(article), place)
         except InputError as error:
-            yield ReadFailure(place, error.cause, error.cure)
+            yield ReadFailure(place, error)
         article, size, start = [], 0, 0
         yield Mark(number)
     if start:
         yield ReadFailure(
-            f"{name}:{start}", "The article is cut off.", "Check whether the file is complete."
+            f"{name}:{start}",
+            InputError(N_("The article is cut off."), N_("Check whether the file is complete.")),
         )
 
 
@@ -78,10 +82,16 @@ def _extract(data: bytes, place: str) -> Document:
     try:
         head, _, rest = data.decode().partition("\n")
     except UnicodeDecodeError as error:
-        raise InputError("The article is not valid UTF-8.", "Save the file as UTF-8.") from error
+        raise InputError(
+            N_("The article is not valid UTF-8."),
+            N_("Save the file as UTF-8."),
+        ) from error
     match = _HEAD.fullmatch(head)
     if match is None:
-        raise InputError("No article begins here.", 'One begins with <doc id="" url="" title="">.')
+        raise InputError(
+            N_("No article begins here."),
+            N_('One begins with <doc id="" url="" title="">.'),
+        )
     page_id, url, title = (drop_controls(html.unescape(value)) for value in match.groups())
     text = drop_controls(html.unescape(rest[: rest.rindex("</doc>")])).strip()
     return extract_document(
@@ -100,16 +110,19 @@ def read_api(name: str, pages: Any) -> Iterator[Document | ReadFailure | Omissio
     for ordinal, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
         try:
             if not isinstance(entry, dict):
-                raise InputError("The page is not a JSON object.", "Save the answer as it comes.")
+                raise InputError(
+                    N_("The page is not a JSON object."),
+                    N_("Save the answer as it comes."),
+                )
             if entry.get("missing", False) is not False:  # "" in older answers.
-                yield Omission("pages that the wiki does not have")
+                yield Omission(N_("pages that the wiki does not have"))
                 continue
             marked = string(entry, "extract").strip()
             text, headings = _headings(marked)
             page = Page(title=string(entry, "title"), text=text, page_id=string(entry, "pageid"))
             yield page_document(page, name, headings)
         except InputError as error:
-            yield ReadFailure(f"{name}:{ordinal}", error.cause, error.cure)
+            yield ReadFailure(f"{name}:{ordinal}", error)
 
 
 def _headings(marked: str) -> tuple[str, list[Heading]]:
@@ -133,7 +146,7 @@ _LINE = 100
 _ACTION = re.compile(rb'\{\s*"index"\s*:\s*\{[^{}]*\}\s*\}\s*')
 _LONGEST_ACTION = 2_000
 _ARTICLES = 0
-_MISSING = "announced pages that are missing"
+_MISSING = N_("announced pages that are missing")
 # In the language of the wiki; of both, what their software puts on every such page.
 _DISAMBIGUATION = re.compile(
     r"(.*の)?曖昧さ回避|すべての曖昧さ回避|(.* )?[Dd]isambiguation pages( .*)?"
@@ -169,7 +182,7 @@ def read_cirrus(
         try:
             yield from _article(json_object(complete(line, limits)), page_id, place, boxes)
         except InputError as error:
-            yield ReadFailure(place, error.cause, error.cure)
+            yield ReadFailure(place, error)
         announced = None
         yield Mark(number)
     if announced and not ends:
@@ -177,8 +190,10 @@ def read_cirrus(
     elif announced:
         yield ReadFailure(
             f"{name}:{announced[0]}",
-            "The dump ends before the page that this line announces.",
-            "Check whether the file is complete.",
+            InputError(
+                N_("The dump ends before the page that this line announces."),
+                N_("Check whether the file is complete."),
+            ),
         )
 
 
@@ -228,15 +243,15 @@ def _article(
     record: dict[str, Any], page_id: str, place: str, boxes: Infoboxes
 ) -> Iterator[Document | Omission]:
     if record.get("namespace", _ARTICLES) != _ARTICLES:
-        yield Omission("pages that are no articles")
+        yield Omission(N_("pages that are no articles"))
         return
     text = string(record, "text")
     if not text.strip():
-        yield Omission("articles without text")
+        yield Omission(N_("articles without text"))
         return
     facts, left_out = boxes.facts(_optional(record, "source_text"))
     if left_out:
-        yield Omission("entries of infoboxes that are no short plain text", left_out)
+        yield Omission(N_("entries of infoboxes that are no short plain text"), left_out)
     page = Page(
         title=string(record, "title"),
         text=text,

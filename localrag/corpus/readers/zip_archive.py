@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from localrag.corpus.readers.types import Limits, Omission, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.language import N_
 
 MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission]]
 """Reads one member from its name and its bytes."""
@@ -40,16 +41,25 @@ def read_zip(
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        raise InputError(f"The zip is damaged: {error}.", "Download the file again.") from error
+        raise InputError(
+            N_("The zip is damaged: {problem}."),
+            N_("Download the file again."),
+            problem=error,
+        ) from error
     with archive:
         members = archive.infolist()
         if len(members) > limits.members:
             raise InputError(
-                f"The zip has {len(members):,} members, more than {limits.members:,}.",
-                "Split it into several archives.",
+                N_("The zip has {n:,} members, more than {members:,}."),
+                N_("Split it into several archives."),
+                n=len(members),
+                members=limits.members,
             )
         if any(member.filename == "[Content_Types].xml" for member in members):
-            raise InputError("This is an Office file, not a zip.", "Give it its own suffix.")
+            raise InputError(
+                N_("This is an Office file, not a zip."),
+                N_("Give it its own suffix."),
+            )
         unpacked = 0
         for member in members:
             if member.is_dir():
@@ -62,13 +72,16 @@ def read_zip(
                 unpacked += member.file_size
                 if unpacked > limits.unpacked_bytes:
                     raise InputError(
-                        f"The zip unpacks to more than {limits.unpacked_bytes:,} bytes: "
-                        "this member and all after it are left out.",
-                        "Split it into several archives.",
+                        N_(
+                            "The zip unpacks to more than {most:,} bytes: this member and "
+                            "all after it are left out."
+                        ),
+                        N_("Split it into several archives."),
+                        most=limits.unpacked_bytes,
                     )
                 yield from read_member(place, _unpacked(archive, member))
             except InputError as error:
-                yield ReadFailure(place, error.cause, error.cure)
+                yield ReadFailure(place, error)
                 if unpacked > limits.unpacked_bytes:
                     return
 
@@ -81,22 +94,34 @@ def _check(member: zipfile.ZipInfo, limits: Limits, offers: Callable[[str], bool
     """
     name = member.filename
     if name.startswith("/") or "\\" in name or _DRIVE.match(name) or ".." in name.split("/"):
-        raise InputError("The member's path leads out of the archive.", "Do not trust this zip.")
+        raise InputError(
+            N_("The member's path leads out of the archive."),
+            N_("Do not trust this zip."),
+        )
     if PurePosixPath(name).suffix.lower() == ".zip":
-        raise InputError("A zip inside a zip is not read.", "Unpack it and add the inner files.")
+        raise InputError(
+            N_("A zip inside a zip is not read."),
+            N_("Unpack it and add the inner files."),
+        )
     if not offers(name):
         return
     if member.flag_bits & _ENCRYPTED:
-        raise InputError("The member is encrypted.", "Unpack the zip and add the files.")
+        raise InputError(
+            N_("The member is encrypted."),
+            N_("Unpack the zip and add the files."),
+        )
     if member.file_size > limits.file_bytes:
         raise InputError(
-            f"The member unpacks to {member.file_size:,} bytes, more than {limits.file_bytes:,}.",
-            "Unpack it and split the file.",
+            N_("The member unpacks to {file_size:,} bytes, more than {file_bytes:,}."),
+            N_("Unpack it and split the file."),
+            file_size=member.file_size,
+            file_bytes=limits.file_bytes,
         )
     if member.file_size > max(member.compress_size * limits.ratio, _SMALL):
         raise InputError(
-            f"The member unpacks to more than {limits.ratio} times its size (a zip bomb?).",
-            "If the file is sound, unpack it and add it by itself.",
+            N_("The member unpacks to more than {ratio} times its size (a zip bomb?)."),
+            N_("If the file is sound, unpack it and add it by itself."),
+            ratio=limits.ratio,
         )
 
 
@@ -104,4 +129,8 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     try:
         return archive.read(member)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-        raise InputError(f"The member is damaged: {error}.", "Download the zip again.") from error
+        raise InputError(
+            N_("The member is damaged: {problem}."),
+            N_("Download the zip again."),
+            problem=error,
+        ) from error

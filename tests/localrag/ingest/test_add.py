@@ -371,7 +371,7 @@ def test_an_unreadable_folder_loses_nothing(
     def denied(path: Path, *_: object) -> bool:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("localrag.ingest.walk._describe", denied)
+    monkeypatch.setattr("localrag.ingest.reading._describe", denied)
     exists = Path.exists
     monkeypatch.setattr(Path, "exists", lambda p: denied(p) if p == path else exists(p))
     report = run(workspace, laws, prune=True)

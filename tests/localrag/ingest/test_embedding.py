@@ -12,6 +12,7 @@ from localrag.config import Provisions
 from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable, StorageError
 from localrag.ingest.add import add
+from localrag.ingest.embedding import KeptVectors
 from localrag.ingest.events import (
     EMBEDDING,
     FINDING_REFERENCES,
@@ -21,7 +22,6 @@ from localrag.ingest.events import (
     Event,
 )
 from localrag.ingest.index import IndexState, index, index_state
-from localrag.ingest.journal import Journal
 from localrag.ingest.remove import remove_corpus, remove_documents
 from localrag.ingest.state import vector_state
 from localrag.progress import Progress
@@ -335,7 +335,7 @@ def test_trying_another_model_loses_nothing(
 
 def test_a_journal_that_a_kill_left_beside_its_index_is_deleted(filled: Workspace) -> None:
     index(filled, "main", embedder=HashingEmbedder())
-    with Journal.of(filled.corpus("main"), "hashing"):
+    with KeptVectors.of(filled.corpus("main"), "hashing"):
         assert journals(filled)
     assert index(filled, "main", embedder=HashingEmbedder()).skipped
     assert journals(filled) == []

@@ -21,7 +21,7 @@ from localrag.ingest.events import (
     Event,
     FileFailed,
     FileResumed,
-    LeftOut,
+    PartsLeftOut,
 )
 from localrag.progress import Progress
 from localrag.workspace import Workspace
@@ -226,8 +226,8 @@ def test_what_is_left_out_is_told_once_a_file(workspace: Workspace, dump: Path) 
     dump.write_bytes(gzip.compress(data.encode()))
     seen: list[Event] = []
     report = run(workspace, dump, on_event=seen.append)
-    assert [event for event in seen if isinstance(event, LeftOut)] == [
-        LeftOut(dump.name, "pages that are no articles", 9)
+    assert [event for event in seen if isinstance(event, PartsLeftOut)] == [
+        PartsLeftOut(dump.name, "pages that are no articles", 9)
     ]
     assert report.left_out == {"pages that are no articles": 9}
     assert (report.added, report.failed) == (1, [])

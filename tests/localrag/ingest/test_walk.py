@@ -5,7 +5,7 @@ import pytest
 
 from localrag.corpus.readers import supported
 from localrag.errors import NotFoundError
-from localrag.ingest.walk import walk
+from localrag.ingest.reading import walk
 
 
 def touch(path: Path) -> Path:

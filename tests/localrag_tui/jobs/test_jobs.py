@@ -3,7 +3,7 @@
 import pytest
 
 from localrag.batch.types import ANSWERING
-from localrag.errors import StorageError
+from localrag.errors import InputError, StorageError
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import INDEXING, READING, FileFailed
 from localrag.ingest.index import IndexReport
@@ -132,7 +132,7 @@ async def test_look_of_a_report(alone, snapshots):
         files_unchanged=14,
         unsupported={".mp3": 2, "": 1},
         failures=1,
-        failed=[FileFailed("[red]broken.xml", "It is no XML: line 3.", "Mend it.")],
+        failed=[FileFailed("[red]broken.xml", InputError("It is no XML: line 3.", "Mend it."))],
     )
     indexed = IndexReport(False, 55_798, 291_085, 16_330, 1, 64.0)
 

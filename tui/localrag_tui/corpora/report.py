@@ -95,14 +95,14 @@ def _left_out(report: "AddReport") -> list[str]:
         )
         lines.append(_("left out, no reader for this kind of file: {kinds}").format(kinds=kinds))
     for what, count in report.left_out.items():
-        lines.append(_("left out: {count} {what}").format(count=f"{count:,}", what=what))
+        lines.append(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
     if report.duplicated:
         same = _("left out, the corpus has the same: {count}")
         lines.append(same.format(count=f"{report.duplicated:,}"))
         lines += [f"  {copy.source} = {copy.original}" for copy in report.duplicates]
     for kept in report.kept:
         stays = _("{source}: {n} documents kept ({reason})")
-        lines.append(stays.format(source=kept.source, n=kept.documents, reason=kept.reason))
+        lines.append(stays.format(source=kept.source, n=kept.documents, reason=_(kept.reason)))
     if report.gone:
         gone = _("files that are gone; localrag add --prune drops their documents: {n}")
         lines.append(gone.format(n=f"{len(report.gone):,}"))
