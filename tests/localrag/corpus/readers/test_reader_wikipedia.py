@@ -20,6 +20,7 @@ from localrag.corpus.readers import (
     supported,
 )
 from localrag.corpus.types import ALIAS, PASSAGES, TRIPLES, Document, Triple
+from localrag.errors import InputError
 
 SENTENCE = "海辺の灯台は夜の海を照らし、船はその光を頼りに港へ向かう。"
 BOX = (
@@ -324,11 +325,11 @@ def test_announced_pages_that_are_missing_are_counted(tmp_path):
     assert omissions == [Omission("announced pages that are missing")] * 4
     (document,) = [o for o in outcomes if isinstance(o, Document)]
     assert document.metadata["page_id"] == "1"
-    assert outcomes[-1] == ReadFailure(
-        "x.json:7",
+    problem = InputError(
         "The dump ends before the page that this line announces.",
         "Check whether the file is complete.",
     )
+    assert outcomes[-1] == ReadFailure("x.json:7", problem)
 
 
 def test_a_blank_line_parts_no_page_from_its_action(read_one):
