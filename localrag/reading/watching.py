@@ -10,7 +10,7 @@ class Cancelled(Exception):  # noqa: N818 - the name says what became of the que
 
 
 class Watch:
-    """Follows how an answer is made; this one looks away.
+    """Follows how an answer is made; whoever wants to hear of it overrides a method.
 
     Every method is called in the thread that makes the answer. What one raises ends the work and
     passes through.
@@ -49,7 +49,7 @@ class Watch:
 
 
 UNWATCHED = Watch()
-"""Nobody follows."""
+"""The watch of an answer that nobody follows."""
 
 
 class Drafting:

@@ -10,6 +10,7 @@ from localrag.errors import IndexUnusable, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.inference.opening import OFF, embedder_id, embedder_name, open_embedder
+from localrag.language import N_
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query
 from localrag.retrieval.units import between, where
@@ -48,9 +49,11 @@ class Dense:
             vector = self._embedder.embed_queries([full_text(query)])[0]
         if len(vector) != self._vectors.dimension:
             raise IndexUnusable(
-                f"The vectors of the corpus have {self._vectors.dimension:,} numbers, those of "
-                f"{self._embedder.id} have {len(vector):,}.",
+                N_("The vectors of the corpus have {m:,} numbers, those of {model} have {n:,}."),
                 "localrag index --rebuild",
+                m=self._vectors.dimension,
+                model=self._embedder.id,
+                n=len(vector),
             )
         self._asked += 1
         try:
@@ -63,7 +66,9 @@ class Dense:
             )
         except IndexingError as error:
             raise IndexUnusable(
-                f"The vectors turned out to be damaged ({error}).", "localrag index --rebuild"
+                N_("The vectors turned out to be damaged ({error})."),
+                "localrag index --rebuild",
+                error=error,
             ) from error
         headings = store.headings([hit.key for hit in hits])
         # A passage removed since the vectors were made is passed over.
@@ -102,16 +107,17 @@ def open_dense(
     if not model:
         if switch == "on":
             raise UsageError(
-                "Search by meaning is switched on, but there is no model for it.",
-                "Set embedding.model; see what there is: localrag models list",
+                N_("Search by meaning is switched on, but there is no model for it."),
+                N_("Set embedding.model; see what there is: localrag models list"),
             )
         return None, Fact(FactKind.NO_EMBEDDER) if folder else None
     wanted = embedder_id(workspace, config)
     if folder is None:
         if switch == "on":
             raise IndexUnusable(
-                f"The corpus {place.name!r} has no vectors to search by meaning.",
-                f"localrag index --corpus {place.name}",
+                N_("The corpus {corpus!r} has no vectors to search by meaning."),
+                "localrag index --corpus {corpus}",
+                corpus=place.name,
             )
         return None, Fact(FactKind.NO_VECTORS, corpus=place.name)
     from localrag_indexes.vectors import VectorIndex
@@ -120,21 +126,31 @@ def open_dense(
         vectors = VectorIndex.open(folder, model=wanted)
     except PackageMissing as error:
         raise IndexUnusable(
-            f"Search by meaning needs the package {error.package}.", "pip install 'localrag[dense]'"
+            N_("Search by meaning needs the package {package}."),
+            "pip install 'localrag[dense]'",
+            package=error.package,
         ) from error
     except IndexVersionError as error:
         if not config.embedding.model and switch != "on":
             # Nobody has asked for this model by name: a search that worked goes on working.
             return None, Fact(FactKind.OTHER_VECTORS, model=model, corpus=place.name)
         raise IndexUnusable(
-            f"The vectors of corpus {place.name!r} were made with another {error.what} "
-            f"({error.found}; the settings name {error.expected}).",
-            f"localrag index --corpus {place.name}",
+            N_(
+                "The vectors of corpus {corpus!r} were made with another {what} ({found}; the "
+                "settings name {expected})."
+            ),
+            "localrag index --corpus {corpus}",
+            corpus=place.name,
+            what=error.what,
+            found=error.found,
+            expected=error.expected,
         ) from error
     except IndexingError as error:
         raise IndexUnusable(
-            f"The vectors of corpus {place.name!r} cannot be used ({error}).",
-            f"localrag index --rebuild --corpus {place.name}",
+            N_("The vectors of corpus {corpus!r} cannot be used ({error})."),
+            "localrag index --rebuild --corpus {corpus}",
+            corpus=place.name,
+            error=error,
         ) from error
 
     def load() -> "Embedder":

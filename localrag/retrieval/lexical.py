@@ -9,6 +9,7 @@ from typing import NamedTuple
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.errors import IndexUnusable
+from localrag.language import N_
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.query import analyzer, full_text
 from localrag.retrieval.types import Query
@@ -120,13 +121,16 @@ def open_index(place: CorpusPaths) -> BM25Index:
     folder = current(place.bm25)
     if folder is None:
         raise IndexUnusable(
-            f"The corpus {place.name!r} has no index that can be used.",
-            f"localrag index --corpus {place.name}",
+            N_("The corpus {corpus!r} has no index that can be used."),
+            "localrag index --corpus {corpus}",
+            corpus=place.name,
         )
     try:
         return BM25Index.open(folder, analyzer=analyzer().id)
     except IndexingError as error:
         raise IndexUnusable(
-            f"The index of corpus {place.name!r} cannot be used ({error}).",
-            f"localrag index --rebuild --corpus {place.name}",
+            N_("The index of corpus {corpus!r} cannot be used ({error})."),
+            "localrag index --rebuild --corpus {corpus}",
+            corpus=place.name,
+            error=error,
         ) from error

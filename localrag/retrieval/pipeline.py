@@ -12,6 +12,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Locator
 from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
+from localrag.language import N_, _
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import without_names
@@ -94,9 +95,12 @@ class Retriever:
             models = SearchModels(meaning, without, rerank.open_rerank(workspace, config))
             if not config.retrieval.lexical and meaning is None:
                 raise UsageError(
-                    "Search by words is switched off (retrieval.lexical), and there is none by "
-                    f"meaning{f': {without}' if without else ', for no embedder is in use'}.",
-                    "Switch one of them on.",
+                    N_(
+                        "Search by words is switched off (retrieval.lexical), and there is none by "
+                        "meaning: {why}."
+                    ),
+                    N_("Switch one of them on."),
+                    why=without or _("no embedder is in use"),
                 )
             opened.pop_all()
         return cls(store, index, config.retrieval, models)

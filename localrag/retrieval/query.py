@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from localrag.errors import UsageError
+from localrag.language import N_
 from localrag.question.laws import LawNamed, without_names
 from localrag.retrieval.types import Query
 from localrag_indexes.analysis import Analyzer
@@ -36,11 +37,13 @@ def check(query: Query) -> None:
     length = len(query.text) + sum(map(len, query.options))
     if length > MAX_CHARACTERS:
         raise UsageError(
-            f"The question has {length:,} characters; {MAX_CHARACTERS:,} are the limit.",
-            "Ask a shorter question, or add the text as a document with `localrag add`.",
+            N_("The question has {n:,} characters; {most:,} are the limit."),
+            N_("Ask a shorter question, or add the text as a document with `localrag add`."),
+            n=length,
+            most=MAX_CHARACTERS,
         )
     if not any(character.isalnum() for character in query.text + "".join(query.options)):
-        raise UsageError("The question holds no word.", "Write what you want to know.")
+        raise UsageError(N_("The question holds no word."), N_("Write what you want to know."))
 
 
 def full_text(query: Query) -> str:

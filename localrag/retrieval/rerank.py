@@ -10,6 +10,7 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.inference.opening import open_reranker
+from localrag.language import N_
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query
 from localrag.retrieval.units import Scores
@@ -88,8 +89,8 @@ def open_rerank(workspace: Workspace, config: Config) -> Rerank | None:
         return None
     if not model:
         raise UsageError(
-            "Reranking is switched on, but no model is set for it.",
-            "Set reranking.model; see what there is: localrag models list",
+            N_("Reranking is switched on, but no model is set for it."),
+            N_("Set reranking.model; see what there is: localrag models list"),
         )
 
     def load() -> "Reranker":

@@ -17,7 +17,7 @@ StageListener = Callable[[StageRecord], None]
 
 
 def ignore(record: StageRecord) -> None:
-    """Be the listener that does not listen."""
+    """Take what a stage did, and do nothing with it."""
     del record
 
 
