@@ -12,6 +12,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
+from localrag.language import N_
 from localrag.methods.choices import labelled
 from localrag.prompts import language_of, prompt
 from localrag.prompts.optimised import OptimisedPrompt
@@ -388,10 +389,16 @@ class Toolkit:
         with named():
             needed = model.count(messages) + reply
             raise ContextExceeded(
-                f"The context of {model.id} ({model.context:,} tokens) does not hold the "
-                f"prompt and a reply of {reply:,} tokens ({needed:,} are needed).",
-                "Ask a shorter question, set chat.max_tokens lower, or use a model with a longer "
-                "context (if it was trained for more: chat.context).",
+                N_(
+                    "The context of {model} ({available:,} tokens) does not hold the prompt and a "
+                    "reply of {reply:,} tokens ({needed:,} are needed)."
+                ),
+                N_(
+                    "Ask a shorter question, set chat.max_tokens lower, or use a model with a "
+                    "longer context (if it was trained for more: chat.context)."
+                ),
+                model=model.id,
+                reply=reply,
                 needed=needed,
                 available=model.context,
             )
