@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from localrag.corpus import readers
-from localrag.corpus.readers import Limits, Mark, Omission, Piece, ReadFailure
+from localrag.corpus.readers import Limits, LineBlock, Mark, Omission, ReadFailure
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.store import FileRecord
 from localrag.corpus.types import Document
@@ -230,7 +230,7 @@ class Reader:
         if first is None:
             return
         work = _LayOut(self._limits)
-        workers = workers if isinstance(first, Piece) else 1
+        workers = workers if isinstance(first, LineBlock) else 1
         for _, outcomes in in_processes(work, chain([first], found), workers):
             yield from outcomes
 
@@ -241,8 +241,10 @@ class _LayOut:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    def __call__(self, found: readers.Outcome | Piece) -> tuple[Outcome, ...]:
-        pieces = readers.read_piece(found, self._limits) if isinstance(found, Piece) else (found,)
+    def __call__(self, found: readers.Outcome | LineBlock) -> tuple[Outcome, ...]:
+        pieces = (
+            readers.read_piece(found, self._limits) if isinstance(found, LineBlock) else (found,)
+        )
         return tuple(map(_laid_out, pieces))
 
 

@@ -139,7 +139,7 @@ class ThinkingSplitter:
         return held
 
 
-class Answer:
+class AnswerStream:
     """The answer as it comes: reasoning kept apart, control tokens restored, stops found.
 
     Args:

@@ -23,7 +23,7 @@ from localrag.corpus.readers.multihop import read_json
 from localrag.corpus.readers.office import read_docx, read_pdf
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl, read_triples_tsv
-from localrag.corpus.readers.types import Limits, Mark, Omission, Piece, ReadFailure
+from localrag.corpus.readers.types import Limits, LineBlock, Mark, Omission, ReadFailure
 from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
 from localrag.corpus.readers.wikipedia_dumps import (
     cut_cirrus,
@@ -39,10 +39,10 @@ from localrag.language import N_, _
 
 __all__ = [
     "Limits",
+    "LineBlock",
     "Mark",
     "Omission",
     "Outcome",
-    "Piece",
     "ReadFailure",
     "read",
     "read_piece",
@@ -123,7 +123,7 @@ def stream(
     name: str | None = None,
     after: int = 0,
     in_pieces: bool = False,
-) -> Iterator[Outcome | Piece]:
+) -> Iterator[Outcome | LineBlock]:
     """Read a file as its outcomes are asked for.
 
     Args:
@@ -132,7 +132,7 @@ def stream(
         name: what ids, sources and messages call the file (its path inside the folder that is
             added, say); the file name by default.
         after: the line of a `Mark` of the same content: what stands up to it is not read again.
-        in_pieces: give the lines of a dump as they are, a `Piece` and a `Mark` in turn, where
+        in_pieces: give the lines of a dump as they are, a `LineBlock` and a `Mark` in turn, where
             `read_piece` can read the pieces one by one.
 
     Yields:
@@ -144,7 +144,7 @@ def stream(
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))
 
 
-def read_piece(piece: Piece, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
+def read_piece(piece: LineBlock, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
     """Read what `stream` gave as lines; as there, nothing is raised."""
     reading = partial(read_cirrus, piece.name, piece.lines, limits, ends=piece.ends)
     for outcome in _told(piece.name, reading):
@@ -152,7 +152,9 @@ def read_piece(piece: Piece, limits: Limits) -> Iterator[Document | ReadFailure 
             yield outcome
 
 
-def _told(name: str, opened: Callable[[], Iterator[Outcome | Piece]]) -> Iterator[Outcome | Piece]:
+def _told(
+    name: str, opened: Callable[[], Iterator[Outcome | LineBlock]]
+) -> Iterator[Outcome | LineBlock]:
     """Put a failure in the place of what is raised."""
     try:
         for outcome in opened():
@@ -182,7 +184,7 @@ def unreadable(error: OSError) -> InputError:
 
 def _open(
     path: Path, name: str, limits: Limits, after: int, in_pieces: bool
-) -> Iterator[Outcome | Piece]:
+) -> Iterator[Outcome | LineBlock]:
     suffix, packing = _suffixes(path.name)
     if not suffix:
         raise InputError(
@@ -243,7 +245,7 @@ def _is_dump(path: Path, suffix: str, limits: Limits) -> bool:
 
 def _lines(
     path: Path, suffix: str, packing: str, name: str, limits: Limits, after: int, in_pieces: bool
-) -> Iterator[Outcome | Piece]:
+) -> Iterator[Outcome | LineBlock]:
     try:
         with path.open("rb") as file, _PACKED.get(packing, _as_it_is)(file) as unpacked:
             lines = Lines(unpacked, limits, after)

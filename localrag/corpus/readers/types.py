@@ -55,7 +55,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LineBlock:
     """Lines of a file that can be read by themselves, in another process.
 
     Attributes:

@@ -19,7 +19,7 @@ from localrag.corpus.readers.jsonl import Lines, NumberedLine, complete, json_ob
 from localrag.corpus.readers.prose import Heading
 from localrag.corpus.readers.records import one_line, string
 from localrag.corpus.readers.text import drop_controls
-from localrag.corpus.readers.types import Limits, Mark, Omission, Piece, ReadFailure
+from localrag.corpus.readers.types import Limits, LineBlock, Mark, Omission, ReadFailure
 from localrag.corpus.readers.wikipedia import Page, extract_document, page_document
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -209,7 +209,7 @@ def is_page(line: bytes) -> bool:
     return False
 
 
-def cut_cirrus(name: str, lines: Iterable[NumberedLine]) -> Iterator[Piece | Mark]:
+def cut_cirrus(name: str, lines: Iterable[NumberedLine]) -> Iterator[LineBlock | Mark]:
     """Cut a dump into pieces of about a megabyte that `read_cirrus` can read by themselves.
 
     Raises:
@@ -230,8 +230,8 @@ def cut_cirrus(name: str, lines: Iterable[NumberedLine]) -> Iterator[Piece | Mar
         yield from _cut(name, piece, ends=True)
 
 
-def _cut(name: str, piece: list[NumberedLine], *, ends: bool) -> Iterator[Piece | Mark]:
-    yield Piece(name, tuple(piece), ends)
+def _cut(name: str, piece: list[NumberedLine], *, ends: bool) -> Iterator[LineBlock | Mark]:
+    yield LineBlock(name, tuple(piece), ends)
     yield Mark(piece[-1][0])
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from localrag.methods.agreement import citations, statements
 from localrag.methods.agreement.evidence import LawText
-from localrag.methods.agreement.types import Judgement, Signs
+from localrag.methods.agreement.types import OptionJudgement, Signs
 from localrag.methods.agreement.wording import ngrams
 from localrag.methods.choices import mark
 from localrag.methods.polarity import Polarity, polarity_of
@@ -77,7 +77,7 @@ def judge(
     options: Sequence[str],
     provisions: Sequence[LawText],
     weights: SignWeights | None = None,
-) -> list[Judgement]:
+) -> list[OptionJudgement]:
     """How far each option agrees with the provisions, and how probable it is the one wanted.
 
     The order of the options makes no difference. Without provisions all options are alike.
@@ -91,7 +91,9 @@ def judge(
     kind, signs = observe(question, options, provisions)
     agreements = weigh(signs, getattr(weights or weights_for(question, options), kind))
     return [
-        Judgement(agreement, share, one.provision, *_quoted(option, one.provision), one.findings)
+        OptionJudgement(
+            agreement, share, one.provision, *_quoted(option, one.provision), one.findings
+        )
         for option, one, agreement, share in zip(
             options, signs, agreements, shares(question, agreements), strict=True
         )

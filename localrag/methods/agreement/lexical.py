@@ -17,7 +17,7 @@ from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.agreement.evidence import content_terms, provisions_found
 from localrag.methods.agreement.judging import choose, is_held_out, judge
-from localrag.methods.agreement.types import Judgement, in_words
+from localrag.methods.agreement.types import OptionJudgement, in_words
 from localrag.methods.choices import labelled
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case, Method
@@ -62,7 +62,7 @@ def _doubts(shares: Sequence[float]) -> Iterator[Fact]:
         yield Fact(FactKind.IMPROBABLE, share=shares[0], needed=_SURE)
 
 
-def _citations(toolkit: Toolkit, judgements: Sequence[Judgement]) -> list[Citation | None]:
+def _citations(toolkit: Toolkit, judgements: Sequence[OptionJudgement]) -> list[Citation | None]:
     """For each option, the quotation of the provision it was held against; checked by code."""
     with toolkit.store() as store:
         passages = [
@@ -74,7 +74,9 @@ def _citations(toolkit: Toolkit, judgements: Sequence[Judgement]) -> list[Citati
     ]
 
 
-def _claim(label: str, option: str, judgement: Judgement, citations: tuple[int, ...]) -> Claim:
+def _claim(
+    label: str, option: str, judgement: OptionJudgement, citations: tuple[int, ...]
+) -> Claim:
     nothing = _NOTHING if content_terms(option) else _NO_WORD
     told = "；".join(map(in_words, judgement.findings)) or nothing
     return Claim(f"{label}（見込み {judgement.share:.0%}）: {told}", citations)

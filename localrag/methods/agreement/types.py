@@ -55,7 +55,7 @@ class Signs:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class OptionJudgement:
     """How far one option agrees with the law.
 
     Attributes:

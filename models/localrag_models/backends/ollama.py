@@ -18,10 +18,10 @@ from localrag_models.backends.servers.embedder import (
     trained_with,
 )
 from localrag_models.backends.servers.http import (
-    Cancelled,
     Json,
     Retry,
     Server,
+    StreamLeft,
     excerpt,
     text_of,
     tokens,
@@ -492,7 +492,7 @@ def pull_model(
         with closing(_pulled(ollama)) as lines:
             for told in lines:
                 if cancelled():
-                    raise Cancelled
+                    raise StreamLeft
                 done = told.status == "success"
                 on_progress(told.status or "", "", told.completed or 0, told.total or 0)
         if not done:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from localrag.methods.agreement import citations, statements
 from localrag.methods.agreement.evidence import LawText, provisions_in
 from localrag.methods.agreement.judging import choose, fitted, is_held_out, judge, weights_for
-from localrag.methods.agreement.types import Judgement, Observation, ObservationKind, in_words
+from localrag.methods.agreement.types import Observation, ObservationKind, OptionJudgement, in_words
 
 LAW = """## 貸本業法
 ### 第３条
@@ -168,7 +168,7 @@ def test_the_order_of_the_options_makes_no_difference(
     assert chosen(options, before) == chosen(moved, after)
 
 
-def chosen(options: list[str], judged: dict[str, Judgement]) -> str:
+def chosen(options: list[str], judged: dict[str, OptionJudgement]) -> str:
     return options[choose(options, [judged[option].share for option in options])]
 
 

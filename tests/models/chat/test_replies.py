@@ -1,14 +1,14 @@
 import pytest
 
-from localrag_models.replies import Answer, neutralise
+from localrag_models.replies import AnswerStream, neutralise
 
 
 def answered(
     reply: str, *stop: str, size: int = 1, thinks: bool = True
-) -> tuple[list[str], Answer]:
+) -> tuple[list[str], AnswerStream]:
     """What a listener is told of a reply whose bytes come in pieces of this size."""
     pieces: list[str] = []
-    answer = Answer(pieces.append, stop, thinks=thinks)
+    answer = AnswerStream(pieces.append, stop, thinks=thinks)
     data = reply.encode()
     for at in range(0, len(data), size):
         answer.take(data[at : at + size])
@@ -46,7 +46,7 @@ def test_characters_come_whole_and_at_once() -> None:
 
 
 def test_bytes_that_are_no_utf_8_are_replaced() -> None:
-    answer = Answer(lambda _: None)
+    answer = AnswerStream(lambda _: None)
     for data in (b"a\xe7", b"b\xff", b"\xe7\xac"):
         answer.take(data)
     answer.end()

@@ -8,7 +8,7 @@ import pytest
 from tiny_models.servers import Answer, End, OllamaDouble
 
 from localrag_models.backends.ollama import embedder_id, list_models, pull_model
-from localrag_models.backends.servers.http import Cancelled
+from localrag_models.backends.servers.http import StreamLeft
 from localrag_models.errors import (
     Cure,
     ModelMissing,
@@ -133,7 +133,7 @@ def test_a_progress_that_raises_ends_the_pull(double, reason):
 def test_cancelling_a_pull(double):
     double.instead("/api/pull", Answer([b'{"status": "pulling"}\n'] * 3, end=End.HANGS))
     seen = []
-    with pytest.raises(Cancelled):
+    with pytest.raises(StreamLeft):
         pull_model(
             "qwen3:8b", double.address, lambda *told: seen.append(told), lambda: len(seen) == 2
         )

@@ -27,7 +27,7 @@ from localrag_models.chat import (
 )
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError
 from localrag_models.grammar import grammar_of
-from localrag_models.replies import Answer
+from localrag_models.replies import AnswerStream
 
 _DEFAULT_CONTEXT = 8192
 _CANDIDATES = 1024
@@ -108,7 +108,7 @@ class LlamaCppChat:
         """Answer a request, as `ChatModel.chat` says."""
         started = time.perf_counter()
         grammar = None if request.schema is None else grammar_of(request.schema)
-        answer = Answer(on_text, request.stop, thinks=grammar is None)
+        answer = AnswerStream(on_text, request.stop, thinks=grammar is None)
         with self._turn(cancelled) as mine:
             if mine:
                 finish, usage = self._reply(request, grammar, answer, cancelled, on_read)
@@ -170,7 +170,7 @@ class LlamaCppChat:
         self,
         request: ChatRequest,
         grammar: str | None,
-        answer: Answer,
+        answer: AnswerStream,
         cancelled: Callable[[], bool],
         on_read: Callable[[int, int], None],
     ) -> tuple[Finish, Usage]:
@@ -216,7 +216,7 @@ class LlamaCppChat:
         self,
         request: ChatRequest,
         constraint: GrammarConstraint | None,
-        answer: Answer,
+        answer: AnswerStream,
         cancelled: Callable[[], bool],
     ) -> tuple[Finish, int]:
         """Why the reply ended, and the number of its tokens."""

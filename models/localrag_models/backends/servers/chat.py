@@ -12,7 +12,7 @@ from typing import Self
 
 from localrag_models.backends.servers import estimate
 from localrag_models.backends.servers.estimate import CUT
-from localrag_models.backends.servers.http import Cancelled, Json, Retry, Server, retrying
+from localrag_models.backends.servers.http import Json, Retry, Server, StreamLeft, retrying
 from localrag_models.chat import (
     Candidate,
     ChatRequest,
@@ -28,7 +28,7 @@ from localrag_models.chat import (
 )
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, ReplyInvalid
 from localrag_models.grammar import grammar_of
-from localrag_models.replies import Answer, neutralise, restore
+from localrag_models.replies import AnswerStream, neutralise, restore
 
 _GLANCE = 0.05
 _LIVELIER = 0.5
@@ -76,7 +76,7 @@ class Draft:
     def __init__(
         self, on_text: Callable[[str], None], on_read: Callable[[int, int], None] = overlook
     ) -> None:
-        self.answer = Answer(on_text)
+        self.answer = AnswerStream(on_text)
         self.finish: Finish | None = None
         self.prompt: int | None = None
         self.cached: int | None = None
@@ -174,7 +174,7 @@ class ServerChat(ABC):
         started = time.monotonic()
         try:
             self._calibrate(cancelled)
-        except Cancelled:
+        except StreamLeft:
             seconds = time.monotonic() - started
             return Reply("", Usage(0, None, 0), Finish.CANCELLED, seconds)
         expected = self._make_room(request)
@@ -213,7 +213,7 @@ class ServerChat(ABC):
         request = ChatRequest(messages=tuple(messages), max_tokens=1)
         try:
             self._calibrate(cancelled)
-        except Cancelled:
+        except StreamLeft:
             return None
         expected = self._make_room(request)
         draft = self._draft(request, ignore, cancelled, candidates=_CANDIDATES)
@@ -263,7 +263,7 @@ class ServerChat(ABC):
                 sample = ChatRequest(messages=estimate.SAMPLE, max_tokens=1)
                 draft = self._draft(sample, ignore, cancelled)
                 if draft.finish is Finish.CANCELLED:
-                    raise Cancelled
+                    raise StreamLeft
                 self._stretch = estimate.stretch(draft.prompt or 0)
 
     def _demand_open(self) -> None:
@@ -340,7 +340,7 @@ class ServerChat(ABC):
                 for line in lines:
                     if event := self._event(line):
                         draft.take(event)
-        except Cancelled:
+        except StreamLeft:
             draft.end(Finish.CANCELLED)
             return draft
         finally:

@@ -67,7 +67,7 @@ _USER = re.compile(r"^(\s*\w+://)?.*([@＠])", re.S)
 _QUERY = re.compile(r"([?#]).+", re.S)
 
 
-class Cancelled(Exception):  # noqa: N818 - no error: somebody wanted it
+class StreamLeft(Exception):  # noqa: N818 - no error: somebody wanted it
     """A stream was left because its reader no longer wants it."""
 
 
@@ -396,7 +396,7 @@ def pumped(
         try:
             while True:
                 if cancelled():
-                    raise Cancelled
+                    raise StreamLeft
                 try:
                     item = items.get(timeout=_GLANCE)
                 except queue.Empty:

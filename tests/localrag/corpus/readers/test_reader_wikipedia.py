@@ -11,9 +11,9 @@ import pytest
 
 from localrag.corpus.readers import (
     Limits,
+    LineBlock,
     Mark,
     Omission,
-    Piece,
     ReadFailure,
     read_piece,
     stream,
@@ -146,7 +146,7 @@ def test_pieces_give_what_the_whole_gives(tmp_path, monkeypatch):
     bad = b'{"index":{"_id":"9"}}\n{broken\n\n'
     path.write_bytes(gzip.compress(bulk(*(page(f"灯台{n}") for n in range(9))) + bad))
     cut = list(stream(path, in_pieces=True))
-    assert [type(outcome) for outcome in cut] == [Piece, Mark] * (len(cut) // 2)
+    assert [type(outcome) for outcome in cut] == [LineBlock, Mark] * (len(cut) // 2)
     assert len(cut) > 6
     read = [o for piece in cut[::2] for o in read_piece(piece, Limits())]
     assert read == [o for o in stream(path) if not isinstance(o, Mark)]
@@ -344,7 +344,7 @@ def test_pieces_stay_small_whatever_the_order_of_lines(action, line, tmp_path, m
     path = tmp_path / "x.json"
     path.write_bytes(bulk(page("乙")) + line * 100 + action * 100 + bulk(page("丙")))
     cut = list(stream(path, in_pieces=True))
-    pieces = [piece for piece in cut if isinstance(piece, Piece)]
+    pieces = [piece for piece in cut if isinstance(piece, LineBlock)]
     assert max(sum(len(line) for _, line in piece.lines) for piece in pieces) < 3_000
     assert max(len(piece.lines) for piece in pieces) < 30
     numbers = [number for piece in pieces for number, _ in piece.lines]
