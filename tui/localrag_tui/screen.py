@@ -1,17 +1,17 @@
 """What every screen of the workbench has: the bar of screens above, the keys below."""
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Vertical
+from textual.message_pump import MessagePump
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Button, Input, Static, TextArea
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
-from localrag_tui.owner import bench_of
 from localrag_tui.shell.base import BaseScreen
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shell.top_bar import TopBar
@@ -20,6 +20,11 @@ from localrag_tui.spot import OpenSpot, Spot
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
+
+
+def bench_of(part: MessagePump) -> "Workbench":
+    """The workbench that a screen or a widget is a part of."""
+    return cast("Workbench", part.app)
 
 
 @dataclass

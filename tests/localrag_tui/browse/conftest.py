@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from localrag.corpus.store import CorpusStore
 from localrag.workspace import Workspace
-from localrag_tui.browse.panes import Panes
+from localrag_tui.browse.screen import Panes
 from localrag_tui.browse.tree import PlaceTree
 
 

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from localrag import language
-from localrag_tui.browse.panes import Panes
+from localrag_tui.browse.screen import Panes
 from localrag_tui.browse.tree import PlaceTree
 from localrag_tui.source.page import Page
 from localrag_tui.spot import OpenSpot, Spot

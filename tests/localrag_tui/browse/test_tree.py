@@ -7,9 +7,8 @@ import pytest
 from localrag import language
 from localrag.errors import NotFoundError
 from localrag.statutes.names import LawNames
-from localrag_tui.browse.panes import Panes
-from localrag_tui.browse.shelves import Shelf, titles
-from localrag_tui.browse.tree import PlaceTree
+from localrag_tui.browse.screen import Panes
+from localrag_tui.browse.tree import PlaceTree, Shelf, titles
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.form import Form
 from localrag_tui.work.job import State

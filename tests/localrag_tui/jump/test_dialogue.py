@@ -12,8 +12,7 @@ from textual.widgets import Input, OptionList
 from localrag.corpus.store import CorpusStore
 from localrag.workspace import Workspace
 from localrag_tui.app import Workbench
-from localrag_tui.jump.dialogue import JumpDialogue
-from localrag_tui.jump.finder import Finder
+from localrag_tui.jump.finder import Finder, JumpDialogue
 from localrag_tui.jump.places import Found
 from localrag_tui.source.pane import SourcePane
 

@@ -16,7 +16,7 @@ from localrag.batch.folder import BatchFolder
 from localrag.batch.origin import read
 from localrag_tui.runs.new_batch import BatchDialogue
 from localrag_tui.runs.new_evaluation import EvaluationDialogue
-from localrag_tui.widgets.check_list import CheckList
+from localrag_tui.widgets.listing import CheckList
 
 from ...patience import wait_for
 

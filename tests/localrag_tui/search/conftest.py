@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 
 from localrag.retrieval.types import Hit, Trace
 from localrag_tui.library import Library
-from localrag_tui.search.field import SearchField
 from localrag_tui.search.results import Results
+from localrag_tui.search.screen import SearchField
 
 
 @pytest.fixture

@@ -3,11 +3,10 @@
 from textual.widgets import Input
 
 from localrag.retrieval.types import Filters
-from localrag_tui.search.chips import FilterChips
-from localrag_tui.search.filters import FilterDialogue
-from localrag_tui.search.law_choice import LawChoice
+from localrag_tui.search.facets import FilterChips
+from localrag_tui.search.filters import FilterDialogue, LawChoice
 from localrag_tui.search.results import Results
-from localrag_tui.widgets.check_list import CheckList
+from localrag_tui.widgets.listing import CheckList
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
 

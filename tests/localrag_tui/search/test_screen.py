@@ -8,8 +8,8 @@ from textual.widgets import Static
 from localrag.errors import IndexUnusable
 from localrag_tui.corpora.welcome import Welcome
 from localrag_tui.library import Library
-from localrag_tui.search.field import MAX_CHARACTERS, SearchField
 from localrag_tui.search.results import Results
+from localrag_tui.search.screen import MAX_CHARACTERS, SearchField
 from localrag_tui.source.pane import SourcePane
 
 ORDER = "渡し舟の安全及び活用に関する法律施行令"

@@ -3,8 +3,8 @@
 from textual.events import Key
 from textual.widgets import Input
 
-from localrag_tui.jump.dialogue import JumpDialogue
-from localrag_tui.search.field import SearchField
+from localrag_tui.jump.finder import JumpDialogue
+from localrag_tui.search.screen import SearchField
 
 
 async def test_what_is_typed_at_once_reaches_the_field(workbench, until):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag_tui.source.finding import find_all
+from localrag_tui.source.find import find_all
 
 
 @pytest.mark.parametrize(

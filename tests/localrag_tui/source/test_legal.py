@@ -6,7 +6,7 @@ import pytest
 
 from localrag.corpus.store import CorpusStore
 from localrag.provision import citation_of
-from localrag_tui.source.legal import quotation
+from localrag_tui.source.links import quotation
 
 from .conftest import ACT, RULE, store_path
 

@@ -11,7 +11,7 @@ from localrag.conversations.model import Turn
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import _
 from localrag_tui.ask.evidence import Evidence, Place, Places
-from localrag_tui.owner import bench_of
+from localrag_tui.screen import bench_of
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import Spot
 
@@ -127,7 +127,7 @@ class SourceSide(Vertical):
     @work(group="copy")
     async def _copy(self, place: Place) -> None:
         from localrag.provision import citation_of
-        from localrag_tui.source.legal import quotation
+        from localrag_tui.source.links import quotation
 
         citation = place.citation
         try:

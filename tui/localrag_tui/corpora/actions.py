@@ -7,9 +7,8 @@ from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.corpora.choosing import ChooseCorpus
 from localrag_tui.corpora.work import add_documents, add_sample, index_corpus
-from localrag_tui.widgets.field import Field
-from localrag_tui.widgets.form import Form
-from localrag_tui.widgets.path_input import as_path, existing
+from localrag_tui.widgets.form import Field, Form
+from localrag_tui.widgets.text_field import as_path, existing
 from localrag_tui.work.job import Job, State
 
 if TYPE_CHECKING:

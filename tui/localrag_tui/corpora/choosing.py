@@ -16,8 +16,7 @@ from localrag_tui.corpora.overview import STATES, CorpusRow, overview
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content
-from localrag_tui.widgets.listing import Listing
-from localrag_tui.widgets.valued import Valued
+from localrag_tui.widgets.listing import Listing, Valued
 from localrag_tui.wording import palette
 
 _COUNT = 16

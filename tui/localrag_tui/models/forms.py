@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import _
 from localrag_tui.models.stock import ModelRow, State
-from localrag_tui.widgets.field import Field
-from localrag_tui.widgets.form import Form
-from localrag_tui.widgets.path_input import as_path, existing
+from localrag_tui.widgets.form import Field, Form
+from localrag_tui.widgets.text_field import as_path, existing
 from localrag_tui.wording import size
 
 

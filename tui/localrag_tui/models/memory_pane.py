@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from localrag_tui.models.usage import Usage, measure
 from localrag_tui.models.wording import memory
-from localrag_tui.owner import bench_of
+from localrag_tui.screen import bench_of
 
 _EVERY = 1.0
 

@@ -34,7 +34,7 @@ from localrag_tui.models.work import (
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
 from localrag_tui.widgets.form import Form
-from localrag_tui.widgets.path_input import as_path
+from localrag_tui.widgets.text_field import as_path
 from localrag_tui.work.job import Job
 from localrag_tui.work.job import State as JobState
 

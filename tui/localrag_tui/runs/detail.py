@@ -15,13 +15,13 @@ from textual.widgets import DataTable, ProgressBar, Static, TabbedContent, TabPa
 
 from localrag.errors import LocalragError, StorageError
 from localrag.language import N_, _
-from localrag_tui.owner import bench_of
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import Line, Runs, RunState
 from localrag_tui.runs.live import Live
 from localrag_tui.runs.report import ReportView, Shown, read
 from localrag_tui.runs.rows import Cells, Place, RowList
 from localrag_tui.runs.wording import outcome, outcomes, problem, state
+from localrag_tui.screen import bench_of
 from localrag_tui.shown import harmless, one_line
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.wording import when

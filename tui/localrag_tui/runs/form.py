@@ -14,7 +14,7 @@ from localrag.language import N_, _
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content, harmless
-from localrag_tui.widgets.field import Field
+from localrag_tui.widgets.form import Field
 from localrag_tui.work.job import Job, State
 
 

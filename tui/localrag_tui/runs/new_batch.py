@@ -15,9 +15,8 @@ from localrag_tui.runs.choices import choices
 from localrag_tui.runs.form import RunForm
 from localrag_tui.runs.orders import BatchOrder
 from localrag_tui.shown import one_line
-from localrag_tui.widgets.field import Field
-from localrag_tui.widgets.path_input import PathInput, as_path
-from localrag_tui.widgets.text_field import TextField
+from localrag_tui.widgets.form import Field
+from localrag_tui.widgets.text_field import PathInput, TextField, as_path
 from localrag_tui.wording import duration
 from localrag_tui.work.job import Job
 

@@ -17,10 +17,9 @@ from localrag_tui.runs.form import RunForm
 from localrag_tui.runs.new_batch import options
 from localrag_tui.runs.orders import EvaluationOrder
 from localrag_tui.shown import one_line
-from localrag_tui.widgets.check_list import CheckList
-from localrag_tui.widgets.field import Field
-from localrag_tui.widgets.path_input import as_path
-from localrag_tui.widgets.text_field import TextField
+from localrag_tui.widgets.form import Field
+from localrag_tui.widgets.listing import CheckList
+from localrag_tui.widgets.text_field import TextField, as_path
 from localrag_tui.wording import duration
 from localrag_tui.work.job import Job
 

@@ -1,16 +1,43 @@
 """What the hits of a corpus can be narrowed to, and how the filters in use read."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.widgets import Static
 
 from localrag.language import N_, _
 from localrag.retrieval.types import Filters
-from localrag_tui.search import words
-from localrag_tui.shown import one_line
+from localrag_tui.shown import cut, one_line
+from localrag_tui.wording import DOCUMENTS, called
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
     from localrag.statutes.names import LawNames
+
+
+_LAYERS = {
+    "articles": N_("articles"),
+    "passages": N_("passages"),
+    "triples": N_("triples"),
+}
+
+
+def kind_name(name: str) -> str:
+    """What a type of law or a kind of document is called."""
+    return called(name, DOCUMENTS)
+
+
+def layer_name(name: str) -> str:
+    """What a layer is called."""
+    return called(name, _LAYERS)
+
 
 TITLES = {
     "documents": N_("law"),
@@ -76,9 +103,9 @@ def in_words(filters: Filters, known: Facets) -> dict[str, str]:
     titles = known.titles
     return {
         "documents": _listed([one_line(titles.get(law, law)) for law in filters.documents]),
-        "law_types": _listed([words.kind(name) for name in filters.law_types]),
-        "kinds": _listed([words.kind(name) for name in filters.kinds]),
-        "layers": _listed([words.layer(name) for name in filters.layers]),
+        "law_types": _listed([kind_name(name) for name in filters.law_types]),
+        "kinds": _listed([kind_name(name) for name in filters.kinds]),
+        "layers": _listed([layer_name(name) for name in filters.layers]),
         "dates": _span(filters.date_from, filters.date_to),
     }
 
@@ -95,3 +122,78 @@ def _span(start: str, end: str) -> str:
     if start:
         return _("from {date}").format(date=start)
     return _("until {date}").format(date=end) if end else ""
+
+
+# Cells around the value of a chip: padding, margin, the colon after its title, that it is the only.
+_AROUND = 11
+_NARROWEST = 8
+
+
+class FilterChips(Horizontal, can_focus=True):
+    """What is filtered by; where nothing is, what can be. A click or Enter edits it."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    FilterChips {
+        height: 1;
+        padding: 0 1;
+        background: $surface;
+        &:focus { background: $block-cursor-blurred-background; }
+        .chip {
+            display: none;
+            width: auto;
+            margin-right: 2;
+            color: $foreground-muted;
+            &:hover { color: $foreground; }
+            &.-shown { display: block; }
+            &.-on { background: $panel; padding: 0 1; }
+        }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "press", N_("Filters"), id="search.edit", show=False),
+    ]
+
+    class Pressed(Message):
+        """Somebody wants to edit the filters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values: dict[str, str] = {}
+        self._chips = {facet: Static(id=f"chip-{facet}", classes="chip") for facet in TITLES}
+
+    def compose(self) -> ComposeResult:
+        """The chips."""
+        yield from self._chips.values()
+
+    def show(self, values: dict[str, str]) -> None:
+        """Show what each facet is narrowed to; "" where it is not."""
+        self._values = {facet: value for facet, value in values.items() if value}
+        self._write()
+
+    def on_resize(self) -> None:
+        """Cut the values to what there is room for."""
+        self._write()
+
+    def on_click(self, event: Click) -> None:
+        """Edit them."""
+        event.stop()
+        self.action_press()
+
+    def action_press(self) -> None:
+        """Edit them."""
+        self.post_message(self.Pressed())
+
+    def _write(self) -> None:
+        titles = {facet: _(TITLES[facet]) for facet in self._values or TITLES}
+        taken = sum(cell_len(title) + _AROUND for title in titles.values())
+        room = max(_NARROWEST, (self.size.width - taken) // len(titles))
+        for facet, chip in self._chips.items():
+            chip.set_class(facet in titles, "-shown")
+            chip.set_class(facet in self._values, "-on")
+            if facet not in titles:
+                continue
+            value = self._values.get(facet, "")
+            only = _("only {value}").format(value=cut(value, room))
+            shown = (only, "bold $accent") if value else _("all")
+            chip.update(Content.assemble(f"{titles[facet]}: ", shown))
+            chip.tooltip = Content(f"{_(ABOUT[facet])}: {value or _('all')}")

@@ -19,8 +19,7 @@ from localrag_tui.sessions.listing import PAGE, ConversationList
 from localrag_tui.sessions.row import title_of
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import one_line
-from localrag_tui.widgets.field import Field
-from localrag_tui.widgets.form import Form
+from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.text_field import TextField
 from localrag_tui.work.latest import Latest
 

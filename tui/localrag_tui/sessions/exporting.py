@@ -8,9 +8,8 @@ from localrag.conversations.model import Conversation
 from localrag.errors import UsageError
 from localrag.language import _
 from localrag_tui.shown import harmless
-from localrag_tui.widgets.field import Field
-from localrag_tui.widgets.form import Form
-from localrag_tui.widgets.path_input import as_path
+from localrag_tui.widgets.form import Field, Form
+from localrag_tui.widgets.text_field import as_path
 
 if TYPE_CHECKING:
     from localrag.workspace import Workspace

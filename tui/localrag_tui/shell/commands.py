@@ -9,7 +9,7 @@ from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits
 from textual.content import Content
 
 from localrag.language import LANGUAGES, N_, _
-from localrag_tui.owner import bench_of
+from localrag_tui.screen import bench_of
 from localrag_tui.shell.base import SettledScreen
 from localrag_tui.shell.keys import spelled
 from localrag_tui.shell.preferences import use_language, use_theme

@@ -13,8 +13,7 @@ from textual.dom import DOMNode
 from textual.widgets import Input, Static
 
 from localrag.language import N_, _
-from localrag_tui.owner import bench_of
-from localrag_tui.screen import Dialogue
+from localrag_tui.screen import Dialogue, bench_of
 from localrag_tui.shell.keys import spelled
 from localrag_tui.shell.top_bar import TITLES
 from localrag_tui.shown import one_line

@@ -16,8 +16,7 @@ from localrag.errors import UsageError
 from localrag.language import LANGUAGES, N_, _
 from localrag_tui.shell.keys import key_of
 from localrag_tui.themes import THEMES
-from localrag_tui.widgets.field import Field
-from localrag_tui.widgets.form import Form
+from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:

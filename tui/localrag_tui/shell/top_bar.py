@@ -1,6 +1,6 @@
 """The bar of screens: where one is, where one can go, what is being worked on."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -9,7 +9,6 @@ from textual.events import Click
 from textual.widgets import Static
 
 from localrag.language import N_, _, ngettext
-from localrag_tui.owner import bench_of
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
@@ -70,7 +69,7 @@ class TopBar(Horizontal):
 
     @property
     def _bench(self) -> "Workbench":
-        return bench_of(self)
+        return cast("Workbench", self.app)
 
     def _on_job(self, job: "Job", event: object) -> None:
         del job

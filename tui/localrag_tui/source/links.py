@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError
 from localrag.language import _
+from localrag_tui.source.sheet import Sheet, load
 from localrag_tui.spot import Spot
 from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
     from localrag.corpus.links import Reference
     from localrag.corpus.store import CorpusStore
+    from localrag.corpus.types import Passage
+    from localrag.provision import Provision
+    from localrag_tui.source.sheet import Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +91,88 @@ def spot_at(store: "CorpusStore", law_id: str, name: str, locator: Locator) -> S
             _("It may be renumbered or repealed; Ctrl+G opens the law itself."),
         )
     return Spot.of(passage)
+
+
+def opened(
+    store: "CorpusStore", spot: Spot, before: Sheet | None
+) -> "tuple[Sheet, Passage | None]":
+    """The document of a spot, and the passage that the spot names, where it is there still.
+
+    Args:
+        store: the corpus.
+        spot: the place.
+        before: what was read from this corpus before; taken again where nothing has changed.
+
+    Raises:
+        NotFoundError: the corpus has no such document.
+    """
+    passage = store.by_id(spot.passage_id) if spot.passage_id else None
+    if before and before.document.id == spot.document_id and before.generation == store.generation:
+        return before, passage
+    return load(store, spot.document_id), passage
+
+
+def described(store: "CorpusStore", passage_id: str) -> "Provision":
+    """A passage and what is tied to it; raises `gone` where the corpus has lost it."""
+    from localrag.provision import describe
+
+    passage = store.by_id(passage_id)
+    if passage is None:
+        raise gone(passage_id)
+    return describe(store, passage)
+
+
+def gone(passage_id: str) -> NotFoundError:
+    """Says that a passage is not there any more."""
+    return NotFoundError(
+        _("The corpus has no {passage} any more.").format(passage=passage_id),
+        _("It was changed meanwhile: what stands here now may be another text. Search once more."),
+    )
+
+
+def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> str:
+    """Write a span of a document as a quotation with its citation: 「…」（金融商品取引法第1条）.
+
+    The citation is of the most exact passage that holds the whole span; where none does, of the
+    one in which it begins.
+
+    Raises:
+        NotFoundError: there is no such document.
+    """
+    from localrag.provision import citation_of
+
+    text = store.text(document_id, start, end).strip()
+    passage = _around(store, document_id, start, end)
+    source = citation_of(store, passage) if passage else store.document(document_id).title
+    return f"「{text}」（{source}）"
+
+
+def paragraph_at(store: "CorpusStore", sheet: "Sheet", position: int) -> tuple[int, int]:
+    """The span of the paragraph (項) around a position; of what has none, of its line."""
+    from localrag.corpus.types import PARAGRAPHS
+
+    unit = sheet.unit_at(position)
+    if unit is not None and sheet.is_law:
+        for paragraph in store.within(sheet.document.id, unit.locator, PARAGRAPHS):
+            if paragraph.start <= position < paragraph.end:
+                return paragraph.start, paragraph.end
+        return unit.start, unit.end
+    end = sheet.text.find("\n", position)
+    return sheet.text.rfind("\n", 0, position) + 1, end if end >= 0 else len(sheet.text)
+
+
+def _around(store: "CorpusStore", document_id: str, start: int, end: int) -> "Passage | None":
+    from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, TRIPLES
+
+    stands = (
+        s for layer in (ARTICLES, PASSAGES, TRIPLES) for s in store.standing(document_id, layer)
+    )
+    outer = next((stand for stand in stands if stand.start <= start < stand.end), None)
+    passage = store.by_id(outer.passage_id) if outer else None
+    if passage is None or not passage.locator.path:
+        return passage
+    for layer in (PARAGRAPHS, ITEMS):
+        for inner in store.within(document_id, passage.locator, layer):
+            if inner.start <= start and end <= inner.end:
+                passage = inner
+    return passage

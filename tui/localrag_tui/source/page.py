@@ -19,10 +19,19 @@ from textual.timer import Timer
 
 from localrag.language import N_
 from localrag.wrapping import NARROWEST, Layout, Row, cells
-from localrag_tui.source.ink import SELECTED, Ink
-from localrag_tui.source.marks import CHOSEN, CURRENT, FOUND, LINK, QUOTE, Marks
+from localrag_tui.source.marks import (
+    CHOSEN,
+    CURRENT,
+    FOUND,
+    LINK,
+    QUOTE,
+    SELECTED,
+    Ink,
+    Marks,
+    Span,
+    within,
+)
 from localrag_tui.source.sheet import CAPTION, HEADING, NUMBER, Part, Sheet
-from localrag_tui.source.spans import Span, within
 
 _OPENED = "opened"
 _PARTS = (HEADING, CAPTION, NUMBER, LINK, QUOTE, FOUND, CHOSEN, CURRENT, _OPENED)

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -16,17 +18,14 @@ from textual.widgets import Static
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.library import Library
-from localrag_tui.owner import bench_of
+from localrag_tui.screen import bench_of
 from localrag_tui.shell.keys import bench_key
-from localrag_tui.shown import content
+from localrag_tui.shown import content, cut, one_line
 from localrag_tui.source.find import FindBar
-from localrag_tui.source.head import Head
-from localrag_tui.source.history import History
-from localrag_tui.source.links import TextLink, destination, links_of
-from localrag_tui.source.opening import described, gone, opened
+from localrag_tui.source.links import TextLink, described, destination, gone, links_of, opened
+from localrag_tui.source.marks import Span
 from localrag_tui.source.page import Page
 from localrag_tui.source.sheet import Sheet
-from localrag_tui.source.spans import Span
 from localrag_tui.source.ties import Ties, counts, ties_of
 from localrag_tui.spot import Spot
 
@@ -35,6 +34,129 @@ if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
     from localrag.provision import Provision
     from localrag_tui.app import Workbench
+
+
+_STEP = " › "
+
+
+class Head(Widget):
+    """Title and headings, then the provision in view and the state of the text."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Head {
+        height: 2;
+        padding: 0 1;
+        background: $surface;
+        color: $foreground;
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._place: tuple[str, ...] = ()
+        self._provision = ""
+        self._as_of = ""
+
+    def show(self, sheet: Sheet, unit: "Stand | None", position: int) -> None:
+        """Say where a position is, and which provision is read."""
+        title = sheet.document.title
+        headings = sheet.place(position) if sheet.is_law else ()
+        before = self._place, self._provision, self._as_of
+        self._place = tuple(map(one_line, (title, *headings)))
+        header = "" if unit is None else unit.header
+        name = header.removeprefix(title).strip(" >") if header.startswith(title) else header
+        if unit and unit.locator.page:
+            page = _("page {n}").format(n=unit.locator.page)
+            name = f"{name} · {page}" if name else page
+        self._provision = one_line(name)
+        date = sheet.document.metadata.get("date", "")
+        self._as_of = _("as of {date}").format(date=one_line(date)) if date else ""
+        if (self._place, self._provision, self._as_of) != before:
+            self.refresh()
+
+    def clear(self) -> None:
+        """Say nothing."""
+        self._place, self._provision, self._as_of = (), "", ""
+        self.refresh()
+
+    def render(self) -> Content:
+        """Both lines, each cut to the width there is."""
+        width = self.size.width
+        title: str = self._place[0] if self._place else ""
+        rest = _STEP.join(("", *self._place[1:]))
+        # The innermost heading says most: a long title gives way to it.
+        title = cut(title, max(width - cell_len(rest), width // 3))
+        rest = cut(rest, width - cell_len(title))
+        name = cut(self._provision, width - cell_len(self._as_of) - 1)
+        gap = " " * max(1, width - cell_len(name) - cell_len(self._as_of))
+        return Content.assemble(
+            (title, "bold"),
+            (rest, "$foreground-muted"),
+            "\n",
+            (name, "bold $primary"),
+            gap,
+            (self._as_of, "$foreground-muted"),
+        )
+
+
+_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A place that was read.
+
+    Attributes:
+        spot: the place that was opened.
+        library: the corpus that it lies in.
+        top: the first character that was in view when it was left; None before.
+        preview: whether it was only looked at: the next place that is takes its place.
+    """
+
+    spot: Spot
+    library: Library
+    top: int | None = None
+    preview: bool = False
+
+
+class History:
+    """The visits of one pane, the one under way among them."""
+
+    def __init__(self) -> None:
+        self._visits: list[Visit] = []
+        self._at = -1
+
+    def enter(self, spot: Spot, library: Library, left_at: int, *, preview: bool = False) -> None:
+        """Go to a new place; what was ahead is forgotten.
+
+        Args:
+            spot: the new place.
+            library: the corpus that it lies in.
+            left_at: the first character in view of the place that is left.
+            preview: see `Visit`. Whoever goes on from a place has read it.
+        """
+        been = self._visits[: self._at + 1]
+        here = been.pop() if been else None
+        if here is not None and (here.spot, here.library) == (spot, library):
+            preview = preview and here.preview
+        elif here is not None and not (preview and here.preview):
+            been.append(replace(here, top=left_at, preview=False))
+        self._visits = [*been, Visit(spot, library, preview=preview)][-_MOST:]
+        self._at = len(self._visits) - 1
+
+    def ahead(self, by: int) -> Visit | None:
+        """What is behind (-1) or ahead (1); None where there is nothing."""
+        return self._visits[self._at + by] if self.can(by) else None
+
+    def step(self, by: int, left_at: int) -> None:
+        """Go to what `ahead` gave; see `enter`."""
+        self._visits[self._at] = replace(self._visits[self._at], top=left_at)
+        self._at += by
+
+    def can(self, by: int) -> bool:
+        """Whether there is something to go to."""
+        return 0 <= self._at + by < len(self._visits)
+
 
 _BESIDE = 110
 # What is tied to a provision is looked up once a reader stays there, in seconds.
@@ -254,14 +376,14 @@ class SourcePane(Widget):
 
     async def action_copy_paragraph(self) -> None:
         """Copy with its citation the paragraph (項) that is read; of other documents, the line."""
-        from localrag_tui.source.legal import paragraph_at
+        from localrag_tui.source.links import paragraph_at
 
         sheet, eye = self.page.sheet, self.page.view.eye
         if sheet is not None:
             await self._copy(sheet, lambda store: paragraph_at(store, sheet, eye))
 
     async def _copy(self, sheet: Sheet, span: "Callable[[CorpusStore], Span]") -> None:
-        from localrag_tui.source.legal import quotation
+        from localrag_tui.source.links import quotation
 
         try:
             copied = await self._library.read(

@@ -12,10 +12,9 @@ from textual.widgets.option_list import Option
 from localrag.language import N_, _
 from localrag.wrapping import NARROWEST, Layout
 from localrag_tui.shown import one_line
-from localrag_tui.source.links import spot_at
-from localrag_tui.source.opening import gone
+from localrag_tui.source.links import gone, spot_at
 from localrag_tui.spot import Spot
-from localrag_tui.widgets.valued import Valued
+from localrag_tui.widgets.listing import Valued
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore

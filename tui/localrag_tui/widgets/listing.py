@@ -1,8 +1,25 @@
 """A list in which colours keep their meaning under the cursor."""
 
-from typing import ClassVar
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from textual.widgets import OptionList
+from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.content import Content
+from textual.events import MouseMove
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual, VisualType
+from textual.widgets import OptionList, SelectionList
+from textual.widgets.option_list import Option
+
+from localrag.language import N_
+
+if TYPE_CHECKING:
+    from textual.css.styles import RulesMap
 
 
 class Listing(OptionList):
@@ -25,3 +42,147 @@ class Listing(OptionList):
         & > .option-list--option-disabled { color: $foreground; }
     }
     """
+
+
+T = TypeVar("T")
+
+
+class Valued(Option, Generic[T]):
+    """An option and what it stands for.
+
+    A message about an option may be read after the list was filled anew: its number is that of
+    another one by then, what it carries is not.
+
+    Attributes:
+        value: what it stands for.
+    """
+
+    def __init__(self, prompt: VisualType, value: T) -> None:
+        super().__init__(prompt)
+        self.value = value
+
+
+class CheckList(SelectionList[str]):
+    """A `SelectionList` whose boxes are empty where nothing is chosen.
+
+    Textual draws a mark there in the colour of its ground, which is read out, copied, and seen
+    where a terminal has colours of its own.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "select", N_("Choose"), id="list.choose"),
+    ]
+
+    def render_line(self, y: int) -> Strip:
+        """A choice with its box."""
+        strip = super().render_line(y)
+        index = self.scroll_offset.y + y
+        if index >= self.option_count:
+            return strip
+        if self.get_option_at_index(index).value in self.selected:
+            return strip
+        before, mark, *others = strip
+        return Strip([before, Segment(" " * len(mark.text), mark.style), *others])
+
+
+# Cells beside a row, before the scroll bar.
+_BESIDE = 1
+# Rows kept for when they come into view again.
+_KEPT = 256
+
+
+class AdaptiveRow(Visual):
+    """What an option of a list shows; only rows that are in view are written."""
+
+    HEIGHT: ClassVar[int] = 1
+    """In cells, whatever the width."""
+
+    @abstractmethod
+    def write(self, width: int) -> Sequence[Content]:
+        """Write `HEIGHT` lines, none wider than `width` cells."""
+
+    def render_strips(
+        self, width: int, _height: int | None, style: Style, _options: RenderOptions | None
+    ) -> list[Strip]:
+        """Write it for a width."""
+        return [
+            Strip(line.render_segments(style)).adjust_cell_length(width, style.rich_style)
+            for line in self.write(width)
+        ]
+
+    def get_optimal_width(self, _rules: "RulesMap", container_width: int) -> int:
+        """Whatever there is."""
+        return container_width
+
+    def get_height(self, _rules: "RulesMap", _width: int) -> int:
+        """Always the same."""
+        return self.HEIGHT
+
+
+class AdaptiveList(OptionList):
+    """A list of rows of one kind.
+
+    Textual's own asks the styles and the layout for every line that it draws, and wraps what it
+    draws. Here both are asked once for a row, and a row is as wide as it should be: a list is drawn
+    in half the time, which is what somebody who types waits for.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    AdaptiveList {
+        height: 1fr;
+        border: none;
+        padding: 0;
+        background: $surface;
+        &:focus { border: none; background-tint: $foreground 0%; }
+    }
+    """
+    ROW: ClassVar[type[AdaptiveRow]]
+    """The kind of its rows."""
+
+    def __init__(self, *rows: Any, **others: Any) -> None:
+        super().__init__(*rows, **others)
+        self._width = 0
+        self._under_mouse: int | None = None
+        self._drawn: dict[int, list[Strip]] = {}
+        self._kept: LRUCache[tuple[object, int, Style], list[Strip]] = LRUCache(_KEPT)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw a part of it."""
+        self._drawn.clear()
+        self._width = self.scrollable_content_region.width
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line of it."""
+        index, line = divmod(self.scroll_offset.y + y, self.ROW.HEIGHT)
+        if index >= self.option_count:
+            return super().render_line(y)
+        if index not in self._drawn:
+            self._drawn[index] = self._draw(index)
+        return self._drawn[index][line]
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        """Note which row is pointed at."""
+        self._under_mouse = event.style.meta.get("option")
+
+    def on_leave(self) -> None:
+        """Note that none is."""
+        self._under_mouse = None
+
+    def _draw(self, index: int) -> list[Strip]:
+        names = ["option-list--option"]
+        if self.highlighted == index:
+            names.append("option-list--option-highlighted")
+        elif self._under_mouse == index:
+            names.append("option-list--option-hover")
+        # Textual's own finds by it what is clicked.
+        style = self.get_visual_style(*names) + Style.from_meta({"option": index})
+        row = self.get_option_at_index(index).prompt
+        key = (row, self._width, style)
+        strips = self._kept.get(key)
+        if strips is None:
+            assert isinstance(row, self.ROW)
+            written = row.render_strips(self._width - _BESIDE, None, style, None)
+            strips = [strip.extend_cell_length(self._width, style.rich_style) for strip in written]
+            self._kept[key] = strips
+        return strips

@@ -1,12 +1,18 @@
 """A field for a line of text that may come from anywhere."""
 
+import asyncio
+import os
+from pathlib import Path
 from typing import Any
 
 from textual.events import Paste
 from textual.geometry import Size
 from textual.reactive import Reactive
+from textual.suggester import Suggester
 from textual.widgets import Input
 
+from localrag.errors import NotFoundError, UsageError
+from localrag.language import _
 from localrag_tui.shown import one_line
 
 _LONGEST = 2_000
@@ -40,3 +46,78 @@ class TextField(Input):
         start, end = sorted(self.selection)
         room = (self.max_length or 0) - len(self.value) + end - start
         self.replace(one_line(lines[0][: max(0, room)] if lines else ""), start, end)
+
+
+_LOOKED_AT = 5_000
+"""Entries of a folder that are looked through for a suggestion."""
+
+
+class PathSuggester(Suggester):
+    """Suggests files and folders; reads a folder in a thread."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The first path that begins with what is typed."""
+        return await asyncio.to_thread(completed, value)
+
+
+class PathInput(TextField):
+    """A path, completed as it is typed."""
+
+    def __init__(self, value: str = "", *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own
+        super().__init__(
+            value, placeholder=placeholder, id=id, suggester=PathSuggester(), select_on_focus=False
+        )
+
+    @property
+    def path(self) -> Path:
+        """What is typed, as a path; ``~`` is the home of the user."""
+        return as_path(self.value)
+
+
+def as_path(typed: str) -> Path:
+    """A path as it was typed or pasted: quotation marks around it are dropped, ``~`` is replaced.
+
+    An unknown user after ``~`` is left as it stands.
+    """
+    text = typed.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1]
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - Path.expanduser raises
+
+
+def existing(typed: str) -> Path:
+    """The file or folder that was typed.
+
+    Raises:
+        UsageError: nothing was.
+        NotFoundError: there is none.
+    """
+    if not typed.strip():
+        raise UsageError(_("No file or folder is named."))
+    path = as_path(typed)
+    if not path.exists():
+        raise NotFoundError(
+            _("There is no {path}.").format(path=typed),
+            _("Check the path; the right arrow takes what is suggested."),
+        )
+    return path
+
+
+def completed(typed: str) -> str | None:
+    """The first file or folder whose path begins with what is typed, folders with their slash."""
+    folder, _, begun = typed.rpartition("/")
+    if not typed or not (folder or typed.startswith("/")) or not begun:
+        return None
+    try:
+        with os.scandir(as_path(folder + "/")) as entries:
+            looked_at = (entry for _, entry in zip(range(_LOOKED_AT), entries, strict=False))
+            fitting = [entry for entry in looked_at if entry.name.startswith(begun)]
+            first = min(fitting, key=lambda entry: entry.name, default=None)
+            if first is None or not first.name.isprintable():
+                return None
+            return f"{folder}/{first.name}{'/' if first.is_dir() else ''}"
+    except (OSError, ValueError):
+        return None
