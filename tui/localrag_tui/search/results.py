@@ -13,7 +13,6 @@ from textual.widgets.option_list import Option
 from localrag.corpus.types import Passage
 from localrag.language import _
 from localrag.retrieval.types import Hit, Query, StageRecord
-from localrag_tui.search.stages import found_by
 from localrag_tui.shown import cut, harmless, one_line
 from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
 from localrag_tui.wording import provenance, stage
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from localrag.statutes.names import LawNames
 
 
+_NAMING = "resolve"
+_FINDING = (_NAMING, "lexical", "dense")
 _CUT = "…"
 # A title has so many cells before the caption of the article has any.
 _LEAST_TITLE = 20
@@ -206,6 +207,20 @@ def _begin(text: str, marks: Sequence[tuple[int, int]], width: int) -> int:
     before = text[: marks[0][0]]
     excess = cell_len(before) - int(width * _FIRST_MATCH)
     return len(set_cell_size(before, excess)) if excess > 0 else 0
+
+
+def found_by(records: Sequence[StageRecord], passage_id: str) -> list[str]:
+    """How a passage was found: named, by its words, by its meaning; each with its place there."""
+    ways = []
+    for record in records:
+        if record.stage not in _FINDING:
+            continue
+        hit = next((hit for hit in record.hits if hit.passage.id == passage_id), None)
+        if hit is not None and record.stage == _NAMING:
+            ways.append(_("named"))
+        elif hit is not None:
+            ways.append(_("{stage} no. {n}").format(stage=stage(record.stage), n=hit.rank))
+    return ways
 
 
 class Results(AdaptiveList):

@@ -14,15 +14,12 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from localrag.facts import Fact
-from localrag.language import N_, _
+from localrag.language import N_
 from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.search.results import fitted
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
 from localrag_tui.wording import stage
-
-_NAMING = "resolve"
-_FINDING = (_NAMING, "lexical", "dense")
 
 
 class StageRow(AdaptiveRow):
@@ -46,20 +43,6 @@ def stage_head(record: StageRecord) -> Content:
     if record.hits:
         figures += f" · {record.seconds * 1000:.1f} ms"
     return Content.assemble((stage(record.stage), "bold"), (figures, "$foreground-muted"))
-
-
-def found_by(records: Sequence[StageRecord], passage_id: str) -> list[str]:
-    """How a passage was found: named, by its words, by its meaning; each with its place there."""
-    ways = []
-    for record in records:
-        if record.stage not in _FINDING:
-            continue
-        hit = next((hit for hit in record.hits if hit.passage.id == passage_id), None)
-        if hit is not None and record.stage == _NAMING:
-            ways.append(_("named"))
-        elif hit is not None:
-            ways.append(_("{stage} no. {n}").format(stage=stage(record.stage), n=hit.rank))
-    return ways
 
 
 def journey(records: tuple[StageRecord, ...], passage_id: str) -> str:
