@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from localrag.config import Config, load
 from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
+from localrag.facts import Fact, FactKind
+from localrag.language import N_, _
 from localrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -43,11 +45,11 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found, and the command that mends it."""
+    """What one check found, and what mends it, a command mostly."""
 
     check: str
     health: Health
-    detail: str
+    detail: Fact
     cure: str = ""
 
 
@@ -56,7 +58,7 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
 
     Of models only sizes are compared: ``localrag models verify`` reads their bytes.
     """
-    yield Finding("python", Health.GOOD, sys.version.split()[0])
+    yield Finding("python", Health.GOOD, _said(sys.version.split()[0]))
     yield _try("sqlite", _sqlite)
     yield _try("dictionary", _dictionary, "pip install --force-reinstall fugashi unidic-lite")
     yield _try("tantivy", _tantivy, "pip install --force-reinstall tantivy")
@@ -77,90 +79,97 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
         yield from _vectors(workspace, name, config)
 
 
-def _try(check: str, look: Callable[[], str], cure: str = "") -> Finding:
+def _said(words: object) -> Fact:
+    """What a library or an error says in its own words."""
+    return Fact(FactKind.SAID, words=str(words))
+
+
+def _try(check: str, look: Callable[[], Fact], cure: str = "") -> Finding:
     try:
         return Finding(check, Health.GOOD, look())
     except LocalragError as error:
-        return Finding(check, Health.BROKEN, error.cause, error.cure or cure)
+        return Finding(check, Health.BROKEN, _said(error.cause), error.cure or cure)
     except Exception as error:  # noqa: BLE001 - a broken library may raise anything
-        return Finding(check, Health.BROKEN, f"{type(error).__name__}: {error}", cure)
+        return Finding(check, Health.BROKEN, _said(f"{type(error).__name__}: {error}"), cure)
 
 
-def _sqlite() -> str:
+def _sqlite() -> Fact:
     with sqlite3.connect(":memory:") as connection:
         connection.execute("SELECT 1")
     connection.close()
-    return sqlite3.sqlite_version
+    return _said(sqlite3.sqlite_version)
 
 
-def _dictionary() -> str:
+def _dictionary() -> Fact:
     from localrag_indexes.analysis import Analyzer
 
     analyzer = Analyzer()
     terms = analyzer.terms("渡し舟の登録")
     if not terms:
         raise ValueError("the dictionary finds no words")
-    return f"{analyzer.id}: {' '.join(terms)}"
+    return _said(f"{analyzer.id}: {' '.join(terms)}")
 
 
-def _tantivy() -> str:
+def _tantivy() -> Fact:
     import tantivy
 
     tantivy.SchemaBuilder().build()
-    return version("tantivy")
+    return _said(version("tantivy"))
 
 
 def _extras() -> Iterator[Finding]:
     for extra, modules in _EXTRAS.items():
         missing = [module for module in modules if find_spec(module) is None]
         if missing:
-            detail = f"not installed (optional): {', '.join(missing)}"
+            detail = Fact(FactKind.NOT_INSTALLED, packages=tuple(missing))
             cure = f"pip install 'localrag[{extra}]'"
             yield Finding(f"extra {extra}", Health.ABSENT, detail, cure)
         else:
-            yield Finding(f"extra {extra}", Health.GOOD, "installed")
+            yield Finding(f"extra {extra}", Health.GOOD, Fact(FactKind.INSTALLED))
 
 
-def _workspace(workspace: Workspace) -> str:
+def _workspace(workspace: Workspace) -> Fact:
     workspace.require()
-    return str(workspace.home)
+    return _said(workspace.home)
 
 
-def _config(workspace: Workspace, overrides: Mapping[str, object]) -> str:
+def _config(workspace: Workspace, overrides: Mapping[str, object]) -> Fact:
     load(workspace, overrides)
-    return "valid"
+    return Fact(FactKind.VALID)
 
 
 def _disk(workspace: Workspace) -> Finding:
     free = shutil.disk_usage(workspace.home).free
-    detail = f"{free / 1024**3:.1f} GB free"
+    detail = Fact(FactKind.DISK_FREE, gigabytes=free / 1024**3)
     if free < _LITTLE_SPACE:
-        cure = "Free some space, or move the workspace and name it with --home."
+        cure = _("Free some space, or move the workspace and name it with --home.")
         return Finding("disk", Health.WARNING, detail, cure)
     return Finding("disk", Health.GOOD, detail)
 
 
-def _store(workspace: Workspace, name: str) -> str:
+def _store(workspace: Workspace, name: str) -> Fact:
     with CorpusStore.open(workspace.corpus(name).store, read_only=True) as store:
         problems = store.check()
         if problems:
             raise LocalragError(
-                " ".join(problems), "Put back a copy of it, or add the documents to a new corpus."
+                " ".join(problems),
+                N_("Put back a copy of it, or add the documents to a new corpus."),
             )
-        return f"sound, {store.extent().documents:,} documents"
+        return Fact(FactKind.STORE_SOUND, n=store.extent().documents)
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:
     from localrag.inference.failures import as_ours
+    from localrag_models.files import gigabytes
     from localrag_models.store import ModelStore
 
     store = ModelStore(workspace.models)
     for model in store.installed():
         yield Finding(
-            f"model {model.name}", Health.GOOD, f"{model.kind}, {model.size / 1e9:.1f} GB"
+            f"model {model.name}", Health.GOOD, _said(f"{model.kind}, {gigabytes(model.size)}")
         )
     for problem in map(as_ours, store.problems().values()):
-        yield Finding("model", Health.BROKEN, problem.cause, problem.cure)
+        yield Finding("model", Health.BROKEN, _said(problem.cause), problem.cure)
 
 
 def _models_of_settings(workspace: Workspace, config: Config) -> Iterator[Finding]:
@@ -168,7 +177,7 @@ def _models_of_settings(workspace: Workspace, config: Config) -> Iterator[Findin
 
     for setting, model, cause, cure in check_models(workspace, config):
         health = Health.BROKEN if cause else Health.GOOD
-        yield Finding(setting, health, cause or model, cure)
+        yield Finding(setting, health, _said(cause or model), cure)
 
 
 def _index(workspace: Workspace, name: str) -> Finding:
@@ -206,18 +215,23 @@ def _state(check: str, corpus: str, root: Path, look: "Callable[[], IndexState]"
     from localrag.ingest.state import IndexState
     from localrag_indexes.generations import was_built
 
+    broken = {
+        IndexState.MISSING: FactKind.INDEX_LOST,
+        IndexState.OUTDATED: FactKind.INDEX_OUTDATED,
+        IndexState.DAMAGED: FactKind.INDEX_DAMAGED,
+    }
     cure = f"localrag index --corpus {corpus}"
     try:
         state = look()
     except LocalragError as error:
-        return Finding(check, Health.BROKEN, error.cause, error.cure)
+        return Finding(check, Health.BROKEN, _said(error.cause), error.cure)
     if state is IndexState.FRESH:
-        return Finding(check, Health.GOOD, "up to date, every byte as it was written")
+        return Finding(check, Health.GOOD, Fact(FactKind.UP_TO_DATE))
     if state is IndexState.MISSING and not was_built(root):
-        return Finding(check, Health.WARNING, "not indexed yet", cure)
+        return Finding(check, Health.WARNING, Fact(FactKind.NOT_INDEXED), cure)
     if state is IndexState.BEHIND:
-        return Finding(check, Health.WARNING, "older than the documents of the corpus", cure)
+        return Finding(check, Health.WARNING, Fact(FactKind.INDEX_OLDER), cure)
     if state is IndexState.DAMAGED:
         # Without --rebuild only sizes are compared, which finds nothing wrong with changed bytes.
         cure = f"{cure} --rebuild"
-    return Finding(check, Health.BROKEN, f"the index is {state.value}", cure)
+    return Finding(check, Health.BROKEN, Fact(broken[state]), cure)

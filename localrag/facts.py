@@ -405,6 +405,19 @@ class FactKind(StrEnum):
         N_("{one!r} and {other!r} need not be told of the same"),
     )
 
+    # doctor: what checks found.
+    INSTALLED = "installed", N_("installed")
+    NOT_INSTALLED = "not-installed", N_("not installed (optional): {packages}")
+    VALID = "valid", N_("valid")
+    DISK_FREE = "disk-free", N_("{gigabytes:.1f} GB free")
+    STORE_SOUND = "store-sound", N_("sound, {n:,} documents")
+    UP_TO_DATE = "up-to-date", N_("up to date, every byte as it was written")
+    NOT_INDEXED = "not-indexed", N_("not indexed yet")
+    INDEX_OLDER = "index-older", N_("older than the documents of the corpus")
+    INDEX_LOST = "index-lost", N_("the index is missing")
+    INDEX_OUTDATED = "index-outdated", N_("the index is outdated")
+    INDEX_DAMAGED = "index-damaged", N_("the index is damaged")
+
     # batches
     FIELDS_UNREAD = "fields-unread", N_("fields that are not read: {names}")
     TABLE_CHECKED = "table-checked", N_("{unreadable:,} of {rows:,} rows cannot be asked")

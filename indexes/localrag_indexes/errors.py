@@ -68,7 +68,7 @@ class IndexDamaged(IndexingError):  # noqa: N818 - the name says the state
         self.file = file
 
 
-UNREADABLE = N_("index file {file} cannot be read ({why})")
+UNREADABLE = N_("index file {file} is damaged: it cannot be read ({why})")
 CHANGED = N_("the content of index file {file} has changed")
 
 

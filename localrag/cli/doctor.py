@@ -47,7 +47,12 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         emit(
             [
-                {"check": f.check, "health": f.health.value, "detail": f.detail, "cure": f.cure}
+                {
+                    "check": f.check,
+                    "health": f.health.value,
+                    "detail": str(f.detail),
+                    "cure": f.cure,
+                }
                 for f in findings
             ]
         )

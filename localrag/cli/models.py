@@ -13,6 +13,7 @@ from localrag.cli.session import Json
 from localrag.cli.terminal import emit, say, tell
 from localrag.cli.verbs import verb, verbs
 from localrag.errors import LocalragError, UsageError
+from localrag.language import N_, _
 from localrag.progress import BYTES, Phase, Stopwatch
 from localrag.session import Session
 
@@ -93,7 +94,7 @@ def list_(
             found = runtime.list_models(_address(session, server, runtime))
         render_models.print_served(_LISTED, found, as_json=as_json)
         return
-    with _work(session) as (store, _):
+    with _work(session) as (store, _on_progress):
         overview = render_models.Overview.of(store, _used(session))
     if as_json:
         emit(overview.as_json())
@@ -157,7 +158,7 @@ def pull(
             on_progress=on_progress,
         )
     if installed in before:
-        tell(f"{installed.name} is installed already.")
+        tell(_("{name} is installed already.").format(name=installed.name))
     print_installed(installed, _used(session), as_json=as_json)
 
 
@@ -240,12 +241,12 @@ def remove(context: typer.Context, name: Name, as_json: Json = False) -> None:
 
     The name is that of a file or folder in the folder of the models, whatever it holds.
     """
-    with _work(context.obj) as (store, _):
+    with _work(context.obj) as (store, _on_progress):
         store.remove(name)
     if as_json:
         emit({"removed": name})
     else:
-        say(f"model {name} removed")
+        say(_("model {name} removed").format(name=name))
 
 
 def export(
@@ -269,13 +270,15 @@ def export(
         with writing(archive):
             there = archive.parent.is_dir()
         if not there:
-            raise UsageError(f"There is no folder {archive.parent}.", "Make it first.")
+            raise UsageError(
+                N_("There is no folder {path}."), N_("Make it first."), path=archive.parent
+            )
         written = store.export(name, archive, on_progress)
     if as_json:
         emit({"name": name, "archive": str(written), "bytes": written.stat().st_size})
     else:
-        say(f"model {name} written to ", (str(written), "bold"))
-        say("Next, on the other machine: ", (f"localrag models import {written.name}", "bold"))
+        say(_("model {name} written to ").format(name=name), (str(written), "bold"))
+        say(_("Next, on the other machine: "), (f"localrag models import {written.name}", "bold"))
 
 
 def import_(
@@ -313,7 +316,8 @@ def _pull_with_server(
     if as_json:
         emit({"name": model})
     else:
-        say(f"{runtime.name} has the model {name}; the settings call it ", (model, "bold"))
+        told = _("{runtime} has the model {name}; the settings call it ")
+        say(told.format(runtime=runtime.name, name=name), (model, "bold"))
 
 
 def _used(session: Session) -> dict[str, str]:
@@ -339,7 +343,9 @@ def _token(file: Path | None) -> str:
             return opened.read(_LONGEST_TOKEN).strip()
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"{file} holds no token that can be read.", "Write the token alone into a text file."
+            N_("{path} holds no token that can be read."),
+            N_("Write the token alone into a text file."),
+            path=file,
         ) from error
 
 

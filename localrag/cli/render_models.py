@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from localrag.cli.terminal import emit, failure, say, table, tell
-from localrag.cli.wording import counted
 from localrag.errors import LocalragError
 from localrag.inference.failures import as_ours
+from localrag.language import N_, _, ngettext
 from localrag_models.catalogue import CatalogueEntry, catalogue
 from localrag_models.files import gigabytes
 from localrag_models.store import InstalledModel, ModelStore
@@ -47,7 +47,19 @@ class Overview:
         """Print it for people."""
         if self.installed:
             table(
-                ("installed", "kind", "size", "context", "licence", "used as"),
+                tuple(
+                    map(
+                        _,
+                        (
+                            N_("installed"),
+                            N_("kind"),
+                            N_("size"),
+                            N_("context"),
+                            N_("licence"),
+                            N_("used as"),
+                        ),
+                    )
+                ),
                 [
                     (
                         model.name,
@@ -59,13 +71,25 @@ class Overview:
                     )
                     for model in self.installed
                 ],
-                folding=("licence",),
+                folding=(_("licence"),),
             )
         else:
-            tell("No model is installed yet.")
+            tell(_("No model is installed yet."))
         say("")
         table(
-            ("can be pulled", "kind", "size", "memory", "licence", "good for"),
+            tuple(
+                map(
+                    _,
+                    (
+                        N_("can be pulled"),
+                        N_("kind"),
+                        N_("size"),
+                        N_("memory"),
+                        N_("licence"),
+                        N_("good for"),
+                    ),
+                )
+            ),
             [
                 (
                     entry.name,
@@ -77,16 +101,18 @@ class Overview:
                 )
                 for entry in self.available
             ],
-            folding=("licence", "good for"),
+            folding=(_("licence"), _("good for")),
         )
-        say("Get one: ", ("localrag models pull NAME", "bold"))
+        say(_("Get one: "), ("localrag models pull NAME", "bold"))
         for name, size in self.unfinished.items():
             tell(
-                f"{name}: {gigabytes(size)} of an interrupted pull; "
-                f"localrag models pull {name} goes on, localrag models remove {name} drops it"
+                _(
+                    "{name}: {size} of an interrupted pull; localrag models pull {name} goes on, "
+                    "localrag models remove {name} drops it"
+                ).format(name=name, size=gigabytes(size))
             )
         for problem in self.problems:
-            tell(("note: ", "yellow"), str(problem))
+            tell((_("note: "), "yellow"), str(problem))
 
     def as_json(self) -> dict[str, Any]:
         """Give the JSON of ``localrag models list``."""
@@ -109,19 +135,23 @@ def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: boo
         emit(model_as_json(model))
         return
     say((model.name, "bold"), f": {model.kind}, {gigabytes(model.size)}, {model.format}")
-    say((f"from {model.manifest.source}", "dim"), indent=2)
+    say((_("from {source}").format(source=model.manifest.source), "dim"), indent=2)
     if model.kind == "embedder":
         prefixes = model.prefixes
-        said = f"prefixes: {prefixes.query!r} and {prefixes.passage!r}"
-        say((said if prefixes.query or prefixes.passage else "no prefixes", "dim"), indent=2)
+        said = _("no prefixes")
+        if prefixes.query or prefixes.passage:
+            said = _("prefixes: {query!r} and {passage!r}").format(
+                query=prefixes.query, passage=prefixes.passage
+            )
+        say((said, "dim"), indent=2)
     setting = _SETTINGS[model.kind]
     if used.get(model.name) == setting:
         if model.kind == "embedder":
-            say("Next, make the vectors of a corpus with it: ", ("localrag index", "bold"))
-            say(('embedding.model = "off" in localrag.toml does without.', "dim"), indent=2)
+            say(_("Next, make the vectors of a corpus with it: "), ("localrag index", "bold"))
+            say((_('embedding.model = "off" in localrag.toml does without.'), "dim"), indent=2)
         return
-    section, _, key = setting.partition(".")
-    say("Next, in localrag.toml under ", (f"[{section}]", "bold"), ": ")
+    section, key = setting.split(".")
+    say(_("Next, in localrag.toml under [{section}]:").format(section=section))
     say((f'{key} = "{model.name}"', "bold"), indent=2)
 
 
@@ -134,8 +164,11 @@ def print_verified(found: Mapping[str, InstalledModel | LocalragError], *, as_js
         if isinstance(model, LocalragError):
             failure(model.cause, model.cure)
         else:
-            files = counted(len(model.manifest.files), "file")
-            say(f"{name}: {files}, nothing has changed")
+            n = len(model.manifest.files)
+            told = ngettext(
+                "{name}: {n} file, nothing has changed", "{name}: {n} files, nothing has changed", n
+            )
+            say(told.format(name=name, n=n))
 
 
 def print_served(runtime: str, found: "Sequence[OllamaModel]", *, as_json: bool) -> None:
@@ -156,15 +189,30 @@ def print_served(runtime: str, found: "Sequence[OllamaModel]", *, as_json: bool)
         )
     elif found:
         table(
-            ("on the server", "size", "family", "parameters", "quantisation"),
+            tuple(
+                map(
+                    _,
+                    (
+                        N_("on the server"),
+                        N_("size"),
+                        N_("family"),
+                        N_("parameters"),
+                        N_("quantisation"),
+                    ),
+                )
+            ),
             [
                 (f"{runtime}:{m.name}", gigabytes(m.size), m.family, m.parameters, m.quantization)
                 for m in found
             ],
-            folding=("family",),
+            folding=(_("family"),),
         )
     else:
-        tell(f"The server has no model. Get one: localrag models pull {runtime}:qwen3:8b")
+        tell(
+            _("The server has no model. Get one: localrag models pull {runtime}:qwen3:8b").format(
+                runtime=runtime
+            )
+        )
 
 
 def model_as_json(model: InstalledModel) -> dict[str, Any]:
@@ -208,6 +256,10 @@ def _entry_as_json(entry: CatalogueEntry) -> dict[str, Any]:
         "licence": entry.licence,
         "good_for": entry.good_for,
     }
+
+
+def _headings(*names: str) -> list[str]:
+    return list(map(_, names))
 
 
 def _tokens(context: int | None) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from localrag.doctor import Finding, Health
+from localrag.facts import Fact, FactKind
 from localrag_tui.models import doctor
 from localrag_tui.models.doctor import DoctorDialogue, Examined, Findings
 from localrag_tui.work.job import State
@@ -43,10 +44,25 @@ async def test_a_broken_index_is_found_and_mended(workbench, bench_home, shown, 
 
 
 FINDINGS = (
-    Finding("python", Health.GOOD, "3.11"),
-    Finding("extra docs", Health.ABSENT, "not installed (optional)", "pip install x"),
-    Finding("store 渡し舟", Health.BROKEN, "[red]torn\x1b[2J 渡し舟", "Put back a copy of it."),
-    Finding("index main", Health.WARNING, "not indexed yet", "localrag index --corpus main"),
+    Finding("python", Health.GOOD, Fact(FactKind.SAID, words="3.11")),
+    Finding(
+        "extra docs",
+        Health.ABSENT,
+        Fact(FactKind.SAID, words="not installed (optional)"),
+        "pip install x",
+    ),
+    Finding(
+        "store 渡し舟",
+        Health.BROKEN,
+        Fact(FactKind.SAID, words="[red]torn\x1b[2J 渡し舟"),
+        "Put back a copy of it.",
+    ),
+    Finding(
+        "index main",
+        Health.WARNING,
+        Fact(FactKind.SAID, words="not indexed yet"),
+        "localrag index --corpus main",
+    ),
 )
 
 

@@ -178,7 +178,9 @@ class DoctorDialogue(Dialogue):
 
 
 def _shown(finding: "Finding") -> Content:
-    line = Content.assemble("  ", content(finding.check, "bold"), "  ", content(finding.detail))
+    line = Content.assemble(
+        "  ", content(finding.check, "bold"), "  ", content(str(finding.detail))
+    )
     if not finding.cure:
         return line
     return Content.assemble(line, "\n    ", content(finding.cure, "$text-accent"))
