@@ -31,7 +31,7 @@ LONGEST = 300
 _SHOWN = 3
 
 
-class _Written(BaseModel):
+class _RewrittenQuestion(BaseModel):
     question: Annotated[str, Field(min_length=1, max_length=LONGEST)]
 
 
@@ -98,7 +98,7 @@ def _written(toolkit: Toolkit, query: Query, found: Rewritten) -> str:
         longest=LONGEST,
         tag=element("text", [*history, query.text]),
     )
-    return toolkit.ask(messages, _Written, FOLLOW_UP).question.strip()
+    return toolkit.ask(messages, _RewrittenQuestion, FOLLOW_UP).question.strip()
 
 
 def _keeps(text: str, query: Query, found: Rewritten, names: LawNames) -> bool:

@@ -43,7 +43,7 @@ class Word(NamedTuple):
     end: int
 
 
-class _Vocabulary(NamedTuple):
+class _FollowUpWords(NamedTuple):
     asked: frozenset[str]
     said: frozenset[str]
     agents: frozenset[str]
@@ -134,7 +134,7 @@ def _analyzer() -> Analyzer:
 
 
 @cache
-def _vocabulary() -> _Vocabulary:
+def _vocabulary() -> _FollowUpWords:
     text = files("localrag.question").joinpath("follow_up.toml").read_text(encoding="utf-8")
     entries = tomllib.loads(text)
 
@@ -143,7 +143,7 @@ def _vocabulary() -> _Vocabulary:
         terms = [_analyzer().terms(word) if word.isascii() else [word] for word in words.split()]
         return frozenset(_stem(term) for cut in terms for term in cut)
 
-    return _Vocabulary(
+    return _FollowUpWords(
         stems(entries["asked"]), stems(entries["said"]), frozenset(entries["agents"])
     )
 

@@ -91,7 +91,7 @@ def entries() -> tuple[VocabularyLine, ...]:
     )
 
 
-class _Words(NamedTuple, Generic[Key]):
+class _WordsByKey(NamedTuple, Generic[Key]):
     """The words of one language, ready to be looked up.
 
     Attributes:
@@ -110,25 +110,25 @@ def _analyzer() -> Analyzer:
 
 
 @cache
-def _japanese_words() -> _Words[str]:
+def _japanese_words() -> _WordsByKey[str]:
     words = {
         _BETWEEN.sub("", normalize(said)): entry
         for entry in entries()
         for said in entry.said
         if not _ENGLISH.fullmatch(said)
     }
-    return _Words(words, max(map(len, words)))
+    return _WordsByKey(words, max(map(len, words)))
 
 
 @cache
-def _english_words() -> _Words[tuple[str, ...]]:
+def _english_words() -> _WordsByKey[tuple[str, ...]]:
     words = {
         tuple(_analyzer().terms(said)): entry
         for entry in entries()
         for said in entry.said
         if _ENGLISH.fullmatch(said)
     }
-    return _Words(words, max(map(len, words)))
+    return _WordsByKey(words, max(map(len, words)))
 
 
 def _japanese(question: str) -> Iterator[EverydayWord]:

@@ -63,7 +63,7 @@ def signs_of_statements(
     held_by = Counter(term for option in options for term in content_terms(option))
     said_by_all = frozenset.intersection(*(ngrams(option, 2) for option in options))
     return [
-        _Comparison(
+        _OptionBesideLaw(
             option,
             law,
             {
@@ -105,7 +105,7 @@ class _Law:
 
 
 @dataclass(frozen=True)
-class _Comparison:
+class _OptionBesideLaw:
     """One option beside the law.
 
     Attributes:

@@ -126,7 +126,7 @@ class OptionVerdict(StrEnum):
     WRONG = "誤り"
 
 
-class _Reply(BaseModel):
+class _VerdictReply(BaseModel):
     # The reason comes first: the verdict is then written with it in view.
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     verdict: OptionVerdict
@@ -171,7 +171,7 @@ def judge(
         shown = toolkit.fitting(toolkit.sources(about, hits), messages, subject=subject)
     else:
         toolkit.note(EVIDENCE, [Fact(FactKind.NOTHING_FOUND)], subject=subject)
-    reply = toolkit.ask(messages(shown), _Reply, f"verdict {label}")
+    reply = toolkit.ask(messages(shown), _VerdictReply, f"verdict {label}")
     return JudgedOption(label, option, reply.verdict, reply.reason)
 
 

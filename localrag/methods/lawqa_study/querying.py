@@ -18,7 +18,7 @@ LONGEST_QUERY = 300
 """Characters of a query that a model writes, at most."""
 
 
-class _Written(BaseModel):
+class _WrittenQuery(BaseModel):
     query: Annotated[str, Field(max_length=LONGEST_QUERY)]
 
 
@@ -75,7 +75,7 @@ def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str =
         tag=element("text", [whole]),
     )
     system = Message("system", instruct or instruction(toolkit, asked, per_option=bool(label)))
-    query = toolkit.ask((system, user), _Written, f"query {label}".strip()).query.strip()
+    query = toolkit.ask((system, user), _WrittenQuery, f"query {label}".strip()).query.strip()
     if any(character.isalnum() for character in query):
         return query
     subject = f"option {label}" if label else ""

@@ -26,7 +26,7 @@ _POLAR = {"yes": _YES, "はい": _YES, "no": _NO, "いいえ": _NO}
 _QUOTATION_MARKS = "『』「」"
 
 
-class _Reply(BaseModel):
+class _AnswerReply(BaseModel):
     answer: Annotated[str, Field(max_length=LONGEST_OBJECT)]
 
 
@@ -114,7 +114,7 @@ def _answered(toolkit: Toolkit, asked: Query, triples: Sequence[Triple]) -> str:
         sentences=sentences,
         tag=element("text", [asked.text, *sentences]),
     )
-    answer = toolkit.ask(messages, _Reply, "answer").answer.strip()
+    answer = toolkit.ask(messages, _AnswerReply, "answer").answer.strip()
     return _POLAR.get(answer.casefold(), answer) if is_found(answer) else ""
 
 

@@ -35,7 +35,7 @@ class _Side(BaseModel):
     name: Annotated[str, Field(max_length=_LONGEST_NAME)]
 
 
-class _Reply(BaseModel):
+class _QueriesReply(BaseModel):
     queries: Annotated[list[_Query], Field(max_length=MOST_QUERIES)]
     comparison: ComparisonKind | None
     sides: Annotated[list[_Side], Field(max_length=MOST_QUERIES)]
@@ -90,7 +90,7 @@ def decompose(toolkit: Toolkit, asked: Query) -> Decomposition:
     messages = toolkit.prompt(
         "staged_decomposition", asked, most=MOST_QUERIES, tag=element("text", [asked.text])
     )
-    reply = toolkit.ask(messages, _Reply, STAGE)
+    reply = toolkit.ask(messages, _QueriesReply, STAGE)
     queries = tuple(_read(number, one) for number, one in enumerate(reply.queries, 1))
     if not queries:
         toolkit.note(STAGE, [Fact(FactKind.NO_QUERY)])

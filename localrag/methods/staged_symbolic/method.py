@@ -48,7 +48,7 @@ _ALIKE = 0.02
 _LONGEST = 500
 
 
-class _Analysis(NamedTuple):
+class _AnalysedQuestion(NamedTuple):
     """What became of a question.
 
     Attributes:
@@ -98,19 +98,19 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     )
 
 
-def _analysed(question: Query, toolkit: Toolkit) -> _Analysis:
+def _analysed(question: Query, toolkit: Toolkit) -> _AnalysedQuestion:
     events = _left_out(question)
     if refusal := _refusal(question):
-        return _Analysis((), events, refusal)
+        return _AnalysedQuestion((), events, refusal)
     with toolkit.store() as store:
         lookups = TripleLookups(store.knowledge)
         asked = read(lookups, question.text.strip())
         if is_negated(masked(asked.text, asked.names)):
             events += lookups.events
-            return _Analysis((), events, Fact(FactKind.NEGATED), _looked_up(asked, ()))
+            return _AnalysedQuestion((), events, Fact(FactKind.NEGATED), _looked_up(asked, ()))
         found = _ranked([*compared(lookups, asked), *chained(lookups, asked)])
     events += dict.fromkeys(lookups.events)
-    return _Analysis(
+    return _AnalysedQuestion(
         found, events, _refused(asked, found, lookups.undecided), _looked_up(asked, found)
     )
 

@@ -125,7 +125,9 @@ def mismatches(
     letters = letters_of(claim)
     if any(letters == letters_of(sentence) for sentence in sentences):
         return ()
-    return tuple(dict.fromkeys(_Comparison(claim, sentences, headings, question).mismatches()))
+    return tuple(
+        dict.fromkeys(_ClaimBesideSentences(claim, sentences, headings, question).mismatches())
+    )
 
 
 def covers(
@@ -136,7 +138,7 @@ def covers(
     Words of the question count as said; but of what the claim adds to the question, or where it
     adds nothing, of the whole, the same share must stand in the sentences or their headings.
     """
-    return _Comparison(claim, sentences, headings, question).coverage()
+    return _ClaimBesideSentences(claim, sentences, headings, question).coverage()
 
 
 def carriers(
@@ -163,7 +165,9 @@ def carriers(
         best: tuple[float, int] | None = None
         for index, candidate in enumerate(candidates):
             heading = (candidate.heading,) if candidate.heading else ()
-            compared = _Comparison(claim, (*beside, candidate.text), (*above, *heading), question)
+            compared = _ClaimBesideSentences(
+                claim, (*beside, candidate.text), (*above, *heading), question
+            )
             share = compared.coverage()
             if share < ENOUGH or (best and share <= best[0]):
                 continue
@@ -262,7 +266,7 @@ def confirms(question: str) -> bool:
     return bool(_ASKS_FOR_YES.search(normal)) and not _ASKS_FOR_SOMETHING.search(normal)
 
 
-class _Comparison:
+class _ClaimBesideSentences:
     """One claim beside what it cites."""
 
     def __init__(
