@@ -8,6 +8,7 @@ import typer
 from localrag.cli.session import CorpusName, Json, indexing
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
+from localrag.language import N_
 from localrag.session import Session
 
 
@@ -62,7 +63,10 @@ def add(
     does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
     """
     if not paths and not sample:
-        raise UsageError("Nothing to add.", "Name files or folders, or use --sample.")
+        raise UsageError(
+            N_("Nothing to add."),
+            N_("Name files or folders, or use --sample."),
+        )
     from localrag import sample as sample_corpus
     from localrag.cli.render_ingest import add_report_as_json, print_add_report, shown_events
     from localrag.cli.terminal import emit

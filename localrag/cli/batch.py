@@ -9,6 +9,7 @@ import typer
 from localrag.cli.session import CorpusName, Json, MethodName
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
+from localrag.language import N_
 from localrag.session import Session
 
 
@@ -116,7 +117,10 @@ def batch(
             print_estimate(estimate)
         return
     if out is None:
-        raise UsageError("It is not said where the answers go.", "Name a file: --out FILE")
+        raise UsageError(
+            N_("It is not said where the answers go."),
+            N_("Name a file: --out FILE"),
+        )
     with shown_events() as listener:
         report = opened.batch(
             source,

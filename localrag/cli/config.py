@@ -8,6 +8,7 @@ from localrag.cli.session import CorpusName, Json
 from localrag.cli.terminal import emit, say, table
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
+from localrag.language import N_, _
 from localrag.session import Session
 
 
@@ -49,7 +50,11 @@ def config(
     if key:
         settings = [setting for setting in settings if setting.key == key]
         if not settings:
-            raise UsageError(f"There is no setting {key!r}.", "localrag config lists them.")
+            raise UsageError(
+                N_("There is no setting {key!r}."),
+                N_("localrag config lists them."),
+                key=key,
+            )
     if as_json:
         emit(
             [{"key": s.key, "value": s.value, "source": s.source, "help": s.help} for s in settings]
@@ -59,4 +64,4 @@ def config(
             ("setting", "value", "source", "meaning"),
             [(s.key, str(s.value), s.source, s.help) for s in settings],
         )
-        say(("file: ", "dim"), (str(workspace.settings), "dim"))
+        say((_("file: "), "dim"), (str(workspace.settings), "dim"))

@@ -12,6 +12,7 @@ from localrag.cli.terminal import columns, emit, emit_all, say, table, tell
 from localrag.cli.verbs import verb
 from localrag.errors import UsageError
 from localrag.harmless import harmless
+from localrag.language import N_, _
 from localrag.session import Session
 
 
@@ -80,31 +81,41 @@ def remove(
     The files they were read from are not touched. Adding such a file again brings it back.
     """
     if bool(documents) == everything:
-        raise UsageError("Name documents, or the whole corpus with --all.", "See: localrag list")
+        raise UsageError(
+            N_("Name documents, or the whole corpus with --all."),
+            N_("See: localrag list"),
+        )
     session: Session = context.obj
     opened = session.corpus(corpus).require()
     name = opened.name
     if everything:
-        _confirm(f"Remove the corpus {name} with everything in it?", yes=yes)
+        question = _("Remove the corpus {corpus} with everything in it?")
+        _confirm(question.format(corpus=name), yes=yes)
         opened.delete()
     else:
         opened.remove(*map(unicode, documents or []))
     if as_json:
         emit({"corpus": name, "documents": documents or [], "all": everything})
     elif everything:
-        say(f"corpus {name} removed")
+        say(_("corpus {corpus} removed").format(corpus=name))
     else:
-        say(f"corpus {name}: {len(set(documents or [])):,} documents removed")
-        say("Next, bring the index up to date: ", (indexing(session, name), "bold"))
+        removed = _("corpus {corpus}: {n:,} documents removed")
+        say(removed.format(corpus=name, n=len(set(documents or []))))
+        say(_("Next, bring the index up to date: "), (indexing(session, name), "bold"))
 
 
 def _confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise UsageError("Nobody is there to confirm it.", "Add --yes to go ahead.")
+        raise UsageError(
+            N_("Nobody is there to confirm it."),
+            N_("Add --yes to go ahead."),
+        )
     if not typer.confirm(harmless(question), err=True):
-        raise UsageError("Nothing was removed.")
+        raise UsageError(
+            N_("Nothing was removed."),
+        )
 
 
 def _list_corpora(session: Session, *, as_json: bool) -> None:
@@ -134,7 +145,9 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
             [[f"{v:,}" if isinstance(v, int) else v for v in row.values()] for row in found],
         )
     else:
-        tell("There is no corpus yet. Add documents: localrag add PATH, or localrag add --sample")
+        tell(
+            _("There is no corpus yet. Add documents: localrag add PATH, or localrag add --sample")
+        )
 
 
 def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json: bool) -> None:

@@ -5,6 +5,7 @@ import typer
 from localrag.cli.session import Json
 from localrag.cli.terminal import emit, say
 from localrag.cli.verbs import verb
+from localrag.language import _
 from localrag.session import Session
 
 
@@ -31,5 +32,10 @@ def init(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         emit({"workspace": str(workspace.home)})
     else:
-        say("workspace ", (str(workspace.home), "bold"))
-        say("Next, add documents: ", ("localrag add PATH", "bold"), " or ", ("--sample", "bold"))
+        say(_("workspace "), (str(workspace.home), "bold"))
+        say(
+            _("Next, add documents: "),
+            ("localrag add PATH", "bold"),
+            _(" or "),
+            ("--sample", "bold"),
+        )

@@ -1,14 +1,76 @@
-"""A conversation as a Markdown file, with its citations in legal style."""
+"""A conversation as a Markdown file of the user's, with its citations in legal style."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
+from pathlib import Path
 
-from localrag.conversations.markdown import code, items, line, paragraph, quotation
-from localrag.conversations.model import Conversation, Turn, TurnState
+from localrag.conversations.store import Conversations
+from localrag.conversations.types import Conversation, Turn, TurnState
+from localrag.corpus.store import CorpusStore
+from localrag.durable import replace_text
+from localrag.errors import LocalragError, StorageError, UsageError
+from localrag.harmless import harmless, one_line
 from localrag.language import N_, _
 from localrag.methods.choices import labelled
+from localrag.provision import citation_of
 from localrag.reading import wording
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Step
+from localrag.workspace import Workspace
+
+_ANYWHERE = re.compile(r"[\\`*_\[\]<>&~|$]")
+# What begins a heading, a list, a rule or a table only where it begins a line.
+_BEGINNING = re.compile(r"(?P<mark>[#+\-=:])|(?P<number>\d{1,9})(?P<end>[.)])|(?P<blank>[ \t])")
+# GitHub makes links of these without being asked.
+_ADDRESS = re.compile(r"(?<=\w)(?=://)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+_TICKS = re.compile("`+")
+
+
+def line(text: str) -> str:
+    """Write a text within a line; its line breaks are made visible."""
+    return _in_line(one_line(text))
+
+
+def paragraph(text: str) -> str:
+    """Write a text of any number of lines, which stay as they are."""
+    lines = [_in_line(row) for row in harmless(text).split("\n")]
+    following = [*lines[1:], ""]
+    # A backslash at its end keeps a line break; before an empty line there is no need.
+    return "\n".join(
+        f"{row}\\" if row and after else row for row, after in zip(lines, following, strict=True)
+    )
+
+
+def quotation(text: str, indent: str = "") -> str:
+    """Write a text as a block quote, behind the indent of the list it stands in."""
+    return "\n".join(f"{indent}> {row}".rstrip() for row in paragraph(text).split("\n"))
+
+
+def code(text: str) -> str:
+    """Write a text as code within a line."""
+    text = one_line(text)
+    fence = "`" * (1 + max(map(len, _TICKS.findall(text)), default=0))
+    blank = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{blank}{text}{blank}{fence}"
+
+
+def items(texts: Iterable[str]) -> str:
+    """Write a list of what is Markdown already, an entry each."""
+    return "\n".join(f"- {text}" for text in texts)
+
+
+def _in_line(text: str) -> str:
+    escaped = _ADDRESS.sub(r"\\", _ANYWHERE.sub(r"\\\g<0>", text))
+    return _BEGINNING.sub(_as_text, escaped, count=1) if _BEGINNING.match(escaped) else escaped
+
+
+def _as_text(match: re.Match[str]) -> str:
+    if match["blank"]:
+        # Four blanks would begin a block of code.
+        return f"&#{ord(match['blank'])};"
+    return f"\\{match['mark']}" if match["mark"] else f"{match['number']}\\{match['end']}"
+
 
 Locate = Callable[[str, Citation], str]
 """Tells where a citation stands, in words, from the name of the corpus and the citation."""
@@ -133,3 +195,103 @@ def _marks(answer: Answer, numbers: Sequence[int]) -> str:
 def _date(time: str) -> str:
     """A time of the store as the clock on the wall showed it."""
     return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
+
+
+# What no file name may hold on Windows; the rest of its rules concern the beginning and the end.
+_FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\u2400-\u241f\ufffd]+')
+# Bytes: file systems take 255, of which a writer needs a few for the ending.
+_LONGEST = 200
+
+
+class FileExistsAlready(UsageError):  # noqa: N818 - the name says what is there
+    """There is a file in the place of a new one."""
+
+
+def export(
+    conversations: Conversations,
+    workspace: Workspace,
+    conversation_id: int,
+    path: Path,
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a conversation as Markdown, in the language in use.
+
+    Args:
+        conversations: where it is kept.
+        workspace: whose corpora tell the places of its citations.
+        conversation_id: the conversation.
+        path: the file.
+        replace: write over a file that is there.
+
+    Raises:
+        FileExistsAlready: there is such a file, and it may not be replaced.
+        NotFoundError: there is no such conversation.
+        StorageError: the file cannot be written; one that was there is as before.
+    """
+    conversation, turns = (
+        conversations.get(conversation_id),
+        conversations.turns(conversation_id),
+    )
+    with _places(workspace) as locate:
+        text = markdown(conversation, turns, locate)
+    _write(path, text, replace=replace)
+
+
+def file_name(title: str) -> str:
+    """A name for the file of a conversation, without ending, that every system takes."""
+    name = _FORBIDDEN.sub("_", one_line(title)).strip(" ._")
+    name = name.encode()[:_LONGEST].decode(errors="ignore").rstrip(" .")
+    return name or "conversation"
+
+
+@contextmanager
+def _places(workspace: Workspace) -> Iterator[Locate]:
+    """Writes citations in legal style; those whose corpus or passage is gone as they were kept."""
+    opened: dict[str, CorpusStore] = {}
+    with ExitStack() as held:
+
+        def locate(corpus: str, citation: Citation) -> str:
+            try:
+                if corpus not in opened:
+                    store = CorpusStore.open(workspace.corpus(corpus).store, read_only=True)
+                    opened[corpus] = held.enter_context(store)
+                passage = opened[corpus].by_id(citation.passage_id)
+                return citation_of(opened[corpus], passage) if passage else citation.label
+            except LocalragError:
+                return citation.label
+
+        yield locate
+
+
+def _write(path: Path, text: str, *, replace: bool) -> None:
+    try:
+        if path.is_dir():
+            raise UsageError(
+                N_("{path} is a folder."),
+                N_("Name a file in it."),
+                path=path,
+            )
+        if replace:
+            replace_text(path, text)
+            return
+        with path.open("x", encoding="utf-8") as file:
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                path.unlink()
+                raise
+    except FileExistsError:
+        raise FileExistsAlready(
+            N_("There is a file {path} already."),
+            N_("Choose another name, or replace it."),
+            path=path,
+        ) from None
+    except (OSError, ValueError) as error:
+        raise StorageError(
+            N_("{path} cannot be written ({problem})."),
+            N_("Choose another folder or name, and see that the disk has space."),
+            path=path,
+            problem=getattr(error, "strerror", None) or error,
+        ) from error

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from localrag.errors import StoreError
 from localrag.facts import Fact, FactKind
+from localrag.language import N_, _
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import Query, Trace
 
@@ -52,10 +53,13 @@ def kept_answer(text: str) -> Answer:
     Raises:
         StoreError: it is damaged, or was written by a newer localrag.
     """
-    with _damage("answer"):
+    with _damage(N_("answer")):
         version = _Version.model_validate_json(text).version
         if version > _VERSION:
-            raise StoreError("A newer localrag wrote this answer.", "Read it with that one.")
+            raise StoreError(
+                N_("A newer localrag wrote this answer."),
+                N_("Read it with that one."),
+            )
         answer = _Kept.model_validate_json(text).answer
         if version < _VERSION and (doubt := _Earlier.model_validate_json(text).answer.doubt):
             answer = replace(answer, doubts=(Fact(FactKind.SAID, words=doubt),))
@@ -73,7 +77,7 @@ def kept_query(text: str) -> Query:
     Raises:
         StoreError: it is damaged.
     """
-    with _damage("question"):
+    with _damage(N_("question")):
         return _QUERY.validate_json(text)
 
 
@@ -88,7 +92,7 @@ def kept_draft(text: str) -> tuple[str, ...]:
     Raises:
         StoreError: they are damaged.
     """
-    with _damage("draft"):
+    with _damage(N_("draft")):
         return _DRAFT.validate_json(text)
 
 
@@ -107,7 +111,11 @@ def _damage(what: str) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        raise StoreError(f"This {what} is damaged.", "Ask the question again.") from error
+        raise StoreError(
+            N_("This {what} is damaged."),
+            N_("Ask the question again."),
+            what=_(what),
+        ) from error
 
 
 def _without_texts(trace: Trace) -> Trace:

@@ -3,10 +3,12 @@
 import builtins
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Self
+from uuid import uuid4
 
 from localrag.conversations.kept import (
     answer_as_kept,
@@ -16,14 +18,86 @@ from localrag.conversations.kept import (
     kept_query,
     query_as_kept,
 )
-from localrag.conversations.model import Conversation, Turn, TurnState
-from localrag.conversations.owner import Owner
-from localrag.conversations.schema import CONVERSATIONS
-from localrag.database import Database, Row
-from localrag.errors import NotFoundError, StoreError
+from localrag.conversations.types import Conversation, Turn, TurnState
+from localrag.database import Database, Row, Schema
+from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
+from localrag.language import N_
+from localrag.locking import is_locked, locked
 from localrag.reading.types import Answer
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
+
+
+class Owner:
+    """One user of a file of conversations; it holds a lock of its own while it answers.
+
+    Args:
+        folder: of the locks; made when the first is needed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._held = ExitStack()
+        self._mark = ""
+        self._ended: set[str] = set()
+
+    def mark(self) -> str:
+        """The mark of this owner, which lives from the first call to `release`.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        if not self._mark:
+            mark = uuid4().hex
+            try:
+                self._held.enter_context(locked(self._lock(mark), BusyError(mark)))
+            except OSError as error:
+                raise StorageError(
+                    N_("The folder {folder} cannot be written ({problem})."),
+                    N_(
+                        "Check its permissions and the disk, or choose another workspace with "
+                        "--home."
+                    ),
+                    folder=self._folder,
+                    problem=error.strerror,
+                ) from error
+            self._mark = mark
+        return self._mark
+
+    def lives(self, mark: str) -> bool:
+        """Whether the owner of a mark is still at work."""
+        if mark == self._mark:
+            return True
+        if mark in self._ended:
+            return False
+        # The lock of one that ended well is gone, as is that of a workspace that was copied.
+        if is_locked(self._lock(mark)):
+            return True
+        self._ended.add(mark)
+        with suppress(OSError):
+            self._lock(mark).unlink(missing_ok=True)
+        return False
+
+    def release(self) -> None:
+        """Own nothing any longer."""
+        self._held.close()
+        if self._mark:
+            with suppress(OSError):
+                self._lock(self._mark).unlink(missing_ok=True)
+        self._mark = ""
+
+    def _lock(self, mark: str) -> Path:
+        return self._folder / f"{mark}.lock"
+
+
+CONVERSATIONS = Schema(
+    name=N_("file of conversations"),
+    upgrades=tuple(sorted(Path(__file__).with_name("schema").glob("[0-9]*.sql"))),
+    first=N_("Begin a conversation: localrag tui"),
+    again=N_("begin with none: localrag tui"),
+    lift=N_("Open it once to write: localrag tui"),
+)
+"""The tables of the conversations, an upgrade for each version in the folder ``schema``."""
 
 # Cells of a title that is taken from a question.
 _TITLE = 60
@@ -226,7 +300,10 @@ class Conversations:
     def _write(self, turn_id: int, update: str, *values: str | float) -> None:
         row = self._db.row("SELECT conversation FROM turns WHERE id = ?", (turn_id,))
         if row is None:
-            raise NotFoundError("This question was deleted.", "Ask it again.")
+            raise NotFoundError(
+                N_("This question was deleted."),
+                N_("Ask it again."),
+            )
         with self._changing(row[0]):
             self._db.write(update, (*values, turn_id))
 
@@ -276,7 +353,9 @@ class Conversations:
 
 def _no_conversation(conversation_id: int) -> NotFoundError:
     return NotFoundError(
-        f"There is no conversation {conversation_id}; it was deleted.", "Choose another one."
+        N_("There is no conversation {conversation_id}; it was deleted."),
+        N_("Choose another one."),
+        conversation_id=conversation_id,
     )
 
 

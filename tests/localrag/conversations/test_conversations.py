@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from localrag.conversations.model import Conversation, Turn, TurnState
 from localrag.conversations.store import Conversations
+from localrag.conversations.types import Conversation, Turn, TurnState
 from localrag.errors import NotFoundError
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import Filters, Query, Trace

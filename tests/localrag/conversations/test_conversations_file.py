@@ -13,9 +13,8 @@ import pytest
 
 from localrag import database
 from localrag.conversations import kept
-from localrag.conversations.model import TurnState
-from localrag.conversations.schema import CONVERSATIONS
-from localrag.conversations.store import Conversations
+from localrag.conversations.store import CONVERSATIONS, Conversations
+from localrag.conversations.types import TurnState
 from localrag.errors import BusyError, StorageError, StoreError
 from localrag.facts import Fact, FactKind, told
 from localrag.reading.types import Answer, Status

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from localrag import language
-from localrag.conversations.export import markdown
-from localrag.conversations.exporting import FileExistsAlready, export, file_name
+from localrag.conversations.export import FileExistsAlready, export, file_name, markdown
 from localrag.conversations.store import Conversations
 from localrag.errors import NotFoundError, StorageError, UsageError
 from localrag.facts import Fact, FactKind

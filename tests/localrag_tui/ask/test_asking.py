@@ -4,8 +4,8 @@ import asyncio
 
 from textual.widgets import Static
 
-from localrag.conversations.model import TurnState
 from localrag.conversations.store import Conversations
+from localrag.conversations.types import TurnState
 from localrag.errors import StoreError
 from localrag.retrieval.types import Query
 from localrag_tui.ask.transcript import Transcript

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from threading import Thread
 
-from localrag.conversations.model import TurnState
+from localrag.conversations.types import TurnState
 
 from ...patience import wait_for
 

@@ -5,7 +5,7 @@ import shutil
 
 from textual.events import Paste
 
-from localrag.conversations.model import TurnState
+from localrag.conversations.types import TurnState
 from localrag.errors import LocalragError
 from localrag.reading.checking import MismatchKind
 from localrag.retrieval.types import Query

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from localrag.conversations.exporting import FileExistsAlready
+from localrag.conversations.export import FileExistsAlready
 from localrag.conversations.store import Conversations
 from localrag.retrieval.types import Query
 from localrag_tui.sessions.dialogue import ConversationsDialogue, SearchField

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
-from localrag.conversations.model import Turn, TurnState
+from localrag.conversations.types import Turn, TurnState
 from localrag.errors import LocalragError
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.types import Query

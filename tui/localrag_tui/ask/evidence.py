@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import OptionList, TabbedContent, TabPane, Tabs
 from textual.widgets.option_list import Option
 
-from localrag.conversations.model import Turn
+from localrag.conversations.types import Turn
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Citation
 from localrag.retrieval.types import StageRecord

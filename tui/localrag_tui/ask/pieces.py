@@ -6,7 +6,7 @@ from typing import NamedTuple
 from textual.content import Content
 from textual.style import Style
 
-from localrag.conversations.model import Turn, TurnState
+from localrag.conversations.types import Turn, TurnState
 from localrag.language import _
 from localrag.methods.choices import LABELS
 from localrag.reading import wording as in_words

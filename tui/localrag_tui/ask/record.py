@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from localrag.conversations.model import Turn, TurnState
+from localrag.conversations.types import Turn, TurnState
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import _
 from localrag.reading.types import Answer

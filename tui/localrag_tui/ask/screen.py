@@ -24,7 +24,7 @@ from localrag_tui.spot import OpenSpot
 if TYPE_CHECKING:
     # The first paint shows nothing of what stands here: it is imported once that is done.
     from localrag.config import Config
-    from localrag.conversations.model import Turn
+    from localrag.conversations.types import Turn
     from localrag.retrieval.types import Query
     from localrag_tui.ask.asking import Asking
     from localrag_tui.ask.example import Example
@@ -413,7 +413,7 @@ class AskScreen(WorkbenchScreen):
         self._side.show(turn)
 
     def _show_cost(self, turn: "Turn") -> None:
-        from localrag.conversations.model import TurnState
+        from localrag.conversations.types import TurnState
         from localrag_tui.ask import wording
 
         if turn.state is TurnState.ANSWERED and turn.answer is not None:

@@ -7,7 +7,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from localrag.conversations.model import Turn
+from localrag.conversations.types import Turn
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import _
 from localrag_tui.ask.evidence import Evidence, Place, Places

@@ -11,7 +11,7 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from localrag.conversations.model import Turn
+from localrag.conversations.types import Turn
 from localrag.language import N_, ngettext
 from localrag_tui.ask.progress import Progress
 from localrag_tui.ask.turn import PieceView, TurnView

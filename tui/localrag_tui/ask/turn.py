@@ -8,7 +8,7 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from localrag.conversations.model import Turn
+from localrag.conversations.types import Turn
 from localrag_tui.ask.pieces import Piece, live, pieces, question
 from localrag_tui.ask.progress import Progress
 

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from localrag.conversations.model import Conversation
+from localrag.conversations.types import Conversation
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _, ngettext
 from localrag_tui.screen import Dialogue

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.conversations.model import Conversation
+from localrag.conversations.types import Conversation
 from localrag.errors import UsageError
 from localrag.language import _
 from localrag_tui.shown import harmless
@@ -65,7 +65,7 @@ class _Writer:
         self.written = False
 
     def suggested(self) -> Path:
-        from localrag.conversations.exporting import file_name
+        from localrag.conversations.export import file_name
 
         name = f"{file_name(self._conversation.title)}.md"
         try:
@@ -77,7 +77,7 @@ class _Writer:
     def write(self, values: dict[str, str]) -> None:
         if not values["path"]:
             raise UsageError(_("No file is named."))
-        from localrag.conversations.exporting import FileExistsAlready
+        from localrag.conversations.export import FileExistsAlready
 
         self.path = as_path(values["path"]).absolute()
         try:
@@ -90,7 +90,7 @@ class _Writer:
         self._export(replace=True)
 
     def _export(self, *, replace: bool) -> None:
-        from localrag.conversations.exporting import export
+        from localrag.conversations.export import export
         from localrag.conversations.store import Conversations
 
         # A connection of its own: the keeper's belongs to another thread.

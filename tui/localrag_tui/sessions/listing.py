@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from localrag.conversations.model import Conversation
+from localrag.conversations.types import Conversation
 from localrag.language import N_
 from localrag_tui.sessions.row import row
 

@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from localrag.conversations.model import Conversation, TurnState
+from localrag.conversations.types import Conversation, TurnState
 from localrag.language import N_, _, ngettext
 from localrag_tui.shown import cut, one_line
 
