@@ -25,7 +25,7 @@ FILE_NAME = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
-class FileRecord:
+class IndexFile:
     """Size in bytes and SHA-256 of one file when the index was complete."""
 
     size: int
@@ -33,7 +33,7 @@ class FileRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class IndexManifest:
     """What an index folder holds.
 
     Attributes:
@@ -51,7 +51,7 @@ class Manifest:
     count: int
     analyzer: str = ""
     attributes: tuple[str, ...] = ()
-    files: Mapping[str, FileRecord] = field(default_factory=dict)
+    files: Mapping[str, IndexFile] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     format: int = FORMAT
 
@@ -61,7 +61,7 @@ class Manifest:
         (folder / FILE_NAME).write_text(text, encoding="utf-8")
 
     @classmethod
-    def read(cls, folder: Path) -> "Manifest":
+    def read(cls, folder: Path) -> "IndexManifest":
         """Read the manifest of `folder`.
 
         Raises:
@@ -74,7 +74,7 @@ class Manifest:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data["format"] != FORMAT:
                 raise IndexVersionError(folder, "format", data["format"], FORMAT)
-            files = {name: FileRecord(**record) for name, record in data.pop("files").items()}
+            files = {name: IndexFile(**record) for name, record in data.pop("files").items()}
             attributes = tuple(data.pop("attributes"))
             return cls(**data, attributes=attributes, files=files)
         except (FileNotFoundError, NotADirectoryError):
@@ -109,7 +109,7 @@ class Manifest:
             if size != record.size:
                 raise IndexDamaged(
                     path,
-                    N_("index file {file} has {size} bytes instead of {expected}"),
+                    N_("index file {file} is damaged: {size} bytes instead of {expected}"),
                     size=size,
                     expected=record.size,
                 )
@@ -117,10 +117,10 @@ class Manifest:
                 raise IndexDamaged(path, CHANGED)
 
 
-def describe_files(folder: Path) -> dict[str, FileRecord]:
-    """Record every file below `folder`, except a manifest, for `Manifest.files`."""
+def describe_files(folder: Path) -> dict[str, IndexFile]:
+    """Record every file below `folder`, except a manifest, for `IndexManifest.files`."""
     return {
-        path.relative_to(folder).as_posix(): FileRecord(path.stat().st_size, _sha256(path))
+        path.relative_to(folder).as_posix(): IndexFile(path.stat().st_size, _sha256(path))
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != FILE_NAME
     }

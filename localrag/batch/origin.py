@@ -20,7 +20,7 @@ from localrag.prompts.optimised import OptimisedPrompt
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.generations import current
-from localrag_indexes.manifest import Manifest
+from localrag_indexes.manifest import IndexManifest
 from localrag_models.gguf import read_header
 from localrag_models.runtimes import named_runtime
 from localrag_models.store import ModelStore
@@ -227,7 +227,7 @@ def _indexes(place: CorpusPaths) -> dict[str, object]:
         if folder is None:
             continue
         try:
-            manifest = Manifest.read(folder)
+            manifest = IndexManifest.read(folder)
         except IndexingError:
             continue
         for name, value in {"count": manifest.count, **manifest.extra}.items():

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from localrag_indexes.vectors import Entry
+    from localrag_indexes.vectors import VectorEntry
     from localrag_models.embedding import Embedder
 
     Vector = NDArray[np.float32]
@@ -341,10 +341,10 @@ def _vectors(embedder: "Embedder", windows: Sequence[str]) -> "NDArray[np.float3
 
 def _entries(
     plan: Iterable[_Planned], known: "Mapping[bytes, Vector]", kept: KeptVectors
-) -> "Iterator[Entry]":
-    from localrag_indexes.vectors import Entry
+) -> "Iterator[VectorEntry]":
+    from localrag_indexes.vectors import VectorEntry
 
     for passage in plan:
         for digest in passage.digests:
             vector = known[digest] if digest in known else kept.vector(digest)
-            yield Entry(passage.key, digest, vector, passage.attributes)
+            yield VectorEntry(passage.key, digest, vector, passage.attributes)

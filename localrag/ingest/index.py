@@ -266,9 +266,9 @@ def _package_named() -> Iterator[None]:
         raise BackendMissing(error.args[0], Cure.INSTALL_PACKAGE, **error.fields) from error
 
 
-def _entries(store: CorpusStore) -> Iterator[bm25.Entry]:
+def _entries(store: CorpusStore) -> Iterator[bm25.TextEntry]:
     for document in store.documents():
         about = {layer: attributes(document, layer) for layer in LAYERS}
         for key, passage in store.passages(document_id=document.id):
             if passage.layer in about:
-                yield bm25.Entry(key, passage.header, passage.text, about[passage.layer])
+                yield bm25.TextEntry(key, passage.header, passage.text, about[passage.layer])

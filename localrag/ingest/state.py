@@ -12,7 +12,7 @@ from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError, IndexVersionError
 from localrag_indexes.generations import current
-from localrag_indexes.manifest import Manifest
+from localrag_indexes.manifest import IndexManifest
 
 LAYERS = (ARTICLES, PASSAGES, TRIPLES)
 """Layers that are searched by their words: what is cited and read as a whole."""
@@ -104,13 +104,13 @@ def origin(store: CorpusStore) -> dict[str, Any]:
     return {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
 
 
-def _manifest(root: Path, *, deep: bool) -> Manifest | IndexState:
+def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:
     """The manifest of the generation in use, or what is wrong with it."""
     folder = current(root)
     if folder is None:
         return IndexState.MISSING
     try:
-        manifest = Manifest.read(folder)
+        manifest = IndexManifest.read(folder)
         manifest.verify(folder, deep=deep)
     except IndexVersionError:
         return IndexState.OUTDATED

@@ -300,7 +300,7 @@ def generate(
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class LikelyToken:
     """A token that a reply may begin with.
 
     Attributes:
@@ -312,7 +312,7 @@ class Candidate:
     logarithm: float
 
 
-class Options:
+class OfferedWords:
     """The words that a model may answer with.
 
     Args:
@@ -341,7 +341,7 @@ class Options:
         ]
 
     def weighed(
-        self, candidates: Iterable[Candidate], model: str, usage: Usage, seconds: float
+        self, candidates: Iterable[LikelyToken], model: str, usage: Usage, seconds: float
     ) -> Choice:
         """What the likeliest tokens of a model say of the options.
 

@@ -55,7 +55,7 @@ class Repository:
     files: tuple[RemoteFile, ...]
 
 
-class Interrupted(Exception):  # noqa: N818 - it says what happened to the connection
+class ConnectionEnded(Exception):  # noqa: N818 - it says what happened to the connection
     """The connection ended, or could not be made; trying again can help."""
 
 
@@ -102,7 +102,7 @@ class Hub:
                 )
             files = {file.rfilename: _remote(file) for file in info.siblings or ()}
             licence = str((info.card_data or {}).get("license") or "")
-        except Interrupted as error:
+        except ConnectionEnded as error:
             raise self.unreachable(str(error)) from error
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise self._no_hub(error) from error
@@ -116,7 +116,7 @@ class Hub:
         """Fetch what `target` does not yet hold of a file, until it is whole or the line breaks.
 
         Raises:
-            Interrupted: the connection ended; `target` holds what has come.
+            ConnectionEnded: the connection ended; `target` holds what has come.
             ModelMissing: the repository no longer has it.
             TransferFailed: it is not open to this account, or the hub sends something else.
         """
@@ -168,7 +168,7 @@ class Hub:
         try:
             yield
         except httpx2.TransportError as error:
-            raise Interrupted(str(error) or type(error).__name__) from error
+            raise ConnectionEnded(str(error) or type(error).__name__) from error
         except self._library.errors.HfHubHTTPError as error:
             raise self._refusal(repository, error.response) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -200,7 +200,7 @@ class Hub:
             cause = N_("{host} has no repository, revision or file for {repository}.")
             return ModelMissing(cause, N_("Check the name: {page}"), **fields)
         if status in (408, 429) or status >= 500:
-            return Interrupted(f"status {status}")
+            return ConnectionEnded(f"status {status}")
         return TransferFailed(N_("{host} refuses {repository} (status {status})."), **fields)
 
 

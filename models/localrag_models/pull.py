@@ -20,13 +20,13 @@ from localrag_models.errors import (
     WrongKind,
 )
 from localrag_models.files import Progress, Tally, require_space, silent
-from localrag_models.hub import Hub, Interrupted, RemoteFile, Repository
+from localrag_models.hub import ConnectionEnded, Hub, RemoteFile, Repository
 from localrag_models.store.landing import land, landing, record
 from localrag_models.store.manifest import (
-    FileRecord,
     InstalledModel,
     Kind,
-    Manifest,
+    ModelFile,
+    ModelManifest,
     Sampling,
     Source,
     belongs,
@@ -200,7 +200,7 @@ def _fetch(
         reason = "the connection ended"
         try:
             hub.fetch(repository, file, target, tally)
-        except Interrupted as error:
+        except ConnectionEnded as error:
             reason = str(error)
         if target.stat().st_size > have:
             idle = 0
@@ -211,7 +211,7 @@ def _fetch(
             time.sleep(pause * idle)
 
 
-def _checked(hub: Hub, file: RemoteFile, folder: Path, tally: Tally) -> FileRecord:
+def _checked(hub: Hub, file: RemoteFile, folder: Path, tally: Tally) -> ModelFile:
     found = record(folder, file.path, tally)
     if file.sha256:
         right = found.sha256 == file.sha256
@@ -241,9 +241,9 @@ def _manifest(
     name: str,
     repository: Repository,
     folder: Path,
-    records: Sequence[FileRecord],
+    records: Sequence[ModelFile],
     kind: Kind | None,
-) -> Manifest:
+) -> ModelManifest:
     known = wish.known
     try:
         found = recognise(
@@ -253,7 +253,7 @@ def _manifest(
         # It came as it is published: nothing to go on with.
         shutil.rmtree(folder)
         raise
-    return Manifest(
+    return ModelManifest(
         name=name,
         kind=found.kind,
         format=found.format,

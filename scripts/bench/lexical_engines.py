@@ -25,7 +25,7 @@ from peak_memory import PeakMemory
 from rates import latency, rate
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index, Entry, build
+from localrag_indexes.bm25 import BM25Index, TextEntry, build
 
 K = 10
 
@@ -72,7 +72,7 @@ class Split:
 def tantivy(task: Task, folder: Path) -> Search:
     """Search with the BM25 index of localrag, its defaults."""
     entries = (
-        Entry(key, " ".join(header.terms), " ".join(body.terms), {})
+        TextEntry(key, " ".join(header.terms), " ".join(body.terms), {})
         for key, (header, body) in enumerate(task.documents)
     )
     build(folder, entries, analyzer=Split(), attributes=[])

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rates import rate
 
-from localrag_indexes.vectors import Entry, VectorIndex, build, layout
+from localrag_indexes.vectors import VectorEntry, VectorIndex, build, layout
 
 Vectors = NDArray[np.float32]
 ENGINES = ("localrag", "usearch f32", "usearch f16", "numpy exact")
@@ -147,14 +147,14 @@ def peak() -> float:
     return int(status.partition("VmHWM:")[2].split()[0]) / 1000
 
 
-def entries(folder: Path, count: int | None = None) -> Iterator[Entry]:
+def entries(folder: Path, count: int | None = None) -> Iterator[VectorEntry]:
     """The vectors as entries, with an attribute for each filter that is tried."""
     clusters = np.load(folder / "clusters.npy")
     chance = np.random.default_rng(2)
     vectors = np.load(folder / "vectors.npy", mmap_mode="r")[:count]
     for key, vector in enumerate(vectors):
         about = {"alone": int(chance.integers(100)), "together": int(clusters[key]) % 100}
-        yield Entry(key, key.to_bytes(16, "big"), vector, about)
+        yield VectorEntry(key, key.to_bytes(16, "big"), vector, about)
 
 
 def build_step(folder: Path, engine: str) -> dict[str, float]:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index, Entry, build
+from localrag_indexes.bm25 import BM25Index, TextEntry, build
 from localrag_indexes.errors import (
     IndexDamaged,
     IndexingError,
     IndexMissing,
     IndexVersionError,
 )
-from localrag_indexes.manifest import Manifest
+from localrag_indexes.manifest import IndexManifest
 
 from ..patience import PATIENCE, wait_for
 
@@ -23,16 +23,18 @@ ANALYZER = Analyzer()
 ATTRIBUTES = ["law", "date"]
 SPRING, AUTUMN = "2020-04-01", "2023-10-01"
 ENTRIES = [
-    Entry(7, "渡し舟条例 第三条", "船頭は川開きの日までに届け出る。", {"law": "A", "date": SPRING}),
-    Entry(3, "渡し舟条例 第三条の二", "船頭は灯火を備える。", {"law": "A", "date": SPRING}),
-    Entry(
+    TextEntry(
+        7, "渡し舟条例 第三条", "船頭は川開きの日までに届け出る。", {"law": "A", "date": SPRING}
+    ),
+    TextEntry(3, "渡し舟条例 第三条の二", "船頭は灯火を備える。", {"law": "A", "date": SPRING}),
+    TextEntry(
         5, "灯台規則 第一条", "灯火は日没に点じ、渡し舟にも要する。", {"law": "B", "date": AUTUMN}
     ),
-    Entry(-2, "Harbour rules", "The ferryman registers his boat.", {"law": "C"}),
+    TextEntry(-2, "Harbour rules", "The ferryman registers his boat.", {"law": "C"}),
 ]
 
 
-def make(folder: Path, entries: Iterable[Entry] = ENTRIES, **options: object) -> Path:
+def make(folder: Path, entries: Iterable[TextEntry] = ENTRIES, **options: object) -> Path:
     folder.mkdir()
     build(folder, entries, analyzer=ANALYZER, attributes=ATTRIBUTES, **options)  # type: ignore[arg-type]
     return folder
@@ -82,8 +84,8 @@ def test_terms_weigh_as_asked(index: BM25Index) -> None:
 
 def test_neighbours_earn_more_than_strangers(tmp_path: Path) -> None:
     entries = [
-        Entry(1, "", "届出 事項 変更 船頭", {}),
-        Entry(2, "", "船頭 届出 変更 事項", {}),
+        TextEntry(1, "", "届出 事項 変更 船頭", {}),
+        TextEntry(2, "", "船頭 届出 変更 事項", {}),
     ]
     with BM25Index.open(make(tmp_path / "pairs", entries)) as index:
         first, second = index.search(["船頭", "届出"], 2)
@@ -98,7 +100,7 @@ def test_repeated_terms_count_once(index: BM25Index) -> None:
 
 
 def test_ties_come_in_the_order_of_their_keys(tmp_path: Path) -> None:
-    entries = [Entry(key, "同じ", "船頭は届け出る", {}) for key in (9, 2, 5)]
+    entries = [TextEntry(key, "同じ", "船頭は届け出る", {}) for key in (9, 2, 5)]
     with BM25Index.open(make(tmp_path / "ties", entries)) as index:
         assert keys(index, "船頭") == [2, 5, 9]
 
@@ -154,7 +156,7 @@ def test_an_empty_index_answers(tmp_path: Path) -> None:
 
 
 def test_the_manifest_says_what_was_built(folder: Path) -> None:
-    manifest = Manifest.read(folder)
+    manifest = IndexManifest.read(folder)
     assert (manifest.kind, manifest.count) == ("bm25", 4)
     assert (manifest.analyzer, manifest.attributes) == (ANALYZER.id, ("law", "date"))
     manifest.verify(folder, deep=True)
@@ -163,13 +165,14 @@ def test_the_manifest_says_what_was_built(folder: Path) -> None:
 def test_extra_data_and_progress(tmp_path: Path) -> None:
     seen: list[int] = []
     folder = make(tmp_path / "index", extra={"corpus": "港"}, on_progress=seen.append)
-    assert Manifest.read(folder).extra == {"corpus": "港"}
+    assert IndexManifest.read(folder).extra == {"corpus": "港"}
     assert seen[-1] == len(ENTRIES)
 
 
 def test_workers_build_the_same_index(tmp_path: Path, folder: Path) -> None:
     entries = [
-        Entry(key, f"条例 第{key}条", f"第{key}号の船頭は届け出る。" * 40, {}) for key in range(400)
+        TextEntry(key, f"条例 第{key}条", f"第{key}号の船頭は届け出る。" * 40, {})
+        for key in range(400)
     ]
     alone = make(tmp_path / "alone", entries)
     together = make(tmp_path / "together", entries, workers=2)
@@ -180,7 +183,7 @@ def test_workers_build_the_same_index(tmp_path: Path, folder: Path) -> None:
 
 
 def test_a_source_that_fails_fails_the_build(tmp_path: Path) -> None:
-    def entries() -> Iterable[Entry]:
+    def entries() -> Iterable[TextEntry]:
         yield from ENTRIES
         raise RuntimeError("the store went away")
 
@@ -206,11 +209,11 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import Entry, build
+from localrag_indexes.bm25 import TextEntry, build
 from localrag_indexes.errors import IndexNotWritten
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-entries = (Entry(i, "", f"船頭{i} 届出{i * 7}", {}) for i in range(20_000))
+entries = (TextEntry(i, "", f"船頭{i} 届出{i * 7}", {}) for i in range(20_000))
 try:
     build(Path(sys.argv[1]), entries, analyzer=Analyzer(), attributes=[])
 except IndexNotWritten as error:
@@ -231,9 +234,9 @@ ORPHANS = """
 import itertools, sys
 from pathlib import Path
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import Entry, build
+from localrag_indexes.bm25 import TextEntry, build
 if __name__ == "__main__":
-    entries = (Entry(i, "条例", "船頭は届け出る。" * 50, {}) for i in itertools.count())
+    entries = (TextEntry(i, "条例", "船頭は届け出る。" * 50, {}) for i in itertools.count())
     build(Path(sys.argv[1]), entries, analyzer=Analyzer(), attributes=[], workers=2,
           on_progress=lambda n: print(n, flush=True))
 """

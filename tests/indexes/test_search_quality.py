@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index, Entry, build
+from localrag_indexes.bm25 import BM25Index, TextEntry, build
 
 
 def test_the_right_paragraph_of_a_thousand(shared_data: Path, tmp_path: Path) -> None:
     articles = json.loads((shared_data / "jsquad" / "valid-v1.3.json").read_text("utf-8"))["data"]
     paragraphs = [(a["title"], p) for a in articles for p in a["paragraphs"]]
 
-    def entries() -> Iterator[Entry]:
+    def entries() -> Iterator[TextEntry]:
         for key, (title, paragraph) in enumerate(paragraphs):
-            yield Entry(key, title, paragraph["context"].partition(" [SEP] ")[2], {})
+            yield TextEntry(key, title, paragraph["context"].partition(" [SEP] ")[2], {})
 
     analyzer = Analyzer()
     build(tmp_path, entries(), analyzer=analyzer, attributes=[])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from localrag_indexes.bm25 import index
 from localrag_indexes.errors import IndexNotWritten
-from localrag_indexes.manifest import Manifest, describe_files
+from localrag_indexes.manifest import IndexManifest, describe_files
 
 # Tantivy flushes a segment when its arena is full; up to this it takes only what it needs.
 _MEMORY_BYTES = 700_000_000
@@ -19,7 +19,7 @@ _HEADER_COPIES_IN_BODY = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TextEntry:
     """What is indexed.
 
     Attributes:
@@ -56,15 +56,15 @@ class _Fields(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Analysis:
+class _TermAnalysis:
     """The work of one worker process."""
 
     analyzer: SupportsTerms
 
-    def __call__(self, chunk: list[Entry]) -> list[_Fields]:
+    def __call__(self, chunk: list[TextEntry]) -> list[_Fields]:
         return [self._fields(entry) for entry in chunk]
 
-    def _fields(self, entry: Entry) -> _Fields:
+    def _fields(self, entry: TextEntry) -> _Fields:
         header, body = self.analyzer.terms(entry.header), self.analyzer.terms(entry.body)
         pairs = index.pairs(header) + index.pairs(body)
         whole = header * _HEADER_COPIES_IN_BODY + body
@@ -73,7 +73,7 @@ class _Analysis:
 
 def build(
     folder: Path,
-    entries: Iterable[Entry],
+    entries: Iterable[TextEntry],
     *,
     analyzer: SupportsTerms,
     attributes: Sequence[str],
@@ -81,7 +81,7 @@ def build(
     memory_bytes: int = _MEMORY_BYTES,
     on_progress: Callable[[int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
-) -> Manifest:
+) -> IndexManifest:
     """Build an index of `entries` in `folder`, which must be empty.
 
     Entries are read as a stream and never held all at once. An interrupted build leaves a folder
@@ -107,14 +107,14 @@ def build(
 
     with _writer(folder, attributes, memory_bytes) as writer:
         count = 0
-        for chunk, analysed in map_stream(_Analysis(analyzer), _chunks(entries), workers):
+        for chunk, analysed in map_stream(_TermAnalysis(analyzer), _chunks(entries), workers):
             with _failures_named(folder):
                 for entry, fields in zip(chunk, analysed, strict=True):
                     writer.add_document(_document(entry, fields, attributes))
             count += len(chunk)
             if on_progress is not None:
                 on_progress(count)
-    manifest = Manifest(
+    manifest = IndexManifest(
         kind=index.KIND,
         count=count,
         analyzer=analyzer.id,
@@ -148,8 +148,8 @@ def _failures_named(folder: Path) -> Iterator[None]:
         raise IndexNotWritten(folder, error) from error
 
 
-def _chunks(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    chunk: list[Entry] = []
+def _chunks(entries: Iterable[TextEntry]) -> Iterator[list[TextEntry]]:
+    chunk: list[TextEntry] = []
     characters = 0
     for entry in entries:
         chunk.append(entry)
@@ -161,7 +161,7 @@ def _chunks(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         yield chunk
 
 
-def _document(entry: Entry, fields: _Fields, attributes: Sequence[str]) -> Any:
+def _document(entry: TextEntry, fields: _Fields, attributes: Sequence[str]) -> Any:
     import tantivy
 
     document = tantivy.Document()

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from localrag_indexes.errors import UNREADABLE, IndexDamaged, IndexVersionError
 from localrag_indexes.fusion import Scored
-from localrag_indexes.manifest import Manifest
+from localrag_indexes.manifest import IndexManifest
 
 KIND = "bm25"
 KEY = "key"
@@ -33,7 +33,7 @@ class BM25Index:
     Queries are made of terms, never parsed: whatever a term holds, it is only looked up.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, fields: Any, searcher: Any) -> None:
+    def __init__(self, folder: Path, manifest: IndexManifest, fields: Any, searcher: Any) -> None:
         self.folder = folder
         self.manifest = manifest
         self._schema = fields
@@ -52,7 +52,7 @@ class BM25Index:
         Raises:
             IndexMissing, IndexDamaged, IndexVersionError: as their names say.
         """
-        manifest = Manifest.read(folder)
+        manifest = IndexManifest.read(folder)
         if manifest.kind != KIND:
             raise IndexVersionError(folder, "kind", manifest.kind, KIND)
         if analyzer is not None and manifest.analyzer != analyzer:

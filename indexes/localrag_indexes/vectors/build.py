@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localrag_indexes.errors import IndexingError
-from localrag_indexes.manifest import Manifest, describe_files
+from localrag_indexes.manifest import IndexManifest, describe_files
 from localrag_indexes.vectors import layout
 from localrag_indexes.vectors.graph import Graph, check
 from localrag_indexes.vectors.index import VectorIndex
@@ -24,7 +24,7 @@ _LENGTH_TOLERANCE = 1e-2
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class VectorEntry:
     """What is indexed: one text of a passage, embedded.
 
     Attributes:
@@ -44,7 +44,7 @@ class Entry:
 
 def build(
     folder: Path,
-    entries: Iterable[Entry],
+    entries: Iterable[VectorEntry],
     *,
     model: str,
     dimension: int,
@@ -53,7 +53,7 @@ def build(
     threads: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
-) -> Manifest:
+) -> IndexManifest:
     """Build an index of `entries` in `folder`, which must be empty.
 
     Entries are read as a stream; the vectors go to disk as they come. An interrupted build leaves
@@ -89,7 +89,7 @@ def build(
         with layout.writing(folder):
             _make_graph(folder, digests, model, dimension, previous, threads, on_progress)
     with layout.writing(folder):
-        manifest = Manifest(
+        manifest = IndexManifest(
             kind=layout.KIND,
             count=len(table),
             attributes=tuple(attributes),
@@ -106,7 +106,7 @@ def build(
 
 
 def _write_vectors(
-    path: Path, entries: Iterable[Entry], dimension: int, table: TableWriter
+    path: Path, entries: Iterable[VectorEntry], dimension: int, table: TableWriter
 ) -> list[bytes]:
     """Write the vector of each distinct text, and enter every row; returns the digests."""
     import numpy as np
@@ -126,7 +126,7 @@ def _write_vectors(
     return list(places)
 
 
-def _checked(entry: Entry, dimension: int) -> "NDArray[np.float32]":
+def _checked(entry: VectorEntry, dimension: int) -> "NDArray[np.float32]":
     import numpy as np
 
     vector = np.asarray(entry.vector, "<f4")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Self
 
 from localrag_indexes.errors import CHANGED, IndexDamaged, IndexVersionError
 from localrag_indexes.fusion import Scored
-from localrag_indexes.manifest import Manifest
+from localrag_indexes.manifest import IndexManifest
 from localrag_indexes.vectors import layout
 from localrag_indexes.vectors.graph import Graph
-from localrag_indexes.vectors.layout import Table
+from localrag_indexes.vectors.layout import RowTable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +35,7 @@ _TOGETHER = 512
 
 
 @dataclass(frozen=True)
-class Search:
+class VectorSearch:
     """What is searched, and for what.
 
     Attributes:
@@ -47,7 +47,7 @@ class Search:
     """
 
     vectors: "NDArray[np.float32]"
-    table: Table
+    table: RowTable
     query: "NDArray[np.float32]"
     rows: "NDArray[np.bool_] | None"
     places: "Places | None"
@@ -170,7 +170,7 @@ class VectorIndex:
     """
 
     def __init__(
-        self, folder: Path, manifest: Manifest, vectors: "NDArray[np.float32]", table: Table
+        self, folder: Path, manifest: IndexManifest, vectors: "NDArray[np.float32]", table: RowTable
     ) -> None:
         self.folder = folder
         self.manifest = manifest
@@ -198,7 +198,7 @@ class VectorIndex:
             IndexMissing, IndexDamaged, IndexVersionError, PackageMissing: as their names say.
         """
         layout.require("numpy")
-        manifest = Manifest.read(folder)
+        manifest = IndexManifest.read(folder)
         if manifest.kind != layout.KIND:
             raise IndexVersionError(folder, "kind", manifest.kind, layout.KIND)
         for what, wanted in (("model", model), ("dimension", dimension)):
@@ -208,7 +208,7 @@ class VectorIndex:
         with _damage_named(folder):
             shape = (manifest.extra["vectors"], manifest.extra["dimension"])
             vectors = layout.load(folder / layout.VECTORS, "<f4", shape)
-            table = Table.open(folder, manifest.count, shape[0], manifest.attributes)
+            table = RowTable.open(folder, manifest.count, shape[0], manifest.attributes)
         return cls(folder, manifest, vectors, table)
 
     @property
@@ -260,7 +260,7 @@ class VectorIndex:
         with _damage_named(self.folder):
             rows = self._table.admitted(where or {}, between or {})
             places = None if rows is None else self._table.places(rows)
-            search = Search(self.vectors, self._table, query, rows, places)
+            search = VectorSearch(self.vectors, self._table, query, rows, places)
             if k <= 0 or not search.available:
                 return []
             few = places is not None and search.available * self.dimension <= _FEW_NUMBERS

@@ -154,7 +154,7 @@ class TableWriter:
         (folder / VALUES).write_text(json.dumps(values), encoding="ascii")
 
 
-class Table:
+class RowTable:
     """The rows of an index, mapped from its files.
 
     Attributes:

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from localrag_models.errors import N_, Cure, ModelDamaged, ModelMissing, TransferFailed
 from localrag_models.files import put_in_place, require_regular, require_space, writing
 from localrag_models.store.landing import OnBytes, hashed
-from localrag_models.store.manifest import LARGEST_MANIFEST, MANIFEST, InstalledModel, Manifest
+from localrag_models.store.manifest import LARGEST_MANIFEST, MANIFEST, InstalledModel, ModelManifest
 
 Extract = Callable[[Path, OnBytes], None]
 """Writes the files of an archive into a folder."""
@@ -72,7 +72,7 @@ def write_archive(model: InstalledModel, target: Path, on_bytes: OnBytes) -> Non
 
 
 @contextmanager
-def read_archive(path: Path) -> Iterator[tuple[Manifest, Extract]]:
+def read_archive(path: Path) -> Iterator[tuple[ModelManifest, Extract]]:
     """Open an archive; gives its manifest, and what extracts and checks its files.
 
     Raises:
@@ -87,14 +87,14 @@ def read_archive(path: Path) -> Iterator[tuple[Manifest, Extract]]:
         first = _next(file, path)
         if first is None or first.name != MANIFEST or first.size > LARGEST_MANIFEST:
             raise _no_archive(path)
-        body = _Body(file, first.size)
-        manifest = Manifest.parse(body.read(first.size), path)
+        body = _MemberBody(file, first.size)
+        manifest = ModelManifest.parse(body.read(first.size), path)
         body.skip_padding()
         yield manifest, lambda folder, on_bytes: _extract(file, path, manifest, folder, on_bytes)
 
 
 def _extract(
-    file: BinaryIO, path: Path, manifest: Manifest, folder: Path, on_bytes: OnBytes
+    file: BinaryIO, path: Path, manifest: ModelManifest, folder: Path, on_bytes: OnBytes
 ) -> None:
     awaited = {record.path: record for record in manifest.files}
     while (member := _next(file, path)) is not None:
@@ -108,7 +108,7 @@ def _extract(
             )
         target = folder / expected.path
         target.parent.mkdir(parents=True, exist_ok=True)
-        body = _Body(file, member.size)
+        body = _MemberBody(file, member.size)
         with target.open("wb") as writer:
             found = hashed(expected.path, body.read, on_bytes, writer.write)
         body.skip_padding()
@@ -153,7 +153,7 @@ def _next(file: BinaryIO, path: Path) -> tarfile.TarInfo | None:
     return member
 
 
-class _Body:
+class _MemberBody:
     """The content of one member."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:

@@ -24,8 +24,8 @@ from localrag_models.errors import N_, Cure, StoreBusy, TransferFailed
 from localrag_models.files import put_in_place, writing
 from localrag_models.store.manifest import (
     MANIFEST,
-    FileRecord,
-    Manifest,
+    ModelFile,
+    ModelManifest,
     checked_path,
     has_manifest,
 )
@@ -70,7 +70,7 @@ def landing(root: Path, name: str, *, largest: int, resume: str = "") -> Iterato
             raise
 
 
-def land(files: Path, root: Path, manifest: Manifest) -> Path:
+def land(files: Path, root: Path, manifest: ModelManifest) -> Path:
     """Put a prepared model in its place, and give back its folder.
 
     Args:
@@ -114,7 +114,7 @@ def partial(root: Path) -> dict[str, int]:
     return {name: size for name, size in left.items() if size}
 
 
-def copy(source: Path, target: Path, path: str, on_bytes: OnBytes, *, link: bool) -> FileRecord:
+def copy(source: Path, target: Path, path: str, on_bytes: OnBytes, *, link: bool) -> ModelFile:
     """Copy, or hard-link, a file to ``target/path``; its hash is taken on the way.
 
     Raises:
@@ -138,7 +138,7 @@ def copy(source: Path, target: Path, path: str, on_bytes: OnBytes, *, link: bool
     return record(target, path, on_bytes)
 
 
-def record(folder: Path, path: str, on_bytes: OnBytes) -> FileRecord:
+def record(folder: Path, path: str, on_bytes: OnBytes) -> ModelFile:
     """Read a file through, for its size and hash."""
     with (folder / path).open("rb") as reader:
         return hashed(path, reader.read, on_bytes)
@@ -149,7 +149,7 @@ def hashed(
     read: Callable[[int], bytes],
     on_bytes: OnBytes,
     write: Callable[[bytes], object] = len,
-) -> FileRecord:
+) -> ModelFile:
     """Record what `read` gives, and pass it on to `write`."""
     digest, size = hashlib.sha256(), 0
     while chunk := read(_CHUNK):
@@ -157,7 +157,7 @@ def hashed(
         digest.update(chunk)
         size += len(chunk)
         on_bytes(len(chunk))
-    return FileRecord(path=path, size=size, sha256=digest.hexdigest())
+    return ModelFile(path=path, size=size, sha256=digest.hexdigest())
 
 
 @contextmanager
@@ -193,7 +193,7 @@ def _clear(place: Path) -> None:
         place.unlink(missing_ok=True)
 
 
-def _drop_unlisted(files: Path, manifest: Manifest) -> None:
+def _drop_unlisted(files: Path, manifest: ModelManifest) -> None:
     listed = {files / file.path for file in manifest.files}
     for path in files.rglob("*"):
         if path.is_file() and path not in listed:

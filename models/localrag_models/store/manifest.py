@@ -136,7 +136,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class FileRecord(_Part):
+class ModelFile(_Part):
     """A file of a model; `size` in bytes."""
 
     path: ModelPath
@@ -162,7 +162,7 @@ class Sampling(_Part):
     top_p: float | None = Field(None, gt=0, le=1)
 
 
-class Manifest(_Part):
+class ModelManifest(_Part):
     """The content of ``model.toml``."""
 
     format_version: Literal[1] = 1
@@ -175,7 +175,7 @@ class Manifest(_Part):
     source: Source
     prefixes: Prefixes = Prefixes()
     sampling: Sampling = Sampling()
-    files: tuple[FileRecord, ...] = Field(min_length=1, max_length=200)
+    files: tuple[ModelFile, ...] = Field(min_length=1, max_length=200)
 
     @model_validator(mode="after")
     def _can_be_opened(self) -> Self:
@@ -219,7 +219,7 @@ class Manifest(_Part):
         return sum(file.size for file in self.files)
 
     @property
-    def weights(self) -> tuple[FileRecord, ...]:
+    def weights(self) -> tuple[ModelFile, ...]:
         """The files that hold the weights, by path."""
         return tuple(file for file in self.files if is_weights(file.path))
 
@@ -242,7 +242,7 @@ class InstalledModel:
     """
 
     folder: Path
-    manifest: Manifest
+    manifest: ModelManifest
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from localrag_models.store.manifest import (
     MANIFEST,
     InstalledModel,
     Kind,
-    Manifest,
+    ModelManifest,
     Source,
     checked_name,
     has_manifest,
@@ -104,7 +104,7 @@ class ModelStore:
                 records = tuple(
                     copy(found.folder / file, files, file, tally, link=link) for file in found.files
                 )
-                manifest = Manifest(
+                manifest = ModelManifest(
                     name=name,
                     kind=found.kind,
                     format=found.format,
@@ -236,7 +236,7 @@ class ModelStore:
 
     def _load(self, folder: Path) -> InstalledModel:
         with reading(folder), (folder / MANIFEST).open("rb") as text:
-            manifest = Manifest.parse(text.read(LARGEST_MANIFEST), folder / MANIFEST)
+            manifest = ModelManifest.parse(text.read(LARGEST_MANIFEST), folder / MANIFEST)
         if manifest.name != folder.name:
             raise ModelDamaged(
                 N_("The folder {path} holds the model {name!r}."),
@@ -294,7 +294,7 @@ def _no_model(path: Path) -> ModelError:
     )
 
 
-def _check_kind(files: Path, manifest: Manifest, archive: Path) -> None:
+def _check_kind(files: Path, manifest: ModelManifest, archive: Path) -> None:
     """Look whether the files of an archive are the model that its manifest describes."""
     path = files / manifest.weights[0].path if manifest.format == "gguf" else files
     try:

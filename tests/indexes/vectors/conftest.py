@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from localrag_indexes.vectors import Entry, build
+from localrag_indexes.vectors import VectorEntry, build
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,7 @@ DIMENSION = 24
 ATTRIBUTES = ("law", "date")
 
 Clustered = Callable[..., "NDArray[np.float32]"]
-EntriesOf = Callable[..., list[Entry]]
+EntriesOf = Callable[..., list[VectorEntry]]
 Make = Callable[..., Path]
 
 
@@ -38,9 +38,9 @@ def clustered() -> Clustered:
 def entries_of() -> EntriesOf:
     """An entry for each vector, its key counting up from `first`, with attributes by its key."""
 
-    def entries_of(vectors: "NDArray[np.float32]", first: int = 0) -> list[Entry]:
+    def entries_of(vectors: "NDArray[np.float32]", first: int = 0) -> list[VectorEntry]:
         return [
-            Entry(
+            VectorEntry(
                 key,
                 vector.tobytes()[:16],
                 vector,
@@ -56,7 +56,7 @@ def entries_of() -> EntriesOf:
 def make(tmp_path: Path) -> Make:
     """Builds an index and gives its folder: ``make("name", entries, threads=1)``."""
 
-    def make(name: str, entries: Iterable[Entry], **options: object) -> Path:
+    def make(name: str, entries: Iterable[VectorEntry], **options: object) -> Path:
         folder = tmp_path / name
         folder.mkdir()
         options = {"model": "m", "dimension": DIMENSION, "attributes": ATTRIBUTES, **options}

@@ -187,12 +187,12 @@ import resource, signal, sys
 from pathlib import Path
 import numpy as np
 from localrag_indexes.errors import IndexNotWritten
-from localrag_indexes.vectors import Entry, build, layout
+from localrag_indexes.vectors import VectorEntry, build, layout
 layout.EXACT_NUMBERS = 0
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 vectors = np.random.default_rng(0).standard_normal((2000, 24)).astype(np.float32)
 vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-entries = [Entry(n, n.to_bytes(2, "big"), v, {}) for n, v in enumerate(vectors)]
+entries = [VectorEntry(n, n.to_bytes(2, "big"), v, {}) for n, v in enumerate(vectors)]
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 try:
     build(Path(sys.argv[1]), entries, model="m", dimension=24, attributes=())

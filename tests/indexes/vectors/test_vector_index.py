@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from localrag_indexes.errors import IndexMissing, IndexVersionError, PackageMissing
-from localrag_indexes.manifest import Manifest
-from localrag_indexes.vectors import Entry, VectorIndex, build
+from localrag_indexes.manifest import IndexManifest
+from localrag_indexes.vectors import VectorEntry, VectorIndex, build
 
 Make = Callable[..., Path]
 X, Y, Z = np.eye(3, dtype=np.float32)
 BETWEEN = ((X + Y) / np.sqrt(2)).astype(np.float32)
 ATTRIBUTES = ("law", "date")
 ENTRIES = [
-    Entry(7, b"a", X, {"law": "A", "date": "2020-04-01"}),
-    Entry(3, b"b", Y, {"law": "B", "date": "2023-10-01"}),
-    Entry(-5, b"c", BETWEEN, {"law": "A", "date": "2023-10-01"}),
-    Entry(9, b"d", -Z, {"law": "C"}),
+    VectorEntry(7, b"a", X, {"law": "A", "date": "2020-04-01"}),
+    VectorEntry(3, b"b", Y, {"law": "B", "date": "2023-10-01"}),
+    VectorEntry(-5, b"c", BETWEEN, {"law": "A", "date": "2023-10-01"}),
+    VectorEntry(9, b"d", -Z, {"law": "C"}),
 ]
 
 
@@ -42,8 +42,8 @@ def test_the_most_similar_comes_first(index: VectorIndex) -> None:
 
 
 def test_a_long_passage_counts_once_with_its_best_window(make: Make) -> None:
-    windows = [Entry(1, bytes([n]), v, {}) for n, v in enumerate((Z, BETWEEN, X))]
-    others = [Entry(2, b"y", Y, {}), Entry(3, b"-", -X, {})]
+    windows = [VectorEntry(1, bytes([n]), v, {}) for n, v in enumerate((Z, BETWEEN, X))]
+    others = [VectorEntry(2, b"y", Y, {}), VectorEntry(3, b"-", -X, {})]
     with VectorIndex.open(make("index", [*windows, *others], dimension=3)) as index:
         assert index.search(X, 3) == [(1, 1.0), (2, 0.0), (3, -1.0)]
         assert keys(index, X, 2) == [1, 2]
@@ -52,15 +52,15 @@ def test_a_long_passage_counts_once_with_its_best_window(make: Make) -> None:
 def test_a_passage_of_very_many_windows_hides_no_other(make: Make) -> None:
     near = np.array([X + n * 1e-3 * Y for n in range(900)])
     near /= np.linalg.norm(near, axis=1, keepdims=True)
-    entries = [Entry(1, n.to_bytes(2, "big"), v, {}) for n, v in enumerate(near)]
-    entries += [Entry(2, b"zz", Z, {}), Entry(3, b"yy", -X, {})]
+    entries = [VectorEntry(1, n.to_bytes(2, "big"), v, {}) for n, v in enumerate(near)]
+    entries += [VectorEntry(2, b"zz", Z, {}), VectorEntry(3, b"yy", -X, {})]
     with VectorIndex.open(make("index", entries, dimension=3)) as index:
         assert keys(index, X, 3) == [1, 2, 3]
 
 
 def test_the_same_text_in_several_passages_is_stored_once(make: Make) -> None:
-    entries = [Entry(key, b"same", X, {"law": str(key % 2)}) for key in (9, 2, 5, 4)]
-    folder = make("index", [*entries, Entry(1, b"else", Y, {})], dimension=3)
+    entries = [VectorEntry(key, b"same", X, {"law": str(key % 2)}) for key in (9, 2, 5, 4)]
+    folder = make("index", [*entries, VectorEntry(1, b"else", Y, {})], dimension=3)
     with VectorIndex.open(folder) as index:
         assert keys(index, X) == [2, 4, 5, 9, 1]
         assert keys(index, X, where={"law": ["1"]}) == [5, 9]
@@ -70,7 +70,7 @@ def test_the_same_text_in_several_passages_is_stored_once(make: Make) -> None:
 
 
 def test_ties_come_in_the_order_of_their_keys_also_where_they_are_cut(make: Make) -> None:
-    entries = [Entry(key, bytes([key]), X, {}) for key in range(60, 0, -1)]
+    entries = [VectorEntry(key, bytes([key]), X, {}) for key in range(60, 0, -1)]
     with VectorIndex.open(make("index", entries, dimension=3)) as index:
         assert keys(index, X, 5) == [1, 2, 3, 4, 5]
 
@@ -128,17 +128,17 @@ def test_an_index_of_nothing(make: Make) -> None:
 )
 def test_vectors_that_cannot_be_compared_are_refused(make: Make, vector: Any) -> None:
     with pytest.raises(ValueError, match="the vector of 1 "):
-        make("index", [Entry(1, b"a", vector, {})], dimension=3)
+        make("index", [VectorEntry(1, b"a", vector, {})], dimension=3)
 
 
 def test_digests_of_several_lengths_are_refused(make: Make) -> None:
     with pytest.raises(ValueError, match="one length"):
-        make("index", [Entry(1, b"a", X, {}), Entry(2, b"bb", Y, {})], dimension=3)
+        make("index", [VectorEntry(1, b"a", X, {}), VectorEntry(2, b"bb", Y, {})], dimension=3)
 
 
 def test_hostile_attributes_are_only_compared(make: Make) -> None:
     odd = ['"; DROP TABLE', "\ud800", "\x00", "[bold]", "法" * 10_000, "", " "]
-    entries = [Entry(n, bytes([n]), X, {"law": value}) for n, value in enumerate(odd)]
+    entries = [VectorEntry(n, bytes([n]), X, {"law": value}) for n, value in enumerate(odd)]
     with VectorIndex.open(make("index", entries, dimension=3)) as index:
         for number, value in enumerate(odd):
             assert keys(index, X, where={"law": [value]}) == [number]
@@ -158,7 +158,7 @@ def test_an_index_of_another_kind_or_none_at_all(tmp_path: Path, make: Make) -> 
     with pytest.raises(IndexMissing):
         VectorIndex.open(tmp_path)
     folder = make("index", ENTRIES, dimension=3)
-    Manifest(kind="bm25", count=0).write(folder)
+    IndexManifest(kind="bm25", count=0).write(folder)
     with pytest.raises(IndexVersionError, match="'bm25'"):
         VectorIndex.open(folder)
 
@@ -167,7 +167,7 @@ def test_the_manifest_keeps_what_its_owner_gives(tmp_path: Path) -> None:
     written = build(
         tmp_path, ENTRIES, model="m", dimension=3, attributes=ATTRIBUTES, extra={"stamp": 5}
     )
-    assert Manifest.read(tmp_path) == written
+    assert IndexManifest.read(tmp_path) == written
     assert written.extra == {"stamp": 5, "model": "m", "dimension": 3, "vectors": 4}
     assert written.attributes == ATTRIBUTES
 

@@ -4,15 +4,15 @@ import math
 
 import pytest
 
-from localrag_models.chat import Candidate, Options, Usage
+from localrag_models.chat import LikelyToken, OfferedWords, Usage
 from localrag_models.errors import ReplyInvalid
 
 USAGE = Usage(10, 0, 1)
 
 
 def weighed(words: list[str], **tokens: float) -> dict[str, float]:
-    likely = [Candidate(text.encode(), math.log(share)) for text, share in tokens.items()]
-    return dict(Options(words).weighed(likely, "tiny", USAGE, 0.1).probabilities)
+    likely = [LikelyToken(text.encode(), math.log(share)) for text, share in tokens.items()]
+    return dict(OfferedWords(words).weighed(likely, "tiny", USAGE, 0.1).probabilities)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def weighed(words: list[str], **tokens: float) -> dict[str, float]:
     ],
 )
 def test_the_options_that_a_token_begins(token: bytes, begun: list[str]) -> None:
-    assert Options(["yes", "no", "はい", "いいえ"]).begun_by(token) == begun
+    assert OfferedWords(["yes", "no", "はい", "いいえ"]).begun_by(token) == begun
 
 
 def test_spellings_of_an_option_count_together() -> None:
@@ -45,8 +45,8 @@ def test_spellings_of_an_option_count_together() -> None:
 
 
 def test_what_the_options_had_of_all_is_told() -> None:
-    likely = [Candidate(b"Maybe", math.log(0.9)), Candidate(b"no", math.log(0.05))]
-    choice = Options(["yes", "no"]).weighed(likely, "tiny", USAGE, 0.1)
+    likely = [LikelyToken(b"Maybe", math.log(0.9)), LikelyToken(b"no", math.log(0.05))]
+    choice = OfferedWords(["yes", "no"]).weighed(likely, "tiny", USAGE, 0.1)
     assert choice.probabilities == {"yes": 0.0, "no": 1.0}
     assert choice.covered == pytest.approx(0.05)
     assert (choice.usage, choice.seconds) == (USAGE, 0.1)
@@ -69,4 +69,4 @@ def test_options_that_begin_alike_are_not_told_apart_by_chance() -> None:
 )
 def test_options_that_are_no_single_words(words: list[str]) -> None:
     with pytest.raises(ValueError, match="option"):
-        Options(words)
+        OfferedWords(words)

@@ -7,18 +7,18 @@ from pathlib import Path
 from threading import Lock
 from typing import Self
 
-from localrag_models.backends.llama_cpp.evaluation import Evaluation
+from localrag_models.backends.llama_cpp.evaluation import EvaluatedTokens
 from localrag_models.backends.llama_cpp.native import Model
 from localrag_models.backends.llama_cpp.sampling import Sampler, demand_numbers, likeliest
 from localrag_models.backends.llama_cpp.template import ChatTemplate
 from localrag_models.backends.llama_cpp.vocabulary import GrammarConstraint, Vocabulary
 from localrag_models.chat import (
-    Candidate,
     ChatRequest,
     Choice,
     Finish,
+    LikelyToken,
     Message,
-    Options,
+    OfferedWords,
     Reply,
     Usage,
     ignore,
@@ -74,7 +74,7 @@ class LlamaCppChat:
             end=self._vocabulary.end_text,
             control=self._vocabulary.control,
         )
-        self._evaluation = Evaluation(self._model, self._context, threads=threads)
+        self._evaluation = EvaluatedTokens(self._model, self._context, threads=threads)
         self._busy = Lock()
         self._closed = False
 
@@ -130,7 +130,7 @@ class LlamaCppChat:
     ) -> Choice | None:
         """Weigh answers by their first token, as `ChatModel.choose` says."""
         started = time.perf_counter()
-        offered = Options(options)
+        offered = OfferedWords(options)
         with self._turn(cancelled) as mine:
             if not mine:
                 return None
@@ -199,7 +199,7 @@ class LlamaCppChat:
 
         return cached, self._evaluation.extend(prompt[cached:], cancelled, told)
 
-    def _candidates(self) -> list[Candidate]:
+    def _candidates(self) -> list[LikelyToken]:
         """The tokens that the reply may begin with, likeliest first."""
         import numpy as np
 
@@ -208,7 +208,7 @@ class LlamaCppChat:
         top = logits.max()
         whole = top + np.log(np.exp(logits - top).sum())
         return [
-            Candidate(self._model.piece(int(token)), float(logits[token] - whole))
+            LikelyToken(self._model.piece(int(token)), float(logits[token] - whole))
             for token in likeliest(logits, _CANDIDATES)
         ]
 

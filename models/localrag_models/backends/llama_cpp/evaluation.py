@@ -25,7 +25,7 @@ def _overlook(read: int) -> None:
     del read
 
 
-class Evaluation:
+class EvaluatedTokens:
     """The tokens a model has in mind.
 
     Args:

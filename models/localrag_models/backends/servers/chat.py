@@ -14,12 +14,12 @@ from localrag_models.backends.servers import estimate
 from localrag_models.backends.servers.estimate import CUT
 from localrag_models.backends.servers.http import Json, Retry, Server, StreamLeft, retrying
 from localrag_models.chat import (
-    Candidate,
     ChatRequest,
     Choice,
     Finish,
+    LikelyToken,
     Message,
-    Options,
+    OfferedWords,
     Reply,
     Usage,
     ignore,
@@ -59,7 +59,7 @@ class Event:
     cached: int | None = None
     completion: int | None = None
     read: tuple[int, int] | None = None
-    candidates: Sequence[Candidate] = ()
+    candidates: Sequence[LikelyToken] = ()
 
 
 class Draft:
@@ -82,7 +82,7 @@ class Draft:
         self.cached: int | None = None
         self.completion: int | None = None
         self.pieces = 0
-        self.first: Sequence[Candidate] = ()
+        self.first: Sequence[LikelyToken] = ()
         self._on_read = on_read
         self._thought: list[str] = []
 
@@ -209,7 +209,7 @@ class ServerChat(ABC):
         """Weigh answers; see `localrag_models.chat.ChatModel.choose`."""
         self._demand_open()
         started = time.monotonic()
-        offered = Options(options)
+        offered = OfferedWords(options)
         request = ChatRequest(messages=tuple(messages), max_tokens=1)
         try:
             self._calibrate(cancelled)
@@ -404,7 +404,7 @@ def _flaw(request: ChatRequest, draft: Draft) -> str:
     return "" if worst is None else f"at {worst.json_path}, {worst.message[:_LONGEST_FLAW]}"
 
 
-def likely(told: object) -> list[Candidate]:
+def likely(told: object) -> list[LikelyToken]:
     """What the first of several tokens might have been, as the list ``logprobs`` tells it.
 
     OpenAI's protocol and Ollama's write a token alike: ``{"token", "bytes", "logprob",
@@ -416,13 +416,13 @@ def likely(told: object) -> list[Candidate]:
     return sorted(some, key=lambda candidate: -candidate.logarithm)
 
 
-def _candidates(listed: list[object]) -> Iterator[Candidate]:
+def _candidates(listed: list[object]) -> Iterator[LikelyToken]:
     for each in listed:
         if not isinstance(each, dict) or not isinstance(each.get("token"), str):
             continue
         logarithm = each.get("logprob")
         if isinstance(logarithm, int | float) and math.isfinite(logarithm) and logarithm <= 0:
-            yield Candidate(_bytes(each), float(logarithm))
+            yield LikelyToken(_bytes(each), float(logarithm))
 
 
 def _bytes(told: dict[str, object]) -> bytes:
