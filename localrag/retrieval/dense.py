@@ -1,7 +1,7 @@
 """Stage `dense`: the units whose vectors are nearest to the question's."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
@@ -33,7 +33,7 @@ _FEW = 20
 class Dense:
     """Search by meaning in one corpus; the model is loaded when the first question comes."""
 
-    def __init__(self, vectors: "VectorIndex", load: "Callable[[], Embedder]") -> None:
+    def __init__(self, vectors: "VectorIndex", load: "Callable[[], Embedder | None]") -> None:
         self._vectors = vectors
         self._load = load
         self._asked = 0
@@ -82,7 +82,9 @@ class Dense:
 
     @cached_property
     def _embedder(self) -> "Embedder":
-        return self._load()
+        embedder = self._load()
+        assert embedder is not None, "the vectors are opened where there is an embedder"
+        return embedder
 
 
 def open_dense(
@@ -152,10 +154,4 @@ def open_dense(
             corpus=place.name,
             error=error,
         ) from error
-
-    def load() -> "Embedder":
-        embedder = open_embedder(workspace, config)
-        assert embedder is not None
-        return embedder
-
-    return Dense(vectors, load), None
+    return Dense(vectors, partial(open_embedder, workspace, config)), None

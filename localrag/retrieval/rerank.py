@@ -1,7 +1,7 @@
 """Stage `rerank`: a model rereads the best units together with the question."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
@@ -26,7 +26,7 @@ STAGE = "rerank"
 class Rerank:
     """Reranking; the model is loaded when the first question comes."""
 
-    def __init__(self, load: "Callable[[], Reranker]") -> None:
+    def __init__(self, load: "Callable[[], Reranker | None]") -> None:
         self._load = load
 
     def rerank(
@@ -75,7 +75,9 @@ class Rerank:
 
     @cached_property
     def _reranker(self) -> "Reranker":
-        return self._load()
+        reranker = self._load()
+        assert reranker is not None, "reranking takes part where the settings name a model"
+        return reranker
 
 
 def open_rerank(workspace: Workspace, config: Config) -> Rerank | None:
@@ -92,10 +94,4 @@ def open_rerank(workspace: Workspace, config: Config) -> Rerank | None:
             N_("Reranking is switched on, but no model is set for it."),
             N_("Set reranking.model; see what there is: localrag models list"),
         )
-
-    def load() -> "Reranker":
-        reranker = open_reranker(workspace, config)
-        assert reranker is not None
-        return reranker
-
-    return Rerank(load)
+    return Rerank(partial(open_reranker, workspace, config))
