@@ -30,6 +30,7 @@ class Choices(BaseModel):
         corpus, method, model: what answers, as the settings name it; None where none was chosen,
             so that the settings say.
         conversation: the one in view; 0 for a new one.
+        asked_of: what questions are limited to.
         reading: by corpus what is open on the Read screen: for each pane the document and the
             place in its text.
         search, filters: what was searched for last, and where.
@@ -44,11 +45,12 @@ class Choices(BaseModel):
     method: _Text | None = None
     model: _Text | None = None
     conversation: _Whole = 0
+    asked_of: Filters = Filters()
     search: _Text = ""
     filters: Filters = Filters()
     reading: dict[_Text, tuple[tuple[_Text, _Whole], ...]] = {}
 
-    @field_validator("filters")
+    @field_validator("filters", "asked_of")
     @classmethod
     def _dated(cls, filters: Filters) -> Filters:
         for date in (filters.date_from, filters.date_to):

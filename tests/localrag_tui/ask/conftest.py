@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from localrag.conversations.store import Conversations
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PARAGRAPHS, Locator, Triple
+from localrag.facts import Fact, FactKind
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
 from localrag.reading.verifier import verify
@@ -50,7 +51,10 @@ def answers(bench_home: Path) -> Answers:
         made_up = verify(store, Citation(rule.id, "二百メートル", label=rule.header))
     stages = tuple(
         StageRecord(name, (Hit(article, 2.0, 1, name), Hit(rule, 1.0, 2, name)), 0.004, events)
-        for name, events in (("resolve", ()), ("lexical", ("a stage left [red]this out",)))
+        for name, events in (
+            ("resolve", ()),
+            ("lexical", (Fact(FactKind.SAID, words="a stage left [red]this out"),)),
+        )
     )
     trace = Trace(stages, (ModelCall("tiny", 1204, 812, 96, 4.0),))
     claims = (

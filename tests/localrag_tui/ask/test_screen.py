@@ -2,21 +2,26 @@
 
 import asyncio
 import shutil
+from dataclasses import replace
 
 from textual.events import Paste
 
 from localrag.conversations.types import TurnState
 from localrag.errors import LocalragError
 from localrag.reading.checking import MismatchKind
-from localrag.retrieval.types import Query
+from localrag.reading.wording import MISMATCHES
+from localrag.retrieval.types import Filters, Query, Trace
 from localrag_tui.ask.pieces import pieces
 from localrag_tui.ask.transcript import Transcript
 from localrag_tui.ask.turn import TurnView
 from localrag_tui.ask.typing_area import QuestionArea
+from localrag_tui.search.filters import FilterDialogue
 from localrag_tui.source.pane import SourcePane
-from localrag_tui.wording import MISMATCHES
+from localrag_tui.widgets.form import Form
 from localrag_tui.work.answering import Drafted, Opened, Opening, Read, StageEnded
 from localrag_tui.work.engine import ProcessEngine
+
+LAW = "渡し舟の安全及び活用に関する法律"
 
 
 async def test_the_real_engine_answers_with_quotations(workbench, until, shown, ask, kept):
@@ -133,8 +138,18 @@ async def test_rejected_quotations_and_nothing_found(
         await until(
             pilot, lambda: "not found  the model finds no answer in the 2 passages" in shown(app)
         )
-        # No source of the answer before stands beside it.
-        await until(pilot, lambda: app.screen.query_one(SourcePane).spot is None)
+        # Not the source of the answer before stands beside it, but what the search came nearest in.
+        await until(pilot, lambda: "came nearest in:" in shown(app))
+        cited = app.screen.query_one("#citations")
+        assert cited.highlighted == 1
+        spot = app.screen.query_one(SourcePane)
+        [nearest, *_] = answers.not_found.trace.stages[-1].hits
+        await until(pilot, lambda: spot.spot and spot.spot.passage_id == nearest.passage.id)
+        await pilot.press("tab", "2")
+        await until(pilot, lambda: cited.highlighted == 2)
+        await until(pilot, lambda: app.focused is spot.page)
+        await pilot.press("shift+tab", "shift+tab")
+        app.screen.query_one(QuestionArea).focus()
         # Up and down go from claim to claim, and the evidence with them.
         await pilot.press("tab", "up")
         await until(pilot, lambda: app.screen.query_one("#citations").highlighted == 1)
@@ -142,6 +157,97 @@ async def test_rejected_quotations_and_nothing_found(
         await until(pilot, lambda: "does not stand in its source" in told(app))
         await pilot.press("9")
         await until(pilot, lambda: "There is no citation 9." in told(app))
+
+
+async def test_nothing_found_at_all_leaves_no_source(workbench, engine, answers, ask, until):
+    engine.will(answers.supported).will(replace(answers.not_found, trace=Trace()))
+    app = workbench()
+    async with app.run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "how high?")
+        pane = app.screen.query_one(SourcePane)
+        await until(pilot, lambda: pane.spot is not None)
+        await ask(pilot, "how deep?")
+        await until(pilot, lambda: pane.spot is None)
+        assert app.screen.query_one("#citations").option_count == 0
+
+
+async def test_a_new_conversation_has_nothing_of_the_one_before(
+    workbench, engine, answers, ask, until, shown, told, kept
+):
+    gate = asyncio.Event()
+    engine.will(answers.supported).will(gate, answers.not_found)
+    app = workbench("ja")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await ask(pilot, "how high?")
+        pane = app.screen.query_one(SourcePane)
+        await until(pilot, lambda: pane.spot is not None)
+        # Its conversation is deleted while it is in view: nobody asks for it any more.
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "how high?" in shown(app) and "今日" in shown(app))
+        await pilot.press("d")
+        await until(pilot, lambda: isinstance(app.screen, Form))
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: not isinstance(app.screen, Form))
+        assert kept.list() == []
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen.has_class("-empty"))
+        assert told(app) == ""
+        await ask(pilot, "how deep?", ends=False)
+        assert pane.spot is None
+        assert app.screen.query_one("#citations").option_count == 0
+        gate.set()
+        await until(pilot, lambda: "回答なし" in shown(app) or "見つ" in shown(app))
+
+
+async def test_the_prompt_says_how_to_reach_the_sources(
+    workbench, engine, answers, ask, until, shown
+):
+    engine.will(answers.supported)
+    app = workbench("ja")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "文書" in shown(app))
+        assert "Tab" not in shown(app).rstrip().split("\n")[-1]
+        await ask(pilot, "how high?")
+        await until(pilot, lambda: "Tab 回答へ(1-9)" in shown(app))
+        await pilot.press("tab", "1")
+        await until(pilot, lambda: app.focused is app.screen.query_one(SourcePane).page)
+
+
+async def test_questions_are_limited_to_a_law(
+    workbench, engine, answers, ask, until, shown, bench_home
+):
+    engine.will(answers.supported).will(answers.supported).will(answers.supported)
+    app = workbench("ja")
+    limited = Filters(documents=("599AC0000000001",))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "文書" in shown(app))
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: isinstance(app.screen, FilterDialogue))
+        await pilot.press(*"渡し舟法")
+        await until(pilot, lambda: LAW in shown(app))
+        await pilot.press("enter", "ctrl+s")
+        await until(pilot, lambda: f"限定: {LAW}" in shown(app))
+        await ask(pilot, "how high?")
+        assert engine.asked[0][2].filters == limited
+        # Below the question stands what it was limited to; the limit holds until it is lifted.
+        await until(pilot, lambda: shown(app).count("限定: 渡し舟") == 2)
+        assert app.screen.query_one(QuestionArea).text == ""
+    again = workbench("ja")
+    async with again.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: shown(again).count("限定: 渡し舟") == 2)
+        await pilot.press("tab", "a")
+        await until(pilot, lambda: len(engine.asked) == 2)
+        assert engine.asked[1][2].filters == limited
+        await until(pilot, lambda: again.screen.query(TurnView).last().progress is None)
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: isinstance(again.screen, FilterDialogue))
+        again.screen.query_one("#clear").press()
+        await pilot.pause()
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not isinstance(again.screen, FilterDialogue))
+        again.screen.query_one(QuestionArea).focus()
+        await ask(pilot, "how deep?")
+        assert engine.asked[2][2].filters == Filters()
 
 
 async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, ask, shown):

@@ -9,7 +9,7 @@ from localrag.ingest.events import INDEXING, READING, FileFailed
 from localrag.ingest.index import IndexReport
 from localrag.language import _
 from localrag.progress import Phase, Progress, Stopwatch
-from localrag_tui.corpora.report import Added, Indexed
+from localrag_tui.corpora.work import Added, Indexed
 from localrag_tui.jobs.dialogue import JobsDialogue
 from localrag_tui.jobs.outcome import details, told
 from localrag_tui.jobs.report import ReportDialogue

@@ -13,12 +13,9 @@ from localrag.facts import Fact, FactKind
 from localrag.progress import Progress
 from localrag_tui.runs import work
 from localrag_tui.runs.answer import AnswerDialogue
-from localrag_tui.runs.events import Halted, Step, Warned
-from localrag_tui.runs.form import RunForm
-from localrag_tui.runs.live import Live
-from localrag_tui.runs.new_batch import BatchDialogue
-from localrag_tui.runs.new_evaluation import EvaluationDialogue
-from localrag_tui.runs.orders import BatchOrder
+from localrag_tui.runs.detail import Live
+from localrag_tui.runs.starting import BatchDialogue, EvaluationDialogue, RunForm
+from localrag_tui.runs.work import BatchOrder, Halted, Step, Warned
 from localrag_tui.work.job import Job
 
 from .conftest import HOSTILE

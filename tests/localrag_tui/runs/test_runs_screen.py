@@ -10,6 +10,7 @@ from localrag import batch
 from localrag.batch.folder import BatchFolder
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import Runs, RunState
+from localrag_tui.runs.report import ReportView
 from localrag_tui.runs.rows import RowList
 
 pytestmark = pytest.mark.anyio
@@ -100,6 +101,38 @@ async def test_the_report_of_an_evaluation_is_read(
         )
 
 
+async def test_a_report_has_the_whole_width_once_it_is_zoomed(
+    workbench: Any, shown: Any, until: Any, done_evaluation: Path
+) -> None:
+    app = workbench("ja", mode="runs")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "50 %" in shown(app))
+        report = app.screen.query_one(ReportView)
+        half = report.size.width
+        await pilot.press("z")
+        await until(pilot, lambda: report.size.width > 130)
+        assert app.screen.query_one("#runs").region.width == 0
+        assert app.focused is report
+        await pilot.press("z")
+        await until(pilot, lambda: report.size.width == half)
+        await pilot.press("z", "escape")
+        await until(pilot, lambda: report.size.width == half)
+        assert app.focused is app.screen.query_one("#runs")
+
+
+async def test_questions_have_the_width_that_ids_and_outcomes_leave(
+    workbench: Any, shown: Any, until: Any, done_batch: Any
+) -> None:
+    question = "渡し守が渡し舟を運航してはならないのは、\nどのようなときか"
+    done_batch(question)
+    app = workbench("ja", mode="runs")
+    async with app.run_test(size=(140, 40)) as pilot:
+        # Beside the list it is cut where the run ends, not before; a break in it is a blank.
+        await until(pilot, lambda: "渡し守が渡し舟を運航してはならないの" in shown(app))
+        await pilot.press("z")
+        await until(pilot, lambda: "ならないのは、 どのようなときか" in shown(app))
+
+
 async def test_a_run_of_another_process_is_seen_and_left_alone(
     workbench: Any, shown: Any, until: Any, done_batch: Any, workspace: Any
 ) -> None:
@@ -146,7 +179,7 @@ async def test_a_hundred_thousand_answers_are_scrolled_through(
 
         rows.show([Place(0, n) for n in book.numbers()], fetch, anew=True)
         await pilot.press("end")
-        await until(pilot, lambda: f"100000  id            ok              {HERE}" in shown(app))
+        await until(pilot, lambda: f"100000  id  ok  {HERE}" in shown(app))
         await pilot.press("home", "pagedown", "up")
         await until(pilot, lambda: "     2  id" in shown(app))
         assert max(fetched) <= 300

@@ -14,8 +14,7 @@ from textual.widgets import Input
 from localrag import batch
 from localrag.batch.folder import BatchFolder
 from localrag.batch.origin import read
-from localrag_tui.runs.new_batch import BatchDialogue
-from localrag_tui.runs.new_evaluation import EvaluationDialogue
+from localrag_tui.runs.starting import BatchDialogue, EvaluationDialogue
 from localrag_tui.widgets.listing import CheckList
 
 from ...patience import wait_for
@@ -182,12 +181,15 @@ async def test_an_evaluation_is_forecast_begun_and_gone_on_with(
         app.screen.query_one("#run", Input).value = "first"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "asks something else" in " ".join(shown(app).split()))
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.screen, EvaluationDialogue))
-        await until(pilot, lambda: app.screen.query_one("#methods", CheckList).option_count)
-        app.screen.query_one("#file", Input).value = str(tmp_path / "ferries.jsonl")
-        app.screen.query_one("#methods", CheckList).select("statute-lexical")
+        # What cannot begin stays open, and nothing that was typed is lost.
+        assert isinstance(app.screen, EvaluationDialogue)
         app.screen.query_one("#run", Input).value = "second"
+        app.screen.query_one("#methods", CheckList).select("extractive")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "answers in its own words" in " ".join(shown(app).split()))
+        assert app.screen.query_one("#run", Input).value == "second"
+        assert app.focused is app.screen.query_one("#methods", CheckList)
+        app.screen.query_one("#methods", CheckList).deselect("extractive")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "ferries/second" in shown(app))
         await until(pilot, lambda: not app.jobs.running)

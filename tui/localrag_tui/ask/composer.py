@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from localrag.language import _
+from localrag.language import N_, _
 from localrag_tui.ask.typing_area import OptionsArea, QuestionArea
 from localrag_tui.ask.unsent import Unsent, UnsentFile
 
@@ -43,6 +44,10 @@ class Composer(Vertical):
         #labels { width: 3; height: auto; color: $accent; text-style: bold; }
     }
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "screen.to_answer", N_("Answer (1-9)"), id="ask.answer"),
+    ]
 
     class Asked(Message):
         """A question is to be asked."""

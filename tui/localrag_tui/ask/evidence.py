@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from localrag.conversations.types import Turn
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Citation
-from localrag.retrieval.types import StageRecord
+from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.ask import wording
 from localrag_tui.shown import content, one_line
 from localrag_tui.wording import provenance, stage
@@ -87,10 +87,17 @@ class Places(OptionList):
         self.clear_options()
         self.add_options(Option(row, disabled=place is None) for row, place in rows)
 
+    def point(self, number: int) -> Place | None:
+        """Highlight a passage, counted from 1, and give it back; None where there is no such."""
+        rows = [row for row, place in enumerate(self._places) if place is not None]
+        if number > len(rows):
+            return None
+        self.highlighted = rows[number - 1]
+        return self.current
+
     def action_take(self, number: int) -> None:
-        """Read the citation of this number."""
-        if number <= len(self._places) and self._places[number - 1] is not None:
-            self.highlighted = number - 1
+        """Read the passage of this number."""
+        if self.point(number) is not None:
             self.action_select()
 
     def action_copy(self) -> None:
@@ -173,10 +180,14 @@ class Evidence(Vertical):
         """What is highlighted in the list in view."""
         return self._list.current
 
-    def point(self, number: int) -> None:
-        """Highlight a citation, by its number from 1."""
+    def point(self, number: int) -> Place | None:
+        """Highlight a citation and give it back; where there is none, what was found instead.
+
+        Args:
+            number: from 1.
+        """
         self.query_one(TabbedContent).active = "cited"
-        self.query_one("#citations", Places).highlighted = number - 1
+        return self.query_one("#citations", Places).point(number)
 
     def enter(self) -> None:
         """Take the focus."""
@@ -191,16 +202,21 @@ class Evidence(Vertical):
         return self.query_one(f"#{self.query_one(TabbedContent).active} Places", Places)
 
     def _fill_citations(self, turn: Turn | None) -> None:
-        citations = turn.answer.citations if turn is not None and turn.answer is not None else ()
+        answer = turn.answer if turn is not None else None
         corpus = turn.corpus if turn is not None else ""
-        rows: list[tuple[Content, Place | None]] = [
-            (_row(number, citation), Place(corpus, citation.passage_id, citation))
-            for number, citation in enumerate(citations, 1)
-        ]
+        rows: list[tuple[Content, Place | None]] = []
+        if answer is not None and answer.citations:
+            rows = [
+                (_row(number, citation), Place(corpus, citation.passage_id, citation))
+                for number, citation in enumerate(answer.citations, 1)
+            ]
+        elif answer is not None and answer.trace.stages and answer.trace.stages[-1].hits:
+            found = content(_("Nothing is cited. The search came nearest in:"), "$foreground-muted")
+            hits = answer.trace.stages[-1].hits
+            rows = [(found, None), *((_hit(hit), Place(corpus, hit.passage.id)) for hit in hits)]
         listed = self.query_one("#citations", Places)
         listed.fill(rows)
-        if rows:
-            listed.highlighted = 0
+        listed.point(1)
 
     def _fill_hits(self, turn: Turn | None) -> None:
         # With many options there are hundreds of hits, which most readers never look at.
@@ -211,16 +227,18 @@ class Evidence(Vertical):
         rows: list[tuple[Content, Place | None]] = []
         for record in stages:
             rows.append((_heading(record), None))
-            for hit in record.hits:
-                why = (one_line(str(hit.reason or "")), provenance("", beside=hit.beside))
-                reason = "".join(f"  ({words})" for words in filter(None, why))
-                text = Content.assemble(
-                    (f"{hit.rank:>3} {hit.score:>7.3f}  ", "$foreground-muted"),
-                    content(one_line(hit.passage.header)),
-                    content(reason, "$foreground-muted"),
-                )
-                rows.append((text, Place(corpus, hit.passage.id)))
+            rows += ((_scored(hit), Place(corpus, hit.passage.id)) for hit in record.hits)
         self.query_one("#hits", Places).fill(rows)
+
+
+def _scored(hit: Hit) -> Content:
+    return Content.styled(f"{hit.rank:>3} {hit.score:>7.3f}  ", "$foreground-muted") + _hit(hit)
+
+
+def _hit(hit: Hit) -> Content:
+    why = (one_line(str(hit.reason or "")), provenance("", beside=hit.beside))
+    reason = "".join(f"  ({words})" for words in filter(None, why))
+    return content(one_line(hit.passage.header)) + content(reason, "$foreground-muted")
 
 
 def _row(number: int, citation: Citation) -> Content:

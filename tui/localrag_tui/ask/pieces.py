@@ -49,15 +49,10 @@ class Piece(NamedTuple):
     step: bool = False
 
 
-def pieces(turn: Turn) -> list[Piece]:
-    """All that is shown of a turn."""
+def pieces(turn: Turn, limit: str = "") -> list[Piece]:
+    """All that is shown of a turn; `limit` says what its question was limited to."""
     read_as = turn.read_as if turn.read_as != turn.query.text else ""
-    return [*_question(turn.query, read_as), *_outcome(turn)]
-
-
-def question(query: Query) -> list[Piece]:
-    """What is shown of a question that is being answered."""
-    return list(_question(query, ""))
+    return [*question(turn.query, limit, read_as), *_outcome(turn)]
 
 
 def live(progress: Progress) -> Content:
@@ -102,8 +97,11 @@ def _reading(read: Read) -> str:
     )
 
 
-def _question(query: Query, read_as: str) -> Iterator[Piece]:
+def question(query: Query, limit: str = "", read_as: str = "") -> Iterator[Piece]:
+    """What is shown of a question, answered or not."""
     yield Piece(content(cut(query.text), "bold"), "question")
+    if limit:
+        yield Piece(content(cut(limit), "$accent"), "reading")
     if read_as:
         yield Piece(_read_as(read_as), "reading")
     for label, option in zip(LABELS, query.options, strict=False):
@@ -154,6 +152,9 @@ def _answer(answer: Answer) -> Iterator[Piece]:
         one_line(in_words.verdict(answer)),
         _STATUS_STYLES[answer.status],
     )
+    if answer.status is Status.NOT_FOUND and answer.trace.stages and answer.trace.stages[-1].hits:
+        nearest = _("What the search came nearest in stands in the evidence.")
+        yield Piece(content(nearest, _QUIET), "note")
     if answer.label:
         chosen = Content.assemble(
             (f"{answer.label}  ", "bold $success"), content(answer.text, "bold")

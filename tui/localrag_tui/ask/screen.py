@@ -1,6 +1,8 @@
 """The Ask screen: the conversation, where the next question is typed, and the evidence."""
 
 import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     # The first paint shows nothing of what stands here: it is imported once that is done.
     from localrag.config import Config
     from localrag.conversations.types import Turn
-    from localrag.retrieval.types import Query
+    from localrag.retrieval.types import Filters, Query
     from localrag_tui.ask.asking import Asking
     from localrag_tui.ask.example import Example
     from localrag_tui.ask.record import Record
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from localrag_tui.ask.transcript import Transcript
     from localrag_tui.ask.ways import Way
     from localrag_tui.ask.welcome import EmptyConversation
+    from localrag_tui.search.facets import Facets
     from localrag_tui.work.job import Job
 
 # Seconds between two looks at an answer that is being made.
@@ -70,6 +73,7 @@ class AskScreen(WorkbenchScreen):
         Binding("escape", "leave", N_("Back"), id="ask.leave"),
         Binding("ctrl+o", "choose", N_("Answer with"), id="ask.choose"),
         Binding("ctrl+r", "conversations", N_("Conversations"), id="ask.conversations"),
+        Binding("ctrl+l", "limit", N_("Limit to laws"), id="ask.limit", show=False),
         Binding("ctrl+n", "new", N_("New conversation"), id="ask.new", show=False),
         Binding("pageup", "page(-1)", N_("Scroll up"), id="ask.page_up", show=False),
         Binding("pagedown", "page(1)", N_("Scroll down"), id="ask.page_down", show=False),
@@ -113,7 +117,7 @@ class AskScreen(WorkbenchScreen):
         self._unlisten = self.bench.jobs.listen(self._after_job)
         self.set_interval(_PACE, self._follow)
         self.set_interval(_DRAFT_PACE, self._keep_draft)
-        self._say_what_answers()
+        self._chosen()
         self._show_conversation()
         self._look_up()
 
@@ -125,8 +129,7 @@ class AskScreen(WorkbenchScreen):
     def on_screen_resume(self) -> None:
         """Take up what was chosen on another screen."""
         if self.ready.is_set():
-            self._say_what_answers()
-            self._look_at_corpus()
+            self._chosen()
 
     @property
     def focus_chain(self) -> list[Widget]:
@@ -144,13 +147,15 @@ class AskScreen(WorkbenchScreen):
     def on_composer_asked(self, event: Composer.Asked) -> None:
         """Ask what was typed; it may lean on the questions before it."""
         before = self._transcript.turns[-_EARLIER:]
-        self._ask(replace(event.query, history=tuple(turn.read_as for turn in before)))
+        history = tuple(turn.read_as for turn in before)
+        filters = self.bench.memory.choices.asked_of
+        self._ask(replace(event.query, history=history, filters=filters))
 
     def on_example_asked(self, event: "Example.Asked") -> None:
         """Ask what is offered where nothing was asked yet."""
         from localrag.retrieval.types import Query
 
-        self._ask(Query(event.question))
+        self._ask(Query(event.question, filters=self.bench.memory.choices.asked_of))
 
     @work(group="asking")
     async def _ask(self, query: "Query") -> None:
@@ -187,8 +192,11 @@ class AskScreen(WorkbenchScreen):
         return await Asking.begin(bench, self._record, query, config, self._end)
 
     async def _show_asked(self, asking: "Asking") -> None:
-        self.query_one(Composer).sent(replace(asking.turn.query, history=()))
+        from localrag.retrieval.types import Filters
+
+        self.query_one(Composer).sent(replace(asking.turn.query, history=(), filters=Filters()))
         self.remove_class("-empty", "-over")
+        await self._name_limits([asking.turn])
         await self._transcript.begin(asking.turn, asking.progress)
         self._entitle(await self._record.title())
         self.refresh_bindings()
@@ -216,7 +224,7 @@ class AskScreen(WorkbenchScreen):
         view = transcript.view_of(asking.progress)
         if view is not None:
             await transcript.end(view, asking.turn)
-            self._show_evidence(asking.turn)
+            self._side.show(asking.turn)
             self._show_cost(asking.turn)
 
     def _follow(self) -> None:
@@ -250,6 +258,10 @@ class AskScreen(WorkbenchScreen):
         else:
             self.query_one(Composer).question.focus()
 
+    def action_to_answer(self) -> None:
+        """Go to the answer, where numbers open its sources."""
+        self._transcript.focus()
+
     def action_page(self, by: int) -> None:
         """Scroll the conversation by a page, wherever the keys go."""
         transcript = self._transcript
@@ -260,6 +272,8 @@ class AskScreen(WorkbenchScreen):
         del parameters
         if action == "cancel":
             return self._asking is not None and not self._asking.over and not self._covered
+        if action == "to_answer":
+            return not self.has_class("-empty") and self.query_one(Composer).has_focus_within
         if action == "leave":
             return not self.query_one(Composer).question.has_focus
         return True
@@ -283,7 +297,56 @@ class AskScreen(WorkbenchScreen):
 
     def _chosen(self) -> None:
         self._say_what_answers()
+        self._say_limit()
         self._look_at_corpus()
+
+    @work(group="limiting", exclusive=True)
+    async def action_limit(self) -> None:
+        """Choose the laws that the next questions are limited to, or other filters."""
+        from localrag.retrieval.types import Filters
+        from localrag_tui.search.facets import facets
+        from localrag_tui.search.filters import FilterDialogue
+
+        try:
+            library = self.bench.library
+            known = await library.read_names(facets)
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        dialogue = FilterDialogue(library, known, self.bench.memory.choices.asked_of)
+        chosen = await self.app.push_screen_wait(dialogue)
+        if isinstance(chosen, Filters):
+            self.bench.memory.remember(asked_of=chosen)
+            self._say_limit()
+
+    @work(group="limit", exclusive=True)
+    async def _say_limit(self) -> None:
+        """Say what the next question is limited to; what the corpus does not hold is dropped."""
+        from localrag.retrieval.types import Filters
+        from localrag_tui.search.facets import facets, kept
+
+        memory = self.bench.memory
+        words, limited = "", memory.choices.asked_of
+        # Nothing is read for the many questions that are not limited.
+        if limited != Filters():
+            with suppress(LocalragError):
+                known = await self.bench.library.read_names(facets)
+                memory.remember(asked_of=kept(limited, known))
+                words = _limited(memory.choices.asked_of, known)
+        self.query_one(StatusLine).limit(words)
+
+    async def _name_limits(self, turns: "Sequence[Turn]") -> None:
+        """Find words for what questions were limited to."""
+        from localrag.retrieval.types import Filters
+        from localrag_tui.search.facets import facets
+
+        names = self._transcript.limits
+        for turn in turns:
+            limited = turn.query.filters
+            if limited != Filters() and limited not in names:
+                with suppress(LocalragError):
+                    library = self.bench.library_of(turn.corpus)
+                    names[limited] = _limited(limited, await library.read_names(facets))
 
     @work(group="ways")
     async def _look_up(self) -> None:
@@ -351,10 +414,12 @@ class AskScreen(WorkbenchScreen):
         going_on = asking if asking is not None and asking.going_on else None
         known = [turn for turn in turns if going_on is None or turn.id != going_on.turn.id]
         transcript = self._transcript
+        await self._name_limits(turns)
         await transcript.show(known)
+        self._side.show(turns[-1] if turns else None)
         if turns:
-            self._show_evidence(turns[-1])
             self._show_cost(turns[-1])
+        self.refresh_bindings()
         if going_on is not None and len(known) < len(turns):
             await transcript.begin(going_on.turn, going_on.progress)
             if not going_on.going_on:
@@ -369,7 +434,7 @@ class AskScreen(WorkbenchScreen):
 
     def on_transcript_at(self, event: "Transcript.At") -> None:
         """Show what the claim rests on."""
-        self._show_evidence(event.turn)
+        self._side.show(event.turn)
         if event.citations:
             self._side.evidence.point(event.citations[0])
         self._show_cost(event.turn)
@@ -409,9 +474,6 @@ class AskScreen(WorkbenchScreen):
         self.add_class("-over")
         self._side.open_spot(event.spot)
 
-    def _show_evidence(self, turn: "Turn") -> None:
-        self._side.show(turn)
-
     def _show_cost(self, turn: "Turn") -> None:
         from localrag.conversations.types import TurnState
         from localrag_tui.ask import wording
@@ -420,3 +482,10 @@ class AskScreen(WorkbenchScreen):
             self.query_one(StatusLine).show(wording.cost(turn.answer.trace, turn.seconds))
         else:
             self.query_one(StatusLine).show("")
+
+
+def _limited(filters: "Filters", known: "Facets") -> str:
+    from localrag_tui.search.facets import in_words
+
+    values = _(", ").join(filter(None, in_words(filters, known).values()))
+    return _("only: {values}").format(values=values) if values else ""

@@ -49,22 +49,26 @@ class SourceSide(Vertical):
         """The lists above."""
         return self.query_one(Evidence)
 
-    def show(self, turn: Turn) -> None:
-        """Show the evidence of a turn; an answer without any leaves no source of another one."""
+    def show(self, turn: Turn | None) -> None:
+        """Show the evidence of a turn; an answer without any leaves no source of another one.
+
+        Args:
+            turn: None where there is none: nothing is shown.
+        """
         self.evidence.show(turn)
-        if turn.answer is not None and not turn.answer.citations and self._wanted is not None:
+        answered = turn is None or turn.answer is not None
+        if answered and self.evidence.current is None and self._wanted is not None:
             self._wanted = None
             self.workers.cancel_group(self, "source")
             self.query_one(SourcePane).clear()
 
     def open_citation(self, turn: Turn, number: int) -> bool:
         """Show the source of a citation, a number from 1, and go there; false for none."""
-        if turn.answer is None or number > len(turn.answer.citations):
-            return False
-        citation = turn.answer.citations[number - 1]
         self.evidence.show(turn)
-        self.evidence.point(number)
-        self._look(Place(turn.corpus, citation.passage_id, citation), chosen=True)
+        place = self.evidence.point(number)
+        if place is None:
+            return False
+        self._look(place, chosen=True)
         return True
 
     @work(group="source", exclusive=True)

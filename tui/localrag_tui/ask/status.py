@@ -33,7 +33,7 @@ class StatusLine(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._with = self._cost = ""
+        self._with = self._limit = self._cost = ""
 
     def answer_with(self, corpus: str, method: str, model: str) -> None:
         """Say what answers the next question; "" for the default reader and for no model."""
@@ -41,6 +41,11 @@ class StatusLine(Widget):
 
         parts = (corpus, method or _(DEFAULT_READER), model or _("no model"))
         self._with = SEPARATOR.join(map(one_line, parts))
+        self.refresh()
+
+    def limit(self, words: str) -> None:
+        """Say what the next question is limited to; "" for nothing."""
+        self._limit = one_line(words)
         self.refresh()
 
     def show(self, cost: str) -> None:
@@ -53,7 +58,11 @@ class StatusLine(Widget):
     def render(self) -> Content:
         """Both; what answers gives way where there is no room."""
         room = max(0, self.content_size.width - cell_len(self._cost) - _GAP)
-        return Content(set_cell_size(cut(self._with, room), room) + " " * _GAP + self._cost)
+        left = set_cell_size(cut(" · ".join(filter(None, (self._limit, self._with))), room), room)
+        limit = len(self._limit)
+        return Content.assemble(
+            (left[:limit], "bold $accent"), left[limit:], " " * _GAP, self._cost
+        )
 
     def on_click(self, event: Click) -> None:
         """Have something else chosen."""

@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from localrag.conversations.types import Turn
 from localrag.language import N_, ngettext
+from localrag.retrieval.types import Filters
 from localrag_tui.ask.progress import Progress
 from localrag_tui.ask.turn import PieceView, TurnView
 
@@ -37,6 +38,7 @@ class Transcript(VerticalScroll):
 
     Attributes:
         here: the paragraph where the reader is; None where they are nowhere.
+        limits: what questions were limited to, in words.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -104,6 +106,7 @@ class Transcript(VerticalScroll):
     def __init__(self) -> None:
         super().__init__()
         self.here: PieceView | None = None
+        self.limits: dict[Filters, str] = {}
         self._above: list[Turn] = []
         # Where the newest turn was put into view; elsewhere is the reader.
         self._put = 0.0
@@ -135,7 +138,7 @@ class Transcript(VerticalScroll):
         self.here = None
         await self.query(TurnView).remove()
         self._above = list(turns[:-_PAGE])
-        await self.mount_all(TurnView(turn) for turn in turns[-_PAGE:])
+        await self.mount_all(self._view(turn) for turn in turns[-_PAGE:])
         self._tell_above()
         self._show_newest()
 
@@ -146,7 +149,7 @@ class Transcript(VerticalScroll):
         while len(views) >= 3 * _PAGE:
             self._above.append(views[0].turn)
             await views.pop(0).remove()
-        view = TurnView(turn, progress)
+        view = self._view(turn, progress)
         await self.mount(view)
         self._leave()
         self._tell_above()
@@ -181,7 +184,7 @@ class Transcript(VerticalScroll):
         del self._above[-_PAGE:]
         self._put_wanted = False
         first, before = self._views()[0], self.virtual_size.height
-        await self.mount_all([TurnView(turn) for turn in turns], before=first)
+        await self.mount_all([self._view(turn) for turn in turns], before=first)
         self._tell_above()
 
         def keep_place() -> None:
@@ -239,6 +242,9 @@ class Transcript(VerticalScroll):
     async def on_earlier_wanted(self) -> None:
         """Show some of the turns above."""
         await self.bring_earlier()
+
+    def _view(self, turn: Turn, progress: Progress | None = None) -> TurnView:
+        return TurnView(turn, progress, self.limits.get(turn.query.filters, ""))
 
     def _views(self) -> list[TurnView]:
         return [view for view in self.children if isinstance(view, TurnView)]

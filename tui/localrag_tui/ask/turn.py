@@ -6,14 +6,14 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Click
 from textual.message import Message
-from textual.widgets import Static
 
 from localrag.conversations.types import Turn
 from localrag_tui.ask.pieces import Piece, live, pieces, question
 from localrag_tui.ask.progress import Progress
+from localrag_tui.widgets.paragraph import Paragraph
 
 
-class PieceView(Static):
+class PieceView(Paragraph):
     """A paragraph of a turn; a click on it goes there, one on a number opens the citation."""
 
     class Cited(Message):
@@ -52,6 +52,7 @@ class TurnView(Vertical):
     Args:
         turn: as it is written down.
         progress: of the answer that is being made for it; None where none is.
+        limit: what the question is limited to, in words.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -69,18 +70,19 @@ class TurnView(Vertical):
     }
     """
 
-    def __init__(self, turn: Turn, progress: Progress | None = None) -> None:
+    def __init__(self, turn: Turn, progress: Progress | None = None, limit: str = "") -> None:
         super().__init__()
         self.turn = turn
         self.progress = progress
+        self._limit = limit
 
     def compose(self) -> ComposeResult:
         """The pieces of the turn as it is now."""
         if self.progress is None:
-            yield from (PieceView(piece, self) for piece in pieces(self.turn))
+            yield from (PieceView(piece, self) for piece in pieces(self.turn, self._limit))
         else:
-            yield from (PieceView(piece, self) for piece in question(self.turn.query))
-            yield Static(live(self.progress), classes="live")
+            yield from (PieceView(piece, self) for piece in question(self.turn.query, self._limit))
+            yield Paragraph(live(self.progress), classes="live")
 
     @property
     def steps(self) -> list[PieceView]:
@@ -103,12 +105,9 @@ class TurnView(Vertical):
         """Show how far the answer has come, if there is news."""
         if self.progress is not None and self.progress.changed:
             self.progress.changed = False
-            for view in self.query(".live").results(Static):
-                news, size = live(self.progress), view.content_size
-                # Many times a second: the screen is laid out where there is another line.
-                rules = view.styles.get_render_rules()
-                grows = not size.width or news.get_height(rules, size.width) != size.height
-                view.update(news, layout=grows)
+            # Many times a second: the screen is laid out only where there is another row.
+            for view in self.query(".live").results(Paragraph):
+                view.show(live(self.progress))
 
     async def end(self, turn: Turn) -> None:
         """Show what has become of the question."""

@@ -1,9 +1,12 @@
 """The fields that questions and options are typed in."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.events import Paste
+from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -11,7 +14,17 @@ from localrag.language import N_, _
 from localrag_tui.ask.history import History
 from localrag_tui.ask.long_lines import MOST_CHARACTERS, MOST_LINES, broken, fitted, whole
 
-_TAKEN = ("f6", "f7", "pageup", "pagedown")
+# F6 and F7 select text in Textual; here they are screens. Pages are those of the conversation. Keys
+# for the start of a line are of little use in a long text: here they are for all of it.
+_TAKEN = ("f6", "f7", "pageup", "pagedown", "ctrl+a", "ctrl+u")
+
+
+def _of_textual() -> Iterator[Binding]:
+    """Textual's own keys of a text area, without those that are taken."""
+    for binding in TextArea.BINDINGS:
+        assert isinstance(binding, Binding)
+        if keys := ",".join(key for key in binding.key.split(",") if key not in _TAKEN):
+            yield replace(binding, key=keys)
 
 
 class TypingArea(TextArea, inherit_bindings=False):
@@ -26,11 +39,10 @@ class TypingArea(TextArea, inherit_bindings=False):
     TypingArea:focus { border: none; }
     TypingArea > .text-area--placeholder { color: $foreground-muted; }
     """
-    # F6 and F7 select text in Textual; here they are screens. Pages are those of the conversation.
     BINDINGS: ClassVar[list[BindingType]] = [
-        binding
-        for binding in TextArea.BINDINGS
-        if not (isinstance(binding, Binding) and binding.key in _TAKEN)
+        Binding("ctrl+a", "select_all", N_("Select all"), id="ask.select_all", show=False),
+        Binding("ctrl+u", "clear_all", N_("Delete all"), id="ask.clear", show=False),
+        *_of_textual(),
     ]
 
     def __init__(self, *, placeholder: str, id: str) -> None:  # noqa: A002 - Textual's name for it
@@ -52,6 +64,19 @@ class TypingArea(TextArea, inherit_bindings=False):
         """Replace the text, with the cursor behind it."""
         self.load_text(broken(self._fitted(text, MOST_CHARACTERS, MOST_LINES)))
         self.move_cursor(self.document.end)
+
+    def action_clear_all(self) -> None:
+        """Delete the whole text, however long; undo brings it back."""
+        self.clear()
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor, if it is in the text.
+
+        Textual scrolls in the middle of an undo, when the lines are gone and the cursor is not.
+        """
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset()
+        return super().scroll_cursor_visible(center, animate)
 
     def on_paste(self, event: Paste) -> None:
         """Put in as much as there is room for."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
-from localrag_tui.corpora.choosing import ChooseCorpus
+from localrag_tui.corpora.dialogues import CorporaDialogue, DocumentsDialogue
 from localrag_tui.corpora.work import add_documents, add_sample, index_corpus
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.text_field import as_path, existing
@@ -67,11 +67,15 @@ def add(bench: "Workbench") -> None:
 
 def index(bench: "Workbench", corpus: str = "", *, rebuild: bool = False) -> None:
     """Make a corpus searchable, the one in use where none is named."""
-    corpus = corpus or bench.corpus
+    start_index(bench, corpus or bench.corpus, rebuild=rebuild)
+    bench.action_jobs()
+
+
+def start_index(bench: "Workbench", corpus: str, *, rebuild: bool = False) -> None:
+    """Make a corpus searchable; its end is told."""
     title = _("Index {corpus}").format(corpus=corpus)
     arguments = (bench.workspace, corpus, bench.config(), rebuild)
     bench.jobs.start(Job(title, index_corpus, arguments))
-    bench.action_jobs()
 
 
 def choose(bench: "Workbench") -> None:
@@ -81,14 +85,24 @@ def choose(bench: "Workbench") -> None:
         if isinstance(name, str):
             bench.memory.remember(corpus=name)
 
-    bench.push_screen(ChooseCorpus(), chosen)
+    bench.push_screen(CorporaDialogue(), chosen)
+
+
+def show_documents(bench: "Workbench") -> None:
+    """Show what the corpus in use holds."""
+    bench.push_screen(DocumentsDialogue(bench.corpus))
 
 
 COMMANDS = (
     Command(N_("Try the sample corpus"), N_("Invented laws and pages, ready to ask"), try_sample),
     Command(N_("Add documents"), N_("Read a file or folder into a corpus"), add),
     Command(N_("Index the corpus"), N_("Make what was added searchable"), index),
-    Command(N_("Choose the corpus"), N_("What is asked, read and searched"), choose),
+    Command(
+        N_("Choose the corpus"), N_("What is asked, read and searched; Del removes one"), choose
+    ),
+    Command(
+        N_("Documents of the corpus"), N_("What it holds; Del removes a document"), show_documents
+    ),
     Command(N_("Jobs"), N_("What runs: progress, stop, result"), lambda bench: bench.action_jobs()),
 )
 """All of them, in the order in which a newcomer needs them."""

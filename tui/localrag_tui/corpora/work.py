@@ -1,20 +1,85 @@
-"""Adding and indexing, in a process of their own."""
+"""Adding, indexing and removing: what is done, and what came of it in words."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
+from localrag.language import _
 from localrag.progress import Progress
 from localrag.workspace import Workspace
-from localrag_tui.corpora.report import Added, Indexed
 from localrag_tui.jobs.step import Steps
 from localrag_tui.work.job import Job
 
 if TYPE_CHECKING:
-    from localrag.ingest.events import Event
+    from localrag.ingest.add import AddReport
+    from localrag.ingest.events import Event, FileFailed
+    from localrag.ingest.index import IndexReport
 
 Tell = Callable[[object], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A corpus was made searchable; an `Outcome`."""
+
+    corpus: str
+    report: "IndexReport"
+
+    def told(self) -> str:
+        """What was indexed."""
+        if self.report.skipped and not self.report.vectors:
+            return _("The index of {corpus} is up to date.").format(corpus=self.corpus)
+        return _("{corpus} is indexed: {passages} passages, {references} references").format(
+            corpus=self.corpus,
+            passages=f"{self.report.passages:,}",
+            references=f"{self.report.references:,}",
+        )
+
+    def details(self) -> list[str]:
+        """The counts, and what failed."""
+        report = self.report
+        lines = [self.told()]
+        if report.vectors:
+            lines.append(
+                _("{vectors} vectors, {windows} windows newly embedded").format(
+                    vectors=f"{report.vectors:,}", windows=f"{report.embedded:,}"
+                )
+            )
+        if report.failed:
+            lines.append(
+                _("{n} laws were indexed without their references:").format(
+                    n=f"{len(report.failed):,}"
+                )
+            )
+        return [*lines, *_failures(report.failed)]
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Documents were added and made searchable; an `Outcome`."""
+
+    report: "AddReport"
+    indexed: Indexed
+
+    def told(self) -> str:
+        """What was added, and whether anything failed."""
+        report, words = self.report, _counts(self.indexed.corpus, self.report)
+        if not report.failures:
+            return words
+        failed = _("{n} could not be entered (Ctrl+B shows them)")
+        return f"{words} · {failed.format(n=f'{report.failures:,}')}"
+
+    def details(self) -> list[str]:
+        """What was added, left out, kept, what failed; then what was indexed."""
+        return [
+            _counts(self.indexed.corpus, self.report),
+            *_left_out(self.report),
+            *_failures(self.report.failed),
+            "",
+            *self.indexed.details(),
+        ]
 
 
 def add_documents(
@@ -66,3 +131,49 @@ def _following(tell: Tell) -> "Callable[[Event], None]":
             steps(event)
 
     return follow
+
+
+def _counts(corpus: str, report: "AddReport") -> str:
+    line = _("{corpus}: {added} documents added, {replaced} replaced, {removed} removed")
+    return line.format(
+        corpus=corpus,
+        added=f"{report.added:,}",
+        replaced=f"{report.replaced:,}",
+        removed=f"{report.removed:,}",
+    )
+
+
+def _left_out(report: "AddReport") -> list[str]:
+    lines = []
+    if report.files_unchanged:
+        lines.append(_("{n} files unchanged").format(n=f"{report.files_unchanged:,}"))
+    if report.unsupported:
+        kinds = ", ".join(
+            f"{suffix or _('without suffix')} {count:,}"
+            for suffix, count in sorted(report.unsupported.items())
+        )
+        lines.append(_("left out, no reader for this kind of file: {kinds}").format(kinds=kinds))
+    for what, count in report.left_out.items():
+        lines.append(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
+    if report.duplicated:
+        same = _("left out, the corpus has the same: {count}")
+        lines.append(same.format(count=f"{report.duplicated:,}"))
+        lines += [f"  {copy.source} = {copy.original}" for copy in report.duplicates]
+    for kept in report.kept:
+        stays = _("{source}: {n} documents kept ({reason})")
+        lines.append(stays.format(source=kept.source, n=kept.documents, reason=_(kept.reason)))
+    if report.gone:
+        gone = _("files that are gone; localrag add --prune drops their documents: {n}")
+        lines.append(gone.format(n=f"{len(report.gone):,}"))
+    if report.failures:
+        lines.append(_("could not be entered: {n}").format(n=f"{report.failures:,}"))
+    return lines
+
+
+def _failures(failed: "Sequence[FileFailed]") -> list[str]:
+    lines = []
+    for failure in failed:
+        lines.append(f"  {failure.source}: {failure.cause}")
+        if failure.cure:
+            lines.append(f"    {failure.cure}")
+    return lines

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from localrag.corpus.store import CorpusStore
@@ -17,12 +17,13 @@ from localrag.facts import facts_of, told
 from localrag.language import N_, _
 from localrag.methods.choices import LABELS
 from localrag.reading import wording
-from localrag_tui.runs.wording import outcome
+from localrag.reading.wording import STATUSES
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
-from localrag_tui.shown import content, harmless, one_line
+from localrag_tui.shown import content, flat, harmless, one_line
 from localrag_tui.spot import Spot
-from localrag_tui.wording import provenance
+from localrag_tui.widgets.paragraph import Paragraph
+from localrag_tui.wording import called, provenance
 
 _STATUS_STYLES = {"supported": "$text-success", "quoted": "$text-accent"}
 
@@ -40,7 +41,7 @@ class AnswerDialogue(Dialogue):
         width: 110; max-width: 96%; height: auto; max-height: 90%;
         background: $surface; padding: 1 1;
         VerticalScroll { height: auto; max-height: 100%; padding: 0 1; }
-        Static { height: auto; margin: 0 0 1 0; }
+        Paragraph { height: auto; margin: 0 0 1 0; }
         OptionList { height: auto; max-height: 12; border: none; background: $surface; }
     }
     """
@@ -59,7 +60,7 @@ class AnswerDialogue(Dialogue):
         with Vertical(classes="box"):
             with VerticalScroll():
                 for part in _parts(self._row):
-                    yield Static(part)
+                    yield Paragraph(part)
             if self._citations:
                 options = (_option(n, one) for n, one in enumerate(self._citations, 1))
                 yield OptionList(*options)
@@ -111,7 +112,7 @@ def _parts(row: Mapping[str, Any]) -> Iterator[Content]:
     if error:
         state = (f"{_('failed')}: {one_line(str(error.get('type', '')))}", "$text-error")
     else:
-        state = (outcome(one_line(status)), _STATUS_STYLES.get(status, ""))
+        state = (called(status, STATUSES), _STATUS_STYLES.get(status, ""))
     yield Content.assemble((one_line(name), "$foreground-muted"), "  ", state)
     if absent := row.get("absent"):
         yield Content.assemble(
@@ -155,7 +156,7 @@ def _claim(claim: Mapping[str, Any]) -> Iterator[Content]:
 
 def _option(number: int, citation: Mapping[str, Any]) -> Option:
     head = (f"[{number}] {one_line(str(citation.get('label', '')))}", "bold")
-    quote = one_line(str(citation.get("quote", "")))
+    quote = flat(str(citation.get("quote", "")))
     if citation.get("verified"):
         return Option(Content.assemble(head, f"{_provenance(citation)}  {quote}"))
     problem = _told(citation.get("problem"))

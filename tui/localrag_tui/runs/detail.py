@@ -3,6 +3,7 @@
 from asyncio import to_thread
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,23 +15,105 @@ from textual.content import Content
 from textual.widgets import DataTable, ProgressBar, Static, TabbedContent, TabPane
 
 from localrag.errors import LocalragError, StorageError
+from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
+from localrag.progress import Progress
+from localrag.reading.wording import STATUSES
 from localrag_tui.runs.answer import AnswerDialogue
-from localrag_tui.runs.lines import Line, Runs, RunState
-from localrag_tui.runs.live import Live
+from localrag_tui.runs.lines import Line, Runs, RunState, problem, state
 from localrag_tui.runs.report import ReportView, Shown, read
 from localrag_tui.runs.rows import Cells, Place, RowList
-from localrag_tui.runs.wording import outcome, outcomes, problem, state
+from localrag_tui.runs.work import Halted, Step, Warned
 from localrag_tui.screen import bench_of
-from localrag_tui.shown import harmless, one_line
+from localrag_tui.shown import flat, harmless, one_line
 from localrag_tui.spot import OpenSpot, Spot
-from localrag_tui.wording import when
+from localrag_tui.wording import called, duration, when
 
 if TYPE_CHECKING:
     from localrag.batch.rows import WrittenRows
     from localrag_tui.app import Workbench
 
 Places = tuple[list[Place], list[Place]]
+
+_NOTES = 3
+"""Notes shown at most, the newest of them."""
+_QUESTIONS = N_("Reading and checking the questions …")
+_AFTER = {
+    FactKind.TABLE_CHECKED: N_("Reading earlier answers, opening models and indexes …"),
+    FactKind.GOES_ON: N_("Opening models and indexes …"),
+}
+"""What is done next, by what was told last."""
+
+
+@dataclass
+class Live:
+    """The newest of what was told.
+
+    Attributes:
+        running: whether this application runs it now.
+        stopping: whether it was asked to end.
+        step: which part is under way; None of a batch.
+        progress: how far that is.
+        phase: what is done before the first question is asked.
+        notes: what has to be known besides.
+    """
+
+    running: bool = False
+    stopping: bool = False
+    step: Step | None = None
+    progress: Progress | None = None
+    phase: str = _QUESTIONS
+    notes: list[str] = field(default_factory=list)
+
+    def hear(self, event: object) -> None:
+        """Take in an event."""
+        match event:
+            case Progress():
+                self.progress = event
+            case Step():
+                self.step, self.progress, self.phase = event, None, _QUESTIONS
+            case _:
+                if isinstance(event, Fact):
+                    self.phase = _AFTER.get(event.kind, self.phase)
+                if (note := _note(event)) and note not in self.notes:
+                    self.notes = [*self.notes, note][-_NOTES:]
+
+    def words(self) -> list[str]:
+        """What is shown of it, line by line."""
+        lines = []
+        if self.running and self.stopping:
+            lines.append(_("Stopping; what is answered is kept."))
+        elif self.running and self.progress is None:
+            lines.append(_(self.phase))
+        elif self.running and (one := self.progress) is not None:
+            lines.append(_pace(one))
+        if self.running and self.step is not None:
+            lines.insert(0, _step(self.step))
+        return [*filter(None, lines), *self.notes]
+
+
+def _step(step: Step) -> str:
+    if step.judge:
+        return _("{judge} judges {name}, {place} of {of}").format(
+            judge=step.judge, name=step.name, place=step.place, of=step.of
+        )
+    return _("{name}, order {order}; part {place} of {of}").format(
+        name=step.name, order=step.order, place=step.place, of=step.of
+    )
+
+
+def _note(event: object) -> str:
+    match event:
+        case Fact(kind=FactKind.TABLE_CHECKED | FactKind.GOES_ON):
+            return str(event) if event.fields.get("unreadable", event.fields.get("rows")) else ""
+        case Fact():
+            return str(event)
+        case Halted(name, cause, cure):
+            return f"{name}: {cause} {cure}".rstrip()
+        case Warned(message):
+            return message
+        case _:
+            return ""
 
 
 class RunDetail(Vertical):
@@ -130,7 +213,7 @@ class RunDetail(Vertical):
         table: DataTable[Text] = self.query_one("#entries", DataTable)
         table.clear()
         for part in line.parts if line.folder else ():
-            words = part.stopped or outcomes(dict(part.tally))
+            words = part.stopped or _outcomes(dict(part.tally))
             cells = (
                 one_line(part.name),
                 str(part.order),
@@ -220,7 +303,7 @@ def _head(line: Line, live: Live) -> Content:
         rows.append(Content.styled(one_line(_path(line.known.out)), "$foreground-muted"))
     if line.total:
         counted = _("{done} of {total}").format(done=f"{line.done:,}", total=f"{line.total:,}")
-        rows.append(Content(one_line(" · ".join(filter(None, (counted, outcomes(line.tally)))))))
+        rows.append(Content(one_line(" · ".join(filter(None, (counted, _outcomes(line.tally)))))))
     rows += (Content.styled(one_line(text), "$text-accent") for text in live.words())
     if cause:
         rows.append(Content.styled(harmless(cause), "$text-error"))
@@ -274,8 +357,8 @@ def _read_cells(runs: Runs, line: Line, places: Sequence[Place]) -> Iterator[tup
             Cells(
                 str(place.number),
                 one_line(str(row.get("id") or "")),
-                one_line(outcome(status)),
-                one_line(text),
+                called(status, STATUSES),
+                flat(text),
             ),
         )
 
@@ -286,3 +369,17 @@ def _text(row: Mapping[str, Any]) -> str:
         return f"{error.get('cause', '')}  {error.get('cure', '')}".strip()
     answer = str(row.get("label") or row.get("answer") or "")
     return f"{row.get('question') or ''} → {answer}"
+
+
+def _outcomes(tally: dict[str, int]) -> str:
+    """How many rows of each outcome."""
+    return " · ".join(f"{called(name, STATUSES)} {n:,}" for name, n in tally.items())
+
+
+def _pace(progress: Progress) -> str:
+    """How fast it goes and how long it will take; "" before that can be told."""
+    if progress.seconds < 1 or progress.left is None or progress.done >= progress.total:
+        return ""
+    return _("{rate} a minute · about {left} left").format(
+        rate=f"{60 * progress.rate:,.1f}", left=duration(progress.left)
+    )

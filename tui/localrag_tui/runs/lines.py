@@ -1,4 +1,4 @@
-"""The runs there are: every batch and every evaluation, and how each is."""
+"""The runs there are: every batch and every evaluation, how each is, what is wrong with it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,9 +6,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.language import N_
+from localrag.language import N_, _
 from localrag.workspace import Workspace
-from localrag_tui.runs.orders import BatchOrder, EvaluationOrder
+from localrag_tui.runs.work import BatchOrder, EvaluationOrder
 
 if TYPE_CHECKING:
     from localrag.batch import KnownBatch
@@ -26,6 +26,17 @@ class RunState(StrEnum):
     FAILED = N_("failed")
     MISSING = N_("missing")
     DAMAGED = N_("damaged")
+
+
+_STYLES = {
+    RunState.RUNNING: "$text-accent",
+    RunState.ELSEWHERE: "$text-accent",
+    RunState.STOPPED: "$text-warning",
+    RunState.FINISHED: "$text-success",
+    RunState.FAILED: "$text-error",
+    RunState.MISSING: "$text-error",
+    RunState.DAMAGED: "$text-error",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,3 +285,25 @@ def _distinct(made: list[dict[str, object]], key: str) -> tuple[str, ...]:
 
 def _damaged(path: Path) -> Line:
     return Line(str(path), path.name, "", RunState.DAMAGED, cause=str(path))
+
+
+def state(line: Line) -> tuple[str, str]:
+    """How a run is, with its style."""
+    return _(line.state.value), _STYLES[line.state]
+
+
+def problem(line: Line) -> tuple[str, str]:
+    """What is wrong with a run, and what to do about it."""
+    match line.state:
+        case RunState.MISSING:
+            return (
+                _("Moved or removed: {files}").format(files=line.cause),
+                _("Put them back, or take the run off this list: nothing else is lost."),
+            )
+        case RunState.DAMAGED:
+            return (
+                _("The record of this run cannot be read: {file}").format(file=line.cause),
+                _("Restore it from a copy, or start the run again: answers are kept."),
+            )
+        case _:
+            return line.cause, line.cure

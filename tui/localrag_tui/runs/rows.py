@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import work
 from textual.binding import Binding, BindingType
@@ -16,6 +16,8 @@ from textual.strip import Strip
 
 from localrag.language import N_, _
 
+_LONGEST_ID, _LONGEST_OUTCOME = 16, 18
+"""Cells at most: the question has all others."""
 _AHEAD = 100
 """Rows read together, before and after those in view too; no screen shows more."""
 
@@ -84,6 +86,8 @@ class RowList(ScrollView, can_focus=True):
         self._cells: dict[Place, Cells] = {}
         self._fetch: Fetch | None = None
         self._wanted = -1
+        # Cells of the ids and of the outcomes, as far as they are read.
+        self._widths = (0, 0)
 
     def show(self, places: Sequence[Place], fetch: Fetch, *, anew: bool) -> None:
         """Show these rows.
@@ -116,8 +120,8 @@ class RowList(ScrollView, can_focus=True):
         if cells is None:
             self._want(index)
             cells = Cells(str(place.number), "", "", "…")
-        ids, outcomes = (12, 14) if width < 90 else (20, 18)
-        head = f" {cells.number:>6}  {set_cell_size(cells.id, ids)}  "
+        ids, outcomes = self._widths
+        head = f" {cells.number:>6}  {set_cell_size(cells.id, ids)}{'  ' if ids else ''}"
         kind = f"{set_cell_size(cells.outcome, outcomes)}  "
         if index == self.cursor:
             return self._strip(set_cell_size(head + kind + cells.text, width), "rows--cursor")
@@ -182,5 +186,11 @@ class RowList(ScrollView, can_focus=True):
         if self._fetch is None:
             return
         # Not all of a hundred thousand rows that were scrolled over are kept.
-        self._cells = dict(await self._fetch(places))
+        cells = self._cells = dict(await self._fetch(places))
+        self._widths = (
+            min(_LONGEST_ID, max((cell_len(one.id) for one in cells.values()), default=0)),
+            min(
+                _LONGEST_OUTCOME, max((cell_len(one.outcome) for one in cells.values()), default=0)
+            ),
+        )
         self.refresh()

@@ -18,16 +18,13 @@ from textual.widgets import DataTable, Static
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag_tui.runs import work as functions
-from localrag_tui.runs.detail import RunDetail
-from localrag_tui.runs.events import Begun
-from localrag_tui.runs.lines import Line, Runs, RunState
-from localrag_tui.runs.live import Live
-from localrag_tui.runs.orders import BatchOrder, EvaluationOrder
-from localrag_tui.runs.wording import shortly, state
+from localrag_tui.runs.detail import Live, RunDetail
+from localrag_tui.runs.lines import Line, Runs, RunState, state
+from localrag_tui.runs.work import BatchOrder, Begun, EvaluationOrder
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import harmless, one_line
-from localrag_tui.wording import shortened
+from localrag_tui.wording import shortened, when
 from localrag_tui.work.job import Job, State
 
 _EVERY = 2.0
@@ -59,6 +56,7 @@ class RunsScreen(WorkbenchScreen):
         #runs { height: 1fr; background: $surface; }
         #nothing { padding: 1 2; color: $foreground-muted; }
         #under-way { height: auto; padding: 0 1; color: $text-accent; }
+        &.-zoomed #list { display: none; }
         &.-narrow #list { width: 1fr; }
         &.-narrow #detail { display: none; }
         &.-narrow.-opened #list { display: none; }
@@ -73,6 +71,7 @@ class RunsScreen(WorkbenchScreen):
         Binding("x", "stop", N_("Stop"), id="runs.stop"),
         Binding("t", "retry", N_("Retry failed"), id="runs.retry"),
         Binding("delete", "forget", N_("Forget"), id="runs.forget", show=False),
+        Binding("z", "zoom", N_("Zoom"), id="runs.zoom"),
         Binding("escape", "close", N_("Back"), id="runs.close", show=False),
     ]
 
@@ -144,18 +143,32 @@ class RunsScreen(WorkbenchScreen):
 
     def action_close(self) -> None:
         """Go back to the list."""
-        self.remove_class("-opened")
+        self.remove_class("-opened", "-zoomed")
         self._table.focus()
+
+    def action_zoom(self) -> None:
+        """Give the chosen run the whole width, or the list its part of it again."""
+        if self.has_class("-zoomed"):
+            self.remove_class("-zoomed")
+        else:
+            self.add_class("-zoomed")
+            if self.focused is self._table:
+                self.query_one(RunDetail).focus_part()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer to zoom where the list stands beside a run."""
+        del parameters
+        return not (action == "zoom" and (self.has_class("-narrow") or not self._lines))
 
     async def action_new_batch(self) -> None:
         """Begin a batch."""
-        from localrag_tui.runs.new_batch import BatchDialogue
+        from localrag_tui.runs.starting import BatchDialogue
 
         await self.app.push_screen(BatchDialogue(), self._start_chosen)
 
     async def action_new_evaluation(self) -> None:
         """Begin an evaluation."""
-        from localrag_tui.runs.new_evaluation import EvaluationDialogue
+        from localrag_tui.runs.starting import EvaluationDialogue
 
         await self.app.push_screen(EvaluationDialogue(), self._start_chosen)
 
@@ -367,5 +380,6 @@ def _cells(line: Line, colours: Mapping[str, str]) -> tuple[Text, ...]:
         Text(words, style=colours[style.removeprefix("$")]),
         Text(total, justify="right"),
         Text(failed, justify="right"),
-        Text(shortly(line.started)),
+        # Without the year.
+        Text(when(line.started)[5:]),
     )

@@ -1,8 +1,9 @@
-"""What a run does in its process: the batch or the evaluation, and what it tells the screen."""
+"""What a run does in its process: what is ordered, what is done, what it tells the screen."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.config import Config, load
@@ -11,20 +12,127 @@ from localrag.language import _
 from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_tui.jobs.step import Steps
-from localrag_tui.runs.events import (
-    Begun,
-    Halted,
-    Step,
-    Warned,
-)
-from localrag_tui.runs.orders import BatchOrder, EvaluationOrder
 
 if TYPE_CHECKING:
     from localrag.batch import BatchEstimate, BatchReport
     from localrag.evaluation.planning import Plan
     from localrag.evaluation.runner import Forecast
+    from localrag.evaluation.types import Questions
 
 Tell = Callable[[object], None]
+
+
+@dataclass(frozen=True)
+class BatchOrder:
+    """A batch.
+
+    Attributes:
+        home: of the workspace.
+        overrides: settings, by dotted key.
+        questions, out: the tables, absolute.
+        concurrency: questions at the same time; 0 for what the settings say.
+        retry_failed: whether failed rows are asked again.
+    """
+
+    home: Path
+    corpus: str
+    overrides: Mapping[str, object]
+    questions: Path
+    out: Path
+    concurrency: int = 0
+    retry_failed: bool = False
+
+    @property
+    def key(self) -> str:
+        """What tells it from other runs; see `Line`."""
+        return str(self.out)
+
+
+@dataclass(frozen=True)
+class EvaluationOrder:
+    """An evaluation.
+
+    Attributes:
+        home: of the workspace.
+        overrides: settings, by dotted key.
+        dataset: a name, or the path of a file of questions.
+        split: "" for the first that is at hand.
+        corpus: what is searched; "" for that of the dataset, else the usual one.
+        methods: their names.
+        models: chat models; none for that of the settings.
+        stages: orders of stages; none for that of the settings.
+        judge: "" for none.
+        orders: of the options.
+        limit: questions, from the first; 0 for all.
+        run: its name; "" for that of the run that asks the same, else the time.
+        folder: where it lies, of one that was begun.
+        retry_failed: whether failed questions are asked again.
+    """
+
+    home: Path
+    overrides: Mapping[str, object]
+    dataset: str
+    methods: tuple[str, ...]
+    split: str = ""
+    corpus: str = ""
+    models: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()
+    judge: str = ""
+    orders: int = 1
+    limit: int = 0
+    run: str = ""
+    folder: str = ""
+    retry_failed: bool = False
+
+    @property
+    def key(self) -> str:
+        """As for `BatchOrder`; "" of one that has no folder yet."""
+        return self.folder
+
+
+# What is told of the events of localrag: values of their own, so that the screen need not import
+# what runs a batch.
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An evaluation has its folder."""
+
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A part of an evaluation begins.
+
+    Attributes:
+        name: of the entry.
+        order: of the options, from 0.
+        judge: the model that judges its answers; "" where they are asked for.
+        place, of: which part of how many.
+    """
+
+    name: str
+    order: int
+    judge: str
+    place: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """An entry cannot go on; the others do."""
+
+    name: str
+    cause: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """What our packages write to the log: a server that was asked again, say."""
+
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +214,20 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> EvaluationEnded:
     from localrag.evaluation.record import planned, recorded
     from localrag.evaluation.runner import evaluate
 
-    plan = _plan(order)
+    asks = plan(order, load_questions(order))
     told = _Told(tell)
     begun = False
 
     def listen(event: object) -> None:
         nonlocal begun
         if not begun:
-            begun, asked = True, planned(plan)
-            same = (folder for folder, run in recorded(plan.workspace) if run.asks_as(asked))
+            begun, asked = True, planned(asks)
+            same = (folder for folder, run in recorded(asks.workspace) if run.asks_as(asked))
             folders = (one for one in same if order.run in ("", one.name))
             tell(Begun(str(next(folders))))
         told(event)
 
-    finished = evaluate(plan, run=order.run, retry_failed=order.retry_failed, on_event=listen)
+    finished = evaluate(asks, run=order.run, retry_failed=order.retry_failed, on_event=listen)
     tell(Begun(str(finished.folder)))
     stopped = (f"{name}: {error}" for name, error in finished.stopped.items())
     return EvaluationEnded(finished.asked, tuple(stopped))
@@ -130,30 +238,47 @@ def forecast(tell: Tell, order: EvaluationOrder) -> "Sequence[Forecast]":
     from localrag.evaluation.runner import forecast
 
     del tell
-    return list(forecast(_plan(order)))
+    return list(forecast(plan(order, load_questions(order))))
 
 
-def _plan(order: EvaluationOrder) -> "Plan":
+def load_questions(order: EvaluationOrder) -> "Questions":
+    """The questions of an evaluation; errors are those of `load` of datasets."""
+    from localrag.evaluation.datasets import loading
+
+    workspace = Workspace.locate(order.home)
+    corpus = _corpus(workspace, order)
+    return loading.load(workspace, order.dataset, order.split, corpus=corpus)
+
+
+def plan(order: EvaluationOrder, questions: "Questions") -> "Plan":
+    """What an evaluation asks; errors are those of `localrag.evaluation.planning.plan`."""
     from localrag.evaluation.datasets import loading
     from localrag.evaluation.planning import plan
 
     workspace = Workspace.locate(order.home)
-    found = loading.find(workspace, order.dataset)
-    usual = load(workspace, order.overrides).corpus
-    corpus = order.corpus or loading.corpus_name(found.dataset) or usual
+    corpus = _corpus(workspace, order)
     return plan(
         workspace,
-        loading.load(workspace, order.dataset, order.split, corpus=corpus),
+        questions,
         corpus,
         load(workspace, order.overrides, workspace.corpus(corpus)),
         order.methods,
         models=order.models,
         stages=order.stages,
         judge=order.judge,
-        synonyms=loading.synonyms_at_hand(found),
+        synonyms=loading.synonyms_at_hand(loading.find(workspace, order.dataset)),
         orders=order.orders,
         limit=order.limit,
     )
+
+
+def _corpus(workspace: Workspace, order: EvaluationOrder) -> str:
+    """What is searched: what was chosen, that of the dataset, or the usual one."""
+    from localrag.evaluation.datasets import loading
+
+    dataset = loading.find(workspace, order.dataset).dataset
+    usual = load(workspace, order.overrides).corpus
+    return order.corpus or loading.corpus_name(dataset) or usual
 
 
 def _place(order: BatchOrder) -> tuple[Workspace, Config]:

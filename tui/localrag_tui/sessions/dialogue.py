@@ -124,12 +124,11 @@ class ConversationsDialogue(Dialogue):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer to leave the search before the dialogue; only rows that are seen are acted on."""
-        del parameters
         if action in ("clear", "leave"):
             return self._searching == (action == "clear")
         if action in ("rename", "delete", "export"):
             return self._list.seen
-        return True
+        return super().check_action(action, parameters)
 
     def action_search(self) -> None:
         """Type into the search field."""
@@ -190,6 +189,8 @@ class ConversationsDialogue(Dialogue):
                 )
             )
             if sure is not None and await self._change(lambda kept: kept.delete(chosen.id)):
+                if chosen.id == self.bench.memory.choices.conversation:
+                    self.bench.memory.remember(conversation=0)
                 self._list.drop(chosen.id)
                 self._tell_whether_any()
 

@@ -11,8 +11,7 @@ from localrag.reading.types import Answer
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.types import Query, StageRecord
 from localrag.workspace import Workspace
-from localrag_tui.work.child import Channel
-from localrag_tui.work.messages import Raised
+from localrag_tui.work.child import Channel, Raised
 
 if TYPE_CHECKING:
     # Imported by the process that answers; the one that asks has no use for them.

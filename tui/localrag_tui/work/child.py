@@ -1,7 +1,7 @@
-"""The process that does the work: ``python -m localrag_tui.work.child``.
+"""The process that does the work: `main`, given the number of its end of the line.
 
-It reads the function and its arguments from standard input, and tells on standard output what the
-function tells. It never outlives the process that started it.
+It receives a function with its arguments, and sends what the function tells and how it ended. It
+never outlives the process that started it.
 """
 
 import os
@@ -9,19 +9,48 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import sleep
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING
 
 from localrag.errors import LocalragError
-from localrag_tui.work.messages import LENGTH, Interrupted, Raised, Returned, packed, unpacked
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 NICENESS = 5
 """The interface goes before: whoever types must not wait for a model or an index."""
 
 # Seconds that work under way is given to end by itself.
 _FAREWELL = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The function has ended."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The function has failed.
+
+    Attributes:
+        type: the name of the error.
+        cause, cure: as in `localrag.errors.LocalragError`.
+    """
+
+    type: str
+    cause: str
+    cure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The function was stopped from outside; what it had finished is kept."""
 
 
 class Channel:
@@ -32,41 +61,27 @@ class Channel:
         on_message: called in the thread that listens, before a message goes into the inbox.
     """
 
-    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO) -> None:
+    def __init__(self, line: "Connection[object, object]") -> None:
         self.inbox: SimpleQueue[object] = SimpleQueue()
         self.on_message: Callable[[object], None] = lambda _: None
-        self._incoming = incoming
-        self._outgoing = outgoing
-        self._writing = Lock()
+        self._line = line
+        self._sending = Lock()
 
     def tell(self, message: object) -> None:
         """Send a message; may be called from any thread."""
-        data = packed(message)
-        # An interrupt in the middle of a write would leave half a message in the pipe.
+        # An interrupt in the middle of it would leave half a message on the line.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            with self._writing:
-                self._outgoing.write(data)
-                self._outgoing.flush()
+            with self._sending:
+                self._line.send(message)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-    def receive(self) -> object:
-        """Wait for a message of the other end.
-
-        Raises:
-            EOFError: there is no other end any more.
-        """
-        head = self._incoming.read(LENGTH.size)
-        if len(head) < LENGTH.size:
-            raise EOFError
-        return unpacked(self._incoming.read(*LENGTH.unpack(head)))
 
     def listen(self) -> None:
         """Fill the inbox until the other end is gone, then end this process."""
         with suppress(EOFError, OSError):
             while True:
-                message = self.receive()
+                message = self._line.recv()
                 self.on_message(message)
                 self.inbox.put(message)
         os.kill(os.getpid(), signal.SIGINT)
@@ -75,17 +90,17 @@ class Channel:
 
 
 def main() -> None:
-    """Run the function that is named on standard input."""
+    """Run the function that is received first; what it prints goes where it was told to."""
+    from multiprocessing.connection import Connection
+
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.nice(NICENESS)
-    channel = Channel(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
-    # What a library prints must not get between the messages.
-    os.dup2(2, 1)
-    os.close(0)
-    os.open(os.devnull, os.O_RDONLY)
-    function, arguments = cast(
-        "tuple[Callable[..., object], tuple[object, ...]]", channel.receive()
-    )
+    handle = int(sys.argv[1])
+    # What is started from here has no part in the conversation.
+    os.set_inheritable(handle, False)
+    line = Connection(handle)
+    function, arguments = line.recv()
+    channel = Channel(line)
     Thread(target=channel.listen, daemon=True).start()
     try:
         end: object = Returned(function(channel, *arguments))
@@ -103,7 +118,3 @@ def main() -> None:
     # Threads of a native library must not hold up the end.
     sys.stderr.flush()
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

@@ -20,7 +20,7 @@ from localrag_tui.work.answering import (
     Told,
     serve,
 )
-from localrag_tui.work.messages import Raised
+from localrag_tui.work.child import Raised
 from localrag_tui.work.process import Process, ProcessDied, WorkFailed
 
 _PATIENCE = 10.0

@@ -7,16 +7,20 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, suppress
 from tempfile import TemporaryFile
-from typing import IO, Concatenate, ParamSpec, Self
+from threading import Thread
+from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self
 
 from localrag.errors import LocalragError
 from localrag.language import _
-from localrag_tui.work.child import Channel
-from localrag_tui.work.messages import LENGTH, Interrupted, Raised, Returned, packed, unpacked
+from localrag_tui.work.child import Channel, Interrupted, Raised, Returned
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 P = ParamSpec("P")
 # Characters of what a process printed last that are shown where it died.
 _LAST_WORDS = 400
+_CHILD = "from localrag_tui.work.child import main; main()"
 
 
 class ProcessDied(LocalragError):  # noqa: N818 - the name says what happened
@@ -38,13 +42,23 @@ class Stopped(Exception):  # noqa: N818 - the name says what happened
 class Process:
     """A running function.
 
+    `multiprocessing` carries the messages. It does not start the process: what that prints before
+    it can redirect anything would be on the screen of the interface, and nothing would end what it
+    has started itself.
+
     Attributes:
         value: what the function returned, once `messages` has ended.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process, printed: IO[bytes]) -> None:
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        line: "Connection[object, object]",
+        printed: IO[bytes],
+    ) -> None:
         self.value: object = None
         self._process = process
+        self._line = line
         self._printed = printed
         self._heard: asyncio.Queue[object] = asyncio.Queue()
         # A task of its own: whoever waits for a message may give up in the middle of one.
@@ -64,19 +78,24 @@ class Process:
         Raises:
             ProcessDied: it cannot be started.
         """
+        # The first paint waits for this module.
+        from multiprocessing import Pipe
+
         del kwargs
         with ExitStack() as opened:
             try:
                 printed = opened.enter_context(TemporaryFile())
-                process = await asyncio.create_subprocess_exec(
-                    sys.executable,
-                    "-m",
-                    "localrag_tui.work.child",
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=printed,
-                    start_new_session=True,
-                )
+                ours, theirs = Pipe()
+                opened.enter_context(ours)
+                with theirs:
+                    process = await asyncio.create_subprocess_exec(
+                        *(sys.executable, "-c", _CHILD, str(theirs.fileno())),
+                        stdin=asyncio.subprocess.DEVNULL,
+                        stdout=printed,
+                        stderr=printed,
+                        pass_fds=[theirs.fileno()],
+                        start_new_session=True,
+                    )
             except OSError as error:
                 raise ProcessDied(
                     _("No process can be started for this work ({reason}).").format(
@@ -84,8 +103,8 @@ class Process:
                     ),
                     _("End other programs or free some space, then try it again."),
                 ) from error
-            opened.pop_all()  # The file is closed when the process has ended.
-        started = cls(process, printed)
+            opened.pop_all()  # Both are closed when the process has ended.
+        started = cls(process, ours, printed)
         started.send((function, args))
         return started
 
@@ -101,9 +120,8 @@ class Process:
 
     def send(self, message: object) -> None:
         """Send a message to the function; one that has ended does not hear it."""
-        assert self._process.stdin is not None
-        with suppress(OSError, RuntimeError):
-            self._process.stdin.write(packed(message))
+        with suppress(OSError):
+            self._line.send(message)
 
     async def messages(self) -> AsyncIterator[object]:
         """What the function tells, until it ends.
@@ -142,17 +160,21 @@ class Process:
         await asyncio.shield(self._listening)
 
     async def _listen(self) -> None:
-        """Take in what the process tells, until it has ended and let go of its pipes."""
-        incoming, outgoing = self._process.stdout, self._process.stdin
-        assert incoming is not None
-        assert outgoing is not None
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                head = await incoming.readexactly(LENGTH.size)
-                data = await incoming.readexactly(*LENGTH.unpack(head))
-                # In a thread: what a value is made of may have to be imported first.
-                self._heard.put_nowait(await asyncio.to_thread(unpacked, data))
-        outgoing.close()
+        """Take in what the process tells, until it has ended and let go of the line."""
+        loop, silent = asyncio.get_running_loop(), asyncio.Event()
+
+        def hear() -> None:
+            # In a thread: what a value is made of may have to be imported first. A loop that is
+            # closed hears nothing any more.
+            with suppress(RuntimeError):
+                with suppress(EOFError, OSError):
+                    while True:
+                        loop.call_soon_threadsafe(self._heard.put_nowait, self._line.recv())
+                loop.call_soon_threadsafe(silent.set)
+
+        Thread(target=hear, daemon=True).start()
+        await silent.wait()
+        self._line.close()
         await self._process.wait()
         self._heard.put_nowait(self._died())
         self._printed.close()

@@ -1,0 +1,495 @@
+"""The dialogues that begin a batch or an evaluation, and say what it would take."""
+
+from abc import abstractmethod
+from asyncio import to_thread
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Button, Input, Select, SelectionList, Static
+from textual.widgets.selection_list import Selection
+
+from localrag.config import Config
+from localrag.errors import LocalragError, UsageError
+from localrag.language import N_, _, ngettext
+from localrag.workspace import Workspace
+from localrag_tui.runs import work as functions
+from localrag_tui.runs.work import BatchOrder, EvaluationOrder
+from localrag_tui.screen import Dialogue
+from localrag_tui.shell.footer import KeyBar
+from localrag_tui.shown import content, harmless, one_line
+from localrag_tui.widgets.form import Field
+from localrag_tui.widgets.listing import CheckList
+from localrag_tui.widgets.text_field import PathInput, TextField, as_path
+from localrag_tui.wording import duration
+from localrag_tui.work.job import Job, State
+
+if TYPE_CHECKING:
+    from localrag.batch import BatchEstimate
+    from localrag.evaluation.runner import Forecast
+
+_NONE = {
+    "method": N_("(the default reader)"),
+    "model": N_("(no model)"),
+    "dataset": N_("(a file of your own, or what localrag data brings in)"),
+    "split": N_("(the first that is at hand)"),
+    "judge": N_("(no judge)"),
+    "corpus": N_("(that of the dataset, else the usual one)"),
+}
+"""What a choice of nothing means, by field."""
+
+Order = BatchOrder | EvaluationOrder
+Wrong = tuple[str, LocalragError]
+"""A field, and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What can be chosen for a run.
+
+    Attributes:
+        methods: what each does, by name.
+        models: chat models that are installed, with that of the settings.
+        datasets: names of those that can be named, with their splits that are at hand.
+    """
+
+    corpora: tuple[str, ...] = ()
+    methods: dict[str, str] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
+    datasets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def _look_up(workspace: Workspace, config: Config) -> Choices:
+    from localrag.evaluation.datasets.loading import find, known, splits_at_hand
+    from localrag.methods.catalogue import NAMES, method
+    from localrag_models.store import ModelStore
+
+    installed = ModelStore(workspace.models).installed()
+    models = [model.name for model in installed if model.kind == "chat"]
+    datasets = {}
+    for dataset in known(workspace):
+        found = find(workspace, dataset.name)
+        splits = splits_at_hand(found.dataset, found.folder)
+        datasets[dataset.name] = tuple(split.name for split in splits)
+    return Choices(
+        tuple(workspace.corpora()),
+        {name: method(name).about for name in NAMES},
+        tuple(dict.fromkeys([*models, *filter(None, [config.chat.model])])),
+        datasets,
+    )
+
+
+class RunForm(Dialogue):
+    """Gives back an order that was checked; until then what was typed stays.
+
+    Attributes:
+        job: the estimate that is shown; its end is told here and nowhere else.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    RunForm > .box {
+        width: 100; max-width: 98%; height: auto; max-height: 96%;
+        background: $surface; padding: 1 1 0 1;
+        .heading { padding: 0 1; height: 1; }
+        VerticalScroll { height: auto; max-height: 1fr; padding: 0 1; }
+        SelectionList { max-height: 8; }
+        #expected { height: auto; padding: 0 1; color: $text-accent; }
+        .buttons { margin: 0; align-horizontal: right; }
+        .buttons Button { margin: 0 0 0 1; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t", "estimate", N_("Estimate"), id="form.estimate"),
+        Binding("ctrl+s", "start", N_("Start"), id="form.start"),
+        Binding("tab", "app.focus_next", N_("Next field"), id="form.next"),
+    ]
+    HEADING: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.job: Job | None = None
+
+    def compose(self) -> ComposeResult:
+        """The fields, what it would take, the ways to begin."""
+        with Vertical(classes="box"):
+            yield Static(Content(_(self.HEADING)), classes="heading")
+            with VerticalScroll(can_focus=False):
+                for one in self.fields():
+                    one.add_class("-beside")
+                    yield one
+            yield Static(id="expected")
+            with Horizontal(classes="buttons"):
+                yield Button(_("Estimate"), id="estimate", compact=True)
+                yield Button(_("Start"), id="start", variant="primary", compact=True)
+                yield Button(_("Leave"), id="leave", compact=True)
+        yield KeyBar()
+
+    @abstractmethod
+    def fields(self) -> Iterable[Field]:
+        """The fields."""
+
+    @abstractmethod
+    def offer(self, there: Choices) -> None:
+        """Take up what can be chosen."""
+
+    @abstractmethod
+    def order(self) -> Order | Wrong:
+        """What is filled in."""
+
+    @abstractmethod
+    def check(self, order: Order, *, starts: bool) -> Order | Wrong:
+        """Make sure that it can begin, in a thread.
+
+        Args:
+            order: what is filled in.
+            starts: whether it begins now; else it is only estimated.
+
+        Returns:
+            The order, with its paths in full; or the field that is wrong, and why.
+        """
+
+    @abstractmethod
+    def estimate(self, order: Order) -> Job:
+        """A job that finds out what it would take."""
+
+    @abstractmethod
+    def expected(self, value: object) -> str:
+        """What that job found, in words."""
+
+    def on_mount(self) -> None:
+        """Begin at the first field; look up what can be chosen."""
+        self.query(Field).first().widget.focus()
+        self._unlisten = self.bench.jobs.listen(self._hear)
+        self._offer()
+
+    def on_unmount(self) -> None:
+        """Nobody listens any more."""
+        self._unlisten()
+
+    async def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Do what the button says."""
+        await self.run_action(event.button.id or "leave")
+
+    @work(exclusive=True, group="estimate")
+    async def action_estimate(self) -> None:
+        """Check the fields, and say what it would take."""
+        if (order := await self._checked(starts=False)) is not None:
+            self._say(_("Estimating: some questions are tried, nothing is written."))
+            self.job = self.bench.jobs.start(self.estimate(order))
+
+    @work(exclusive=True, group="start")
+    async def action_start(self) -> None:
+        """Check the fields, and begin."""
+        if (order := await self._checked(starts=True)) is not None:
+            self.dismiss(order)
+
+    async def action_leave(self) -> None:  # type: ignore[override]
+        """Close; an estimate under way is given up."""
+        if self.job is not None and self.job.state is State.RUNNING:
+            await self.job.kill()
+        self.dismiss(None)
+
+    def field(self, name: str) -> Field:
+        """A field by its name."""
+        return next(one for one in self.query(Field) if one.name == name)
+
+    def chosen(self, name: str) -> str:
+        """What is chosen in a field of choices."""
+        return str(self.query_one(f"#{name}", Select).value)
+
+    def typed(self, name: str) -> str:
+        """What is typed into a field."""
+        return self.query_one(f"#{name}", Input).value.strip()
+
+    def fill(self, name: str, values: Iterable[str]) -> None:
+        """Offer values in a field of choices; what is chosen stays."""
+        select: Select[str] = self.query_one(f"#{name}", Select)
+        now = str(select.value)
+        offered = list(dict.fromkeys(values))
+        select.set_options(_options(name, offered))
+        if now in offered:
+            select.value = now
+
+    @work(exclusive=True, group="offer")
+    async def _offer(self) -> None:
+        try:
+            self.offer(await to_thread(_look_up, self.bench.workspace, self.bench.config()))
+        except LocalragError as error:
+            self.bench.tell(error)
+
+    async def _checked(self, *, starts: bool) -> Order | None:
+        """The order, or None where the fields say what is wrong."""
+        for one in self.query(Field):
+            one.tell(None)
+        order = self.order()
+        if not isinstance(order, tuple):
+            self._say(_("Checking …"))
+            order = await to_thread(self.check, order, starts=starts)
+        self._say("")
+        if not isinstance(order, tuple):
+            return order
+        wrong = self.field(order[0])
+        wrong.tell(order[1])
+        wrong.widget.focus()
+        return None
+
+    def _say(self, text: str, style: str = "") -> None:
+        self.query_one("#expected", Static).update(content(text, style))
+
+    def _hear(self, job: Job, event: object) -> None:
+        if job is not self.job or event is not None or job.state is State.RUNNING:
+            return
+        if job.state is State.DONE:
+            self._say(self.expected(job.value))
+        elif job.error is not None:
+            self._say(harmless(str(job.error)), "$text-error")
+
+
+class BatchDialogue(RunForm):
+    """Asks for the two files and what answers; gives back a `BatchOrder`."""
+
+    HEADING: ClassVar[str] = N_("New batch")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._proposed = ""
+
+    def fields(self) -> Iterator[Field]:
+        """The files, then what answers."""
+        config = self.bench.config()
+        hint = _("file of questions, .jsonl or .csv")
+        yield Field("questions", _("Questions"), is_path=True, hint=hint)
+        hint = _("file for the answers, .jsonl")
+        yield Field("answers", _("Answers"), is_path=True, hint=hint)
+        yield _select("corpus", _("Corpus"), self.bench.corpus)
+        yield _select("method", _("Method"), config.method.name)
+        yield _select("model", _("Model"), config.chat.model)
+        number = TextField(id="concurrency", type="integer", placeholder=_("as the settings say"))
+        yield Field("concurrency", _("At the same time"), widget=number)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """The answers lie beside the questions, unless somebody says something else."""
+        answers = self.query_one("#answers", Input)
+        if event.input.id == "questions":
+            before, self._proposed = self._proposed, _beside(event.value)
+            if answers.value == before:
+                answers.value = self._proposed
+
+    def offer(self, there: Choices) -> None:
+        """Offer what there is, and what the settings name."""
+        for name, values in (
+            ("corpus", there.corpora),
+            ("method", ("", *there.methods)),
+            ("model", ("", *there.models)),
+        ):
+            self.fill(name, [*values, self.chosen(name)])
+
+    def order(self) -> BatchOrder | Wrong:
+        """The two files must be named."""
+        for path in self.query(PathInput):
+            if not path.value.strip():
+                return path.id or "", UsageError(_("No file is named."), _("Type its path."))
+        return BatchOrder(
+            self.bench.workspace.home,
+            self.chosen("corpus"),
+            {
+                **self.bench.overrides,
+                "method.name": self.chosen("method"),
+                "chat.model": self.chosen("model"),
+            },
+            self.query_one("#questions", PathInput).path,
+            self.query_one("#answers", PathInput).path,
+            int(self.typed("concurrency") or 0),
+        )
+
+    def check(self, order: Order, *, starts: bool) -> Order | Wrong:
+        """The questions can be read, and the answers go with what is written already."""
+        from localrag.batch.folder import BatchFolder
+        from localrag.batch.origin import origin_of
+        from localrag.batch.table import open_table
+        from localrag.config import load
+
+        del starts
+        assert isinstance(order, BatchOrder)
+        wrong = "questions"
+        try:
+            questions = order.questions.resolve()
+            with open_table(questions) as table:
+                table.check()
+            wrong = "answers"
+            folder = BatchFolder.of(order.out, questions)
+            wrong = "method"
+            workspace = Workspace.locate(order.home)
+            config = load(workspace, order.overrides, workspace.corpus(order.corpus))
+            origin = origin_of(workspace, order.corpus, config)
+            wrong = "answers"
+            if folder.begun:
+                folder.require_same(origin)
+        except LocalragError as error:
+            return wrong, error
+        except (OSError, ValueError) as error:  # A name that is too long, a NUL.
+            return wrong, UsageError(_("It is no path."), str(error))
+        return replace(order, questions=questions, out=folder.out)
+
+    def estimate(self, order: Order) -> Job:
+        """Some questions are tried."""
+        return Job(_("Estimate"), functions.estimate, (order,))
+
+    def expected(self, value: object) -> str:
+        """Rows, time and tokens."""
+        found = cast("BatchEstimate", value)
+        words = [ngettext("{n} row", "{n} rows", found.rows).format(n=f"{found.rows:,}")]
+        words.append(_("{n} to ask").format(n=f"{found.left:,}"))
+        if found.unreadable:
+            words.append(_("{n} cannot be asked").format(n=f"{found.unreadable:,}"))
+        if found.unanswerable:
+            words.append(
+                _("{n} have no options for this method").format(n=f"{found.unanswerable:,}")
+            )
+        if found.sampled:
+            words.append(_("about {time}").format(time=duration(found.seconds)))
+        if found.prompt or found.completion:
+            words.append(
+                _("about {read} tokens read, {written} written").format(
+                    read=f"{found.prompt:,}", written=f"{found.completion:,}"
+                )
+            )
+        if found.failed:
+            words.append(
+                _("{n} of {sampled} that were tried failed").format(
+                    n=found.failed, sampled=found.sampled
+                )
+            )
+        return " · ".join(words)
+
+
+class EvaluationDialogue(RunForm):
+    """Asks for the questions and what is measured; gives back an `EvaluationOrder`."""
+
+    HEADING: ClassVar[str] = N_("New evaluation")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._there = Choices()
+
+    def fields(self) -> Iterator[Field]:
+        """The questions, then what answers them, then how."""
+        yield _select("dataset", _("Dataset"))
+        hint = _("questions of your own, .jsonl or .json")
+        yield Field("file", _("or a file"), is_path=True, hint=hint)
+        yield _select("split", _("Split"))
+        yield Field("methods", _("Methods"), widget=CheckList(id="methods"))
+        yield Field("models", _("Models"), widget=CheckList(id="models"))
+        yield _select("judge", _("Judge"))
+        yield _select("corpus", _("Corpus"))
+        yield _select("orders", _("Orders"), "1", "2", "3", "4")
+        number = TextField(id="limit", type="integer", placeholder=_("all"))
+        yield Field("limit", _("Questions"), widget=number)
+        yield Field("run", _("Name"), hint=_("the time of its beginning"))
+
+    def on_select_changed(self, event: Select.Changed) -> None:
+        """The splits are those of the dataset."""
+        if event.select.id == "dataset":
+            self.fill("split", ["", *self._there.datasets.get(str(event.value), ())])
+
+    def on_selection_list_selection_highlighted(
+        self, event: SelectionList.SelectionHighlighted[str]
+    ) -> None:
+        """Say what the method under the cursor does."""
+        if event.selection_list.id == "methods":
+            about = self._there.methods.get(event.selection.value, "")
+            self.field("methods").explain(_(about))
+
+    def offer(self, there: Choices) -> None:
+        """Offer what there is; datasets that are not at hand are brought in first."""
+        self._there = there
+        self.fill("dataset", ["", *(name for name, splits in there.datasets.items() if splits)])
+        self.fill("corpus", ["", *there.corpora])
+        self.fill("judge", ["", *there.models])
+        for name, values in (("methods", there.methods), ("models", there.models)):
+            found = self.query_one(f"#{name}", CheckList)
+            found.clear_options()
+            found.add_options(Selection(Content(one_line(one)), one) for one in values)
+            found.highlighted = 0 if values else None
+            self.field(name).display = bool(values)
+
+    def order(self) -> EvaluationOrder | Wrong:
+        """Questions and a method must be named."""
+        file, dataset = self.typed("file"), self.chosen("dataset")
+        methods = tuple(self.query_one("#methods", CheckList).selected)
+        if not (file or dataset):
+            return "file", UsageError(_("No questions are named."), _("Type their path."))
+        if not methods:
+            return "methods", UsageError(_("No method is chosen."), _("The space bar chooses one."))
+        return EvaluationOrder(
+            home=self.bench.workspace.home,
+            overrides=dict(self.bench.overrides),
+            dataset=str(as_path(file).absolute()) if file else dataset,
+            split="" if file else self.chosen("split"),
+            corpus=self.chosen("corpus"),
+            methods=methods,
+            models=tuple(self.query_one("#models", CheckList).selected),
+            judge=self.chosen("judge"),
+            orders=int(self.chosen("orders")),
+            limit=int(self.typed("limit") or 0),
+            run=self.typed("run"),
+        )
+
+    def check(self, order: Order, *, starts: bool) -> Order | Wrong:
+        """The questions can be read, the methods suit them, the name is free."""
+        from localrag.evaluation import record
+
+        assert isinstance(order, EvaluationOrder)
+        wrong = "file" if self.typed("file") else "dataset"
+        try:
+            questions = functions.load_questions(order)
+            wrong = "methods"
+            plan = functions.plan(order, questions)
+            wrong = "run"
+            if starts and order.run:
+                record.begin(plan.workspace, record.planned(plan), order.run, asks=True)
+        except LocalragError as error:
+            return wrong, error
+        return order
+
+    def estimate(self, order: Order) -> Job:
+        """Nothing is asked: what the questions look like says it."""
+        return Job(_("Estimate"), functions.forecast, (order,))
+
+    def expected(self, value: object) -> str:
+        """What each entry would take, a line each."""
+        return "\n".join(map(_expected, cast("Sequence[Forecast]", value)))
+
+
+def _expected(one: "Forecast") -> str:
+    words = [_("{n} to ask").format(n=f"{one.left:,}"), _("{n} answered").format(n=f"{one.done:,}")]
+    if one.most_calls:
+        words.append(
+            _("{least} to {most} calls of a model").format(
+                least=f"{one.calls:,}", most=f"{one.most_calls:,}"
+            )
+        )
+    if one.seconds:
+        words.append(_("about {time}").format(time=duration(one.seconds)))
+    if one.verdicts:
+        words.append(_("{n} verdicts").format(n=f"{one.verdicts:,}"))
+    return f"{one.name}: " + " · ".join(words)
+
+
+def _options(name: str, values: Iterable[str]) -> list[tuple[Content, str]]:
+    return [(Content(one_line(value) or _(_NONE[name])), value) for value in values]
+
+
+def _select(name: str, label: str, *values: str) -> Field:
+    offered = _options(name, values or [""])
+    return Field(name, label, widget=Select(offered, allow_blank=False, id=name, compact=True))
+
+
+def _beside(questions: str) -> str:
+    path = as_path(questions)
+    return str(path.with_name(f"{path.stem}.answers.jsonl")) if path.suffix else ""

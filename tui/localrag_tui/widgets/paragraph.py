@@ -1,0 +1,90 @@
+"""A paragraph that is broken into rows as the source pane breaks its text."""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from textual.content import Content
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
+from textual.widgets import Static
+
+from localrag.wrapping import NARROWEST, Layout
+
+if TYPE_CHECKING:
+    from textual.css.styles import RulesMap
+
+
+class Paragraph(Static):
+    """Text of any language.
+
+    Textual breaks after every blank, the ideographic one too, and lets a row begin with 、 or 」.
+    """
+
+    def __init__(self, text: Content, *, classes: str | None = None) -> None:
+        super().__init__(_Broken(text), classes=classes)
+        self._text = text
+
+    def show(self, text: Content) -> None:
+        """Show another text; the screen is laid out anew where it has more rows or fewer."""
+        before, self._text = self._text, text
+        width = self.content_size.width
+        grows = not width or _rows(text.plain, width) != _rows(before.plain, width)
+        self.update(_Broken(text), layout=grows)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        """What is selected with the mouse, without the breaks."""
+        return selection.extract(self._text.plain), "\n"
+
+
+class _Broken(Visual):
+    def __init__(self, text: Content) -> None:
+        self._text = text.expand_tabs()
+
+    def render_strips(
+        self, width: int, height: int | None, style: Style, options: RenderOptions
+    ) -> list[Strip]:
+        if width < NARROWEST:
+            return []
+        text, plain = self._selected(options), self._text.plain
+        strips = []
+        for row in list(Layout(plain, width))[:height]:
+            # Textual counts what is selected in lines of the text and characters of them.
+            line, column = plain.count("\n", 0, row.start), row.start - _begin(plain, row.start)
+            segments = []
+            piece = text[row.start : row.end]
+            for part, ink in piece.render(style, end="", parse_style=options.get_style):
+                rich = (style + ink).rich_style_with_offset(column, line)
+                segments.append(Segment(part, rich))
+                column += len(part)
+            strips.append(Strip(segments))
+        return strips
+
+    def get_optimal_width(self, rules: "RulesMap", container_width: int) -> int:
+        return self._text.get_optimal_width(rules, container_width)
+
+    def get_height(self, _rules: "RulesMap", width: int) -> int:
+        return _rows(self._text.plain, width)
+
+    def _selected(self, options: RenderOptions) -> Content:
+        text, start = self._text, 0
+        if options.selection is None or options.selection_style is None:
+            return text
+        for number, line in enumerate(text.plain.split("\n")):
+            if (span := options.selection.get_span(number)) is not None:
+                end = len(line) if span[1] == -1 else span[1]
+                text = text.stylize(options.selection_style, start + span[0], start + end)
+            start += len(line) + 1
+        return text
+
+
+def _begin(plain: str, position: int) -> int:
+    """Where the line of a position begins."""
+    return plain.rfind("\n", 0, position) + 1
+
+
+@lru_cache(maxsize=256)
+def _rows(plain: str, width: int) -> int:
+    return len(Layout(plain, width)) if width >= NARROWEST else 0
