@@ -103,7 +103,7 @@ def test_a_model_that_names_something_else_is_not_followed(written: str, law_hom
         reading = read(FOLLOWING, resources, with_model=True)
     assert reading.read_as == BY_CODE
     (event,) = reading.trace.events
-    assert "read without it" in event
+    assert "read without it" in str(event)
 
 
 def test_the_provision_named_before_must_stay(law_home: Path) -> None:
