@@ -217,7 +217,6 @@ class Workbench(BaseApp):
         return config.model_copy(update={"corpus": self.corpus})
 
     def on_mount(self) -> None:
-        """Go where the user was."""
         self.switch_mode(self._first)
         self.set_timer(0.5, self._warm)
         self.call_after_refresh(self._greet)
@@ -248,7 +247,6 @@ class Workbench(BaseApp):
         return super().check_action(action, parameters)
 
     def action_go(self, mode: str) -> None:
-        """Go to a screen, by its key."""
         self.go(mode)
 
     def open_spot(self, spot: Spot) -> None:
@@ -257,7 +255,6 @@ class Workbench(BaseApp):
         self.screen.post_message(OpenSpot(spot))
 
     def on_open_spot(self, event: OpenSpot) -> None:
-        """Show a place that the screen in view could not show."""
         self.open_spot(event.spot)
 
     def action_jump(self) -> None:
@@ -274,7 +271,7 @@ class Workbench(BaseApp):
         """Put a text into the clipboard of the terminal, and show what was copied."""
         self.copy_to_clipboard(text)
         # A quotation ends with its place.
-        told = one_line(text)
+        told = one_line(" ".join(text.split()))
         if cell_len(told) > _BEGINNING + 2 * _END:
             told = cut(told, _BEGINNING) + told[-_END:]
         count = _("{n:,} characters").format(n=len(text))
@@ -285,7 +282,6 @@ class Workbench(BaseApp):
         return super().replaces(new, old) or new.title == old.title == _("Copied")
 
     def action_jobs(self) -> None:
-        """Show what runs and has run."""
         from localrag_tui.jobs.dialogue import JobsDialogue
 
         self.push_screen(JobsDialogue())

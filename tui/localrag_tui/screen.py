@@ -82,13 +82,11 @@ class WorkbenchScreen(_Ours[None]):
     """What it is to hold as soon as everything is there."""
 
     def compose(self) -> ComposeResult:
-        """The bar of screens, the body, the keys."""
         yield TopBar(self.MODE)
         yield from self.body()
         yield KeyBar()
 
     def body(self) -> ComposeResult:
-        """What stands between the two bars."""
         yield from ()
 
     def kept(self) -> Kept:
@@ -167,13 +165,11 @@ class Dialogue(ModalScreen[object], _Ours[object]):
     ]
 
     def compose(self) -> ComposeResult:
-        """The body in a box, and the keys."""
         with Vertical(classes="box"):
             yield from self.body()
         yield KeyBar()
 
     def body(self) -> ComposeResult:
-        """What stands in the box."""
         yield from ()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -195,5 +191,4 @@ class Dialogue(ModalScreen[object], _Ours[object]):
         buttons[(here + step) % len(buttons)].focus()
 
     def action_leave(self) -> None:
-        """Close without a choice."""
         self.dismiss(None)

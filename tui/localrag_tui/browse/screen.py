@@ -53,7 +53,6 @@ class Panes(Container):
         self._spare: SourcePane | None = None
 
     def compose(self) -> ComposeResult:
-        """What to do first."""
         yield Static(
             _("Choose a law on the left, or type its name or a citation above it."),
             id="hint",
@@ -111,7 +110,6 @@ class Panes(Container):
             self._turn_to(pane)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """The pane that gets the focus is the one that is read."""
         pane = next((pane for pane in self.all if pane in event.widget.ancestors_with_self), None)
         if pane is not None and pane is not self._read:
             self._turn_to(pane)
@@ -184,7 +182,6 @@ class ReadScreen(WorkbenchScreen):
         await self.query_one(Panes).prepare()
 
     def body(self) -> ComposeResult:
-        """The field and the tree, and what is open."""
         with Horizontal(id="reading"):
             with Vertical(id="places"):
                 yield Finder()
@@ -205,16 +202,13 @@ class ReadScreen(WorkbenchScreen):
             await self.query_one(PlaceTree).unfold(more)
 
     def on_mount(self) -> None:
-        """See what a job enters or removes."""
         self._unlisten = self.bench.jobs.listen(self._after_job)
 
     def on_resize(self) -> None:
-        """Show as much as there is room for now."""
         # Once the screen knows how wide it is.
         self.call_next(self._arrange)
 
     def on_unmount(self) -> None:
-        """Nobody is told any more."""
         self._unlisten()
 
     def on_screen_resume(self) -> None:
@@ -230,18 +224,15 @@ class ReadScreen(WorkbenchScreen):
         self._arrived = self.app.current_mode != self.MODE
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
-        """Offer what can be done with what is open."""
         if action in ("split", "reveal"):
             return bool(self.query_one(Panes).spots)
         return True
 
     def action_name(self) -> None:
-        """Type the name of a law."""
         self._look_at(page=False)
         self.query_one(Finder).query_one(Input).focus()
 
     def action_leave(self) -> None:
-        """Go back from what is typed, or from the page, to the tree."""
         finder, tree = self.query_one(Finder), self.query_one(PlaceTree)
         if finder.typed:
             finder.clear()
@@ -251,7 +242,6 @@ class ReadScreen(WorkbenchScreen):
 
     @work
     async def action_split(self) -> None:
-        """Open a second pane, or close it."""
         async with self._turn:
             panes = self.query_one(Panes)
             await panes.split()
@@ -259,7 +249,6 @@ class ReadScreen(WorkbenchScreen):
 
     @work
     async def action_reveal(self) -> None:
-        """Show the provision in view in the tree."""
         if await self._reveal():
             self._look_at(page=False)
             self.query_one(PlaceTree).focus()

@@ -244,7 +244,6 @@ class PlaceTree(Tree[Branch]):
         return node if path else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer to remove a document."""
         if action == "remove":
             return self.cursor_node is not None and isinstance(self.cursor_node.data, Title)
         return super().check_action(action, parameters)

@@ -1,4 +1,4 @@
-"""A field in which a place is named, and the places that can be meant, found while one types."""
+"""Naming a place: what can be meant is found while one types, on Read and in a dialogue."""
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -78,7 +78,6 @@ class Finder(Vertical):
         self._found_for = ""
 
     def compose(self) -> ComposeResult:
-        """The field, then what is offered or what is wrong."""
         yield TextField(
             placeholder=_("a law, an abbreviation, a citation"),
             id="place",
@@ -146,7 +145,6 @@ class Finder(Vertical):
             self.screen.focus_next()
 
     def action_previous(self) -> None:
-        """Look at the offer before."""
         self.query_one(OptionList).action_cursor_up()
 
     @work(exclusive=True)
@@ -228,17 +226,14 @@ class JumpDialogue(Dialogue):
     ]
 
     def action_submit(self) -> None:
-        """Go to what is typed."""
         self.query_one(Finder).submit()
 
     def body(self) -> ComposeResult:
-        """The field with its offers, and how the one looked at begins."""
         yield Static(_("Go to a provision"), classes="heading")
         yield Finder(self._law_in_view())
         yield Static(id="preview")
 
     def on_mount(self) -> None:
-        """Typing goes into the field at once."""
         self.query_one(Input).focus()
 
     @on(Finder.Looked)

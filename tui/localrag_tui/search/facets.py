@@ -1,4 +1,4 @@
-"""What the hits of a corpus can be narrowed to, and how the filters in use read."""
+"""What the hits of a corpus can be narrowed to, and the filters in use, in one line."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -162,7 +162,6 @@ class FilterChips(Horizontal, can_focus=True):
         self._chips = {facet: Static(id=f"chip-{facet}", classes="chip") for facet in TITLES}
 
     def compose(self) -> ComposeResult:
-        """The chips."""
         yield from self._chips.values()
 
     def show(self, values: dict[str, str]) -> None:
@@ -171,16 +170,13 @@ class FilterChips(Horizontal, can_focus=True):
         self._write()
 
     def on_resize(self) -> None:
-        """Cut the values to what there is room for."""
         self._write()
 
     def on_click(self, event: Click) -> None:
-        """Edit them."""
         event.stop()
         self.action_press()
 
     def action_press(self) -> None:
-        """Edit them."""
         self.post_message(self.Pressed())
 
     def _write(self) -> None:

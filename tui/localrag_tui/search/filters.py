@@ -1,4 +1,4 @@
-"""The dialogue in which a search is narrowed."""
+"""The dialogue in which a search is narrowed, to laws by their names too."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -60,12 +60,10 @@ class LawChoice(Vertical):
         self._offers = Latest(self._offer)
 
     def compose(self) -> ComposeResult:
-        """The field and the list."""
         yield TextField(placeholder=_("金商法, 民法 …"), max_length=100)
         yield CheckList()
 
     def on_mount(self) -> None:
-        """Show what is chosen."""
         self._show([])
 
     def clear(self) -> None:
@@ -180,7 +178,6 @@ class FilterDialogue(Dialogue):
             yield Button(_("No filters"), id="clear", compact=True)
 
     def on_mount(self) -> None:
-        """Typing finds a law at once."""
         self.query_one(LawChoice).query_one(Input).focus()
 
     @on(Button.Pressed, "#apply")

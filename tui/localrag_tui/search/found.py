@@ -62,7 +62,6 @@ class Guidance(VerticalScroll, can_focus=False):
         self._lines = Static(id="guidance-lines")
 
     def compose(self) -> ComposeResult:
-        """Title and lines."""
         yield self._title
         yield self._lines
 
@@ -171,7 +170,6 @@ class FoundView(Vertical):
         self._figures = Static(id="figures")
 
     def compose(self) -> ComposeResult:
-        """One of three, and a line below."""
         with self._switcher:
             yield self._guidance
             yield self._results

@@ -1,4 +1,4 @@
-"""The hits of a search as a list."""
+"""The hits of a search: where each stands, the words that match, why it was found."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -286,11 +286,9 @@ class Results(AdaptiveList):
             self.replace_option_prompt_at_index(index, row)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Tell that others are in view."""
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
             self.post_message(self.Scrolled())
 
     def on_resize(self) -> None:
-        """Tell the same."""
         self.post_message(self.Scrolled())

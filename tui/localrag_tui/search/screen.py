@@ -132,7 +132,6 @@ class SearchScreen(WorkbenchScreen):
         self._opened = Latest(self._source.open)
 
     def body(self) -> ComposeResult:
-        """Field, filters, the hits beside the source."""
         yield self._field
         yield self._chips
         with Horizontal(id="searching"):
@@ -145,7 +144,6 @@ class SearchScreen(WorkbenchScreen):
         self._stop_listening = self.bench.jobs.listen(self._job_told)
 
     def on_unmount(self) -> None:
-        """Hear of no more jobs."""
         self._stop_listening()
 
     def on_screen_resume(self) -> None:
@@ -160,7 +158,6 @@ class SearchScreen(WorkbenchScreen):
         self._arrived = self.app.current_mode != self.MODE
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
-        """Offer what can be done now."""
         if action == "clear_filters":
             return self._filters != Filters()
         if action in ("stages", "copy"):
@@ -168,12 +165,10 @@ class SearchScreen(WorkbenchScreen):
         return True
 
     def on_resize(self) -> None:
-        """There may be room for the source beside the hits now."""
         if self._source.spot is None:
             self._show_beside()
 
     def action_field(self) -> None:
-        """Go to the field."""
         self.remove_class("-reading")
         self._field.focus()
         self._field.select_all()
@@ -192,7 +187,6 @@ class SearchScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="stages")
     async def action_stages(self) -> None:
-        """Show each stage's ranking, or the list of hits again."""
         self.set_class(await self._found.toggle_stages(), "-stages")
 
     @work(exclusive=True, group="filters")
@@ -209,7 +203,6 @@ class SearchScreen(WorkbenchScreen):
             self._use(chosen)
 
     def action_clear_filters(self) -> None:
-        """Search everything again."""
         self._use(Filters())
 
     @work(exclusive=True, group="copy")

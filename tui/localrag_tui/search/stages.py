@@ -140,7 +140,6 @@ class StageColumns(Horizontal):
         self._shown = 1
 
     def compose(self) -> ComposeResult:
-        """The room for the columns."""
         yield HorizontalScroll(can_focus=False)
 
     async def show(
@@ -199,7 +198,6 @@ class StageColumns(Horizontal):
             self.post_message(self.Chosen(event.option_list.hits[event.option_index]))
 
     def on_resize(self) -> None:
-        """Fit as many whole columns as there is room for."""
         self._fit()
 
     def _go(self, place: int) -> None:

@@ -197,7 +197,6 @@ class BaseApp(App[None]):
                 signal.signal(number, leave)
 
     def on_mount(self) -> None:
-        """Look for garbage now and then."""
         self.set_interval(_GARBAGE_PACE, self.garbage.collect)
 
     def on_notify(self, event: Notify) -> None:
@@ -229,7 +228,6 @@ class BaseApp(App[None]):
         return (new.title, new.message) == (old.title, old.message)
 
     async def on_unmount(self) -> None:
-        """Let go of everything."""
         try:
             await self.shut_down()
         except Exception as error:  # noqa: BLE001 - whoever ran it tells of it

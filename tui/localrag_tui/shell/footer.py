@@ -1,7 +1,8 @@
 """The keys below a screen: as many of them as can be shown whole.
 
-Not Textual's own Footer: that one mounts a widget for each key whenever the focus moves, which was
-a third of the work of the first paint and of opening a dialogue.
+Not Textual's own Footer, which mounts a widget for each key whenever the focus moves: with it the
+first paint takes 1.9 to 2.3 times as long as that of an application of one line, with this one 1.6
+to 1.8 (``scripts/bench/tui.py first``, 140 x 40, three times 4 starts on a busy machine).
 """
 
 from collections.abc import Iterator
@@ -70,19 +71,15 @@ class KeyBar(Widget):
         self._mouse: int | None = None
 
     def on_mount(self) -> None:
-        """Show what can be pressed, from now on."""
         self.screen.bindings_updated_signal.subscribe(self, self._change)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Light up the key under the mouse."""
         self._point(event.x)
 
     def on_leave(self) -> None:
-        """Light up none."""
         self._point(None)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Press the key under the mouse."""
         key = self._at(event.x)
         if key is not None and key.enabled:
             self.app.simulate_key(key.key)
@@ -90,7 +87,6 @@ class KeyBar(Widget):
             self.app.bell()
 
     def render(self) -> Content:
-        """The keys there is room for."""
         if self._active is None:
             self._active = list(self.screen.active_bindings.values())
         self.shown = list(self._fit(self._active))

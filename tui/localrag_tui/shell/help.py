@@ -89,7 +89,6 @@ class Help(Dialogue):
         self._changing = _changing(self._sections, settings)
 
     def body(self) -> ComposeResult:
-        """What it is for, then the keys."""
         yield Static(Content(self._title), classes="heading")
         if self._about:
             yield Static(Content(self._about), id="about")
@@ -98,19 +97,15 @@ class Help(Dialogue):
             yield Static(self._keys(""), id="keys")
 
     def on_mount(self) -> None:
-        """Let the user type."""
         self.query_one(Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the keys down."""
         self.query_one("#keys", Static).update(self._keys(event.value))
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll by lines."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:
-        """Scroll by pages."""
         scrolled = self.query_one(VerticalScroll)
         scrolled.scroll_relative(y=pages * scrolled.size.height, animate=False)
 

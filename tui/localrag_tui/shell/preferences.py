@@ -152,7 +152,6 @@ class SettingField(Field):
         self.add_class("-beside")
 
     def on_mount(self) -> None:
-        """Say what it does."""
         self.explain(self._about)
 
 

@@ -1,4 +1,4 @@
-"""The settings while the application runs: read once, and again when their files change."""
+"""The settings at the first paint, and while the application runs and their files change."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -43,7 +43,6 @@ class TopBar(Horizontal):
         self._mode = mode
 
     def compose(self) -> ComposeResult:
-        """A tab for each screen, then what is being worked on."""
         for mode, title in TITLES.items():
             tab = Static(Content(_(title)), id=f"tab-{mode}", classes="tab")
             tab.set_class(mode == self._mode, "-here")
@@ -51,12 +50,10 @@ class TopBar(Horizontal):
         yield Static(id="working")
 
     def on_mount(self) -> None:
-        """Say what is being worked on, from now on."""
         self._leave = self._bench.jobs.listen(self._on_job)
         self._show_work()
 
     def on_unmount(self) -> None:
-        """Listen no more."""
         self._leave()
 
     def on_click(self, event: Click) -> None:

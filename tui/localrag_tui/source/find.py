@@ -1,4 +1,4 @@
-"""The line that finds words in the page."""
+"""The line that finds words in the page, whatever their width and case."""
 
 import asyncio
 import re
@@ -109,7 +109,6 @@ class FindBar(Horizontal):
         self._finding = Latest(self._find)
 
     def compose(self) -> ComposeResult:
-        """The field and the count."""
         yield Static(Content("/"), id="find-mark")
         yield TextField(id="find-words", placeholder=_("find in this document"), compact=True)
         yield Static(id="find-count")
@@ -136,7 +135,6 @@ class FindBar(Horizontal):
         self.post_message(self.Left())
 
     def action_go(self, step: int) -> None:
-        """Go to the next or the previous place, round the end."""
         if self.current is None:
             return
         self.current = (self.current + step) % len(self.found)
@@ -147,7 +145,6 @@ class FindBar(Horizontal):
         self.post_message(self.Left())
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Find what is typed now."""
         event.stop()
         if self.is_open:
             self._look(event.value)

@@ -1,4 +1,4 @@
-"""References in a text as links, and where they lead."""
+"""What the source pane reads from the store: places, links and where they lead, quotations."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is marked in a document, besides what its lines are."""
+"""What is marked in a document: spans in reading order, and how they look on one another."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

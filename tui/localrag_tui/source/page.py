@@ -255,16 +255,13 @@ class Page(ScrollView, can_focus=True):
             self.scroll_relative(y=step * self.size.height // 2)
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
-        """Offer to follow a link once one is chosen."""
         return action != "follow" or self._marks.chosen is not None
 
     def action_follow(self) -> None:
-        """Follow the chosen link."""
         if self._marks.chosen is not None:
             self.post_message(self.Followed(self.links[self._marks.chosen]))
 
     def on_click(self, event: events.Click) -> None:
-        """Follow the link under the mouse."""
         widget, offset = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
         if widget is not self or offset is None or self.selected():
             return
@@ -276,7 +273,6 @@ class Page(ScrollView, can_focus=True):
                 return
 
     def on_resize(self) -> None:
-        """Wrap the text anew where its width has changed."""
         if self.sheet is not None:
             self.run_worker(self._lay(), group="layout", exclusive=True)
 
@@ -285,7 +281,6 @@ class Page(ScrollView, can_focus=True):
         super().scroll_to(x, y, **{**how, "animate": False})
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Keep the place in mind, and tell of it."""
         if round(old_value) != round(new_value):
             self.refresh(self.size.region)
         if self.vertical_scrollbar.grabbed:

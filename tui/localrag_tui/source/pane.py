@@ -80,7 +80,6 @@ class Head(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """Both lines, each cut to the width there is."""
         width = self.size.width
         title: str = self._place[0] if self._place else ""
         rest = _STEP.join(("", *self._place[1:]))
@@ -252,7 +251,6 @@ class SourcePane(Widget):
         return bench_of(self)
 
     def compose(self) -> ComposeResult:
-        """The head, the page with its ties, and what is told below."""
         yield self._head
         with _Body(id="source-body"):
             yield self.page
@@ -262,11 +260,9 @@ class SourcePane(Widget):
         yield self._counts
 
     def on_mount(self) -> None:
-        """Say how to begin."""
         self._say_how_to_begin()
 
     def on_resize(self, event: Resize) -> None:
-        """Put the ties beside the page where there is room."""
         self.set_class(event.size.width >= _BESIDE, "-beside")
 
     async def open(self, spot: Spot, *, preview: bool = False) -> None:
@@ -314,7 +310,6 @@ class SourcePane(Widget):
         await self._step(1)
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
-        """Offer what can be done now."""
         if action in ("back", "forward"):
             return self._history.can(-1 if action == "back" else 1)
         if action == "find_next":
@@ -324,15 +319,12 @@ class SourcePane(Widget):
         return self.page.sheet is not None
 
     async def action_back(self) -> None:
-        """Go back."""
         await self.back()
 
     async def action_forward(self) -> None:
-        """Go forward."""
         await self.forward()
 
     def action_find(self) -> None:
-        """Ask for words to find in the page."""
         if self.page.sheet is not None:
             self.remove_class("-ties")
             self._finder.open(self.page.sheet.text, self.page.view.start)
@@ -410,30 +402,25 @@ class SourcePane(Widget):
         self.run_worker(self._look(page.sheet), group="look", exclusive=True)
 
     def on_page_followed(self, event: Page.Followed) -> None:
-        """Open what a link refers to."""
         event.stop()
         link = self._links.get(event.span)
         if link is not None:
             self._go(lambda store: destination(store, link.reference))
 
     def on_ties_chosen(self, event: Ties.Chosen) -> None:
-        """Open a tie."""
         event.stop()
         self._go(event.tie.place)
 
     def on_find_bar_moved(self, event: FindBar.Moved) -> None:
-        """Mark what was found."""
         event.stop()
         self.page.mark_found(self._finder.found, self._finder.current)
         self.refresh_bindings()
 
     def on_find_bar_left(self, event: FindBar.Left) -> None:
-        """Read on."""
         event.stop()
         self.page.focus()
 
     def on_click(self, event: object) -> None:
-        """Open the ties where their counts are clicked."""
         if getattr(getattr(event, "widget", None), "id", None) == "source-counts":
             self.action_ties()
 

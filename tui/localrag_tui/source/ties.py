@@ -159,7 +159,6 @@ class Ties(OptionList):
                 self._list_whole(kind)
 
     def on_resize(self) -> None:
-        """Break the lines anew where the width has changed."""
         width = self.scrollable_content_region.width
         if width != self._width:
             self._width = width

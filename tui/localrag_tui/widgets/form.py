@@ -1,4 +1,4 @@
-"""A dialogue with a few fields: what is wrong with one is said below them, and nothing is lost."""
+"""A dialogue with a few fields, and a field: what is wrong is said, and nothing is lost."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -71,7 +71,6 @@ class Field(Vertical):
         self.widget = widget
 
     def compose(self) -> ComposeResult:
-        """The label, the widget, the two lines below."""
         yield Static(Content(self._label), classes="label")
         yield self.widget
         yield Static(classes="about")
@@ -146,7 +145,6 @@ class Form(Dialogue):
         self._check = check
 
     def body(self) -> ComposeResult:
-        """The question, the fields, the buttons."""
         yield Static(Content(harmless(self._title)), classes="heading")
         if self._text:
             yield Static(Content(harmless(self._text)), classes="text")

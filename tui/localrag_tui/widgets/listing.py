@@ -1,4 +1,4 @@
-"""A list in which colours keep their meaning under the cursor."""
+"""Lists: colours keep their meaning under the cursor, boxes are empty, rows fit the width."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -162,11 +162,9 @@ class AdaptiveList(OptionList):
         return self._drawn[index][line]
 
     def on_mouse_move(self, event: MouseMove) -> None:
-        """Note which row is pointed at."""
         self._under_mouse = event.style.meta.get("option")
 
     def on_leave(self) -> None:
-        """Note that none is."""
         self._under_mouse = None
 
     def _draw(self, index: int) -> list[Strip]:

@@ -1,4 +1,4 @@
-"""A field for a line of text that may come from anywhere."""
+"""Fields for a line of text that may come from anywhere, and for a path, which is completed."""
 
 import asyncio
 import os
