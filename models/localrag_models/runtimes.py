@@ -89,29 +89,17 @@ class Runtime:
         self._offered(f"open_{kind}")
 
     def open_chat(self, spec: ModelSpec) -> "ChatModel":
-        """Open a chat model.
-
-        Raises:
-            ModelError: it cannot be used.
-        """
+        """Open a chat model; a `ModelError` where it cannot be used."""
         model: ChatModel = self._offered("open_chat")(spec)
         return model
 
     def open_embedder(self, spec: ModelSpec) -> "Embedder":
-        """Open an embedder.
-
-        Raises:
-            ModelError: it cannot be used.
-        """
+        """Open an embedder; a `ModelError` where it cannot be used."""
         model: Embedder = self._offered("open_embedder")(spec)
         return model
 
     def open_reranker(self, spec: ModelSpec) -> "Reranker":
-        """Open a reranker.
-
-        Raises:
-            ModelError: it cannot be used.
-        """
+        """Open a reranker; a `ModelError` where it cannot be used."""
         model: Reranker = self._offered("open_reranker")(spec)
         return model
 

@@ -4,7 +4,6 @@ import fnmatch
 import hashlib
 import tomllib
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -297,8 +296,3 @@ class InstalledModel:
     def recommended(self) -> Sampling:
         """The sampling its makers recommend."""
         return self.manifest.sampling
-
-    @property
-    def added(self) -> datetime:
-        """When it was installed."""
-        return self.manifest.added
