@@ -176,7 +176,7 @@ def _told(
 def unreadable(error: OSError) -> InputError:
     """What is said of a file that the system does not let us read."""
     return InputError(
-        N_("The file cannot be read: {problem}."),
+        N_("The file cannot be read ({problem})."),
         N_("Check that it is there."),
         problem=error.strerror or error,
     )

@@ -193,7 +193,7 @@ def test_vectors_that_have_changed_on_disk_are_not_taken_over(filled: Workspace)
     report = index(filled, "main", embedder=HashingEmbedder(), rebuild=True, on_event=seen.append)
     assert report.embedded == 6
     (planned,) = (event for event in seen if isinstance(event, EmbeddingPlanned))
-    assert "vectors.npy is damaged" in planned.discarded
+    assert "vectors.npy has changed" in planned.discarded
     assert status(filled, deep=True) is IndexState.FRESH
 
 
