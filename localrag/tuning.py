@@ -19,6 +19,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES
 from localrag.durable import replace_text
 from localrag.errors import InputError, LocalragError, NotFoundError, StorageError, UsageError
+from localrag.language import N_, _
 from localrag.provision import find
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check
@@ -151,8 +152,8 @@ def apply(place: CorpusPaths, tuning: Tuning) -> Path:
     """
     if not tuning.tried:
         raise UsageError(
-            "Only words were tried, so there is nothing to choose.",
-            "Set embedding.model or reranking.model first: localrag models list",
+            N_("Only words were tried, so there is nothing to choose."),
+            N_("Set embedding.model or reranking.model first: localrag models list"),
         )
     chosen = tuning.chosen
     values = {name: getattr(chosen.settings, name) for name in tuning.tried}
@@ -167,8 +168,10 @@ def apply(place: CorpusPaths, tuning: Tuning) -> Path:
         replace_text(path, "\n".join(lines) + "\n")
     except OSError as error:
         raise StorageError(
-            f"{path} cannot be written ({error.strerror}).",
-            "Free space on the disk, or mend the permissions of the folder.",
+            N_("{path} cannot be written ({problem})."),
+            N_("Free space on the disk, or mend the permissions of the folder."),
+            path=path,
+            problem=error.strerror,
         ) from error
     return path
 
@@ -262,11 +265,17 @@ def _read(path: Path, store: CorpusStore) -> tuple[list[Judged], list[Unusable]]
         else:
             judged.append(found)
     if len(judged) < FEWEST:
-        first = f" Line {unusable[0].line}: {unusable[0].cause}" if unusable else ""
+        first = ""
+        if unusable:
+            words = _(" Line {n}: {cause}")
+            first = words.format(n=unusable[0].line, cause=unusable[0].cause)
         raise InputError(
-            f"{path} holds {len(judged)} questions that can be measured; {FEWEST} are the least."
-            f"{first}",
-            'Write one a line: {"question": "…", "relevant": ["渡し舟法8条"]}',
+            N_("{path} holds {n} questions that can be measured; {fewest} are the least.{first}"),
+            N_('Write one a line: {{"question": "…", "relevant": ["渡し舟法8条"]}}'),
+            path=path,
+            n=len(judged),
+            fewest=FEWEST,
+            first=first,
         )
     return judged, unusable
 
@@ -276,16 +285,18 @@ def _lines(path: Path, store: CorpusStore) -> Iterator[tuple[int, Judged | Local
         with path.open("rb") as stream:
             for number, line in numbered_lines(stream, _LIMITS):
                 if line is None:
-                    yield number, InputError("The line is too long.")
+                    yield number, InputError(N_("The line is too long."))
                 elif line.strip():
                     try:
                         yield number, _judged(json_object(line), store)
                     except LocalragError as problem:
                         yield number, problem
     except FileNotFoundError as error:
-        raise NotFoundError(f"There is no file {path}.") from error
+        raise NotFoundError(N_("There is no file {path}."), path=path) from error
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}).") from error
+        raise InputError(
+            N_("{path} cannot be read ({problem})."), path=path, problem=error.strerror
+        ) from error
 
 
 def _judged(record: dict[str, object], store: CorpusStore) -> Judged:
@@ -295,10 +306,12 @@ def _judged(record: dict[str, object], store: CorpusStore) -> Judged:
         ):
             pass
         case _:
-            raise InputError('The line needs "question", a text, and "relevant", a list of texts.')
+            raise InputError(
+                N_('The line needs "question", a text, and "relevant", a list of texts.')
+            )
     options = record.get("options") or []
     if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
-        raise InputError('"options" is not a list of texts.')
+        raise InputError(N_('"options" is not a list of texts.'))
     query = Query(question, tuple(options))
     check(query)
     return Judged(query, frozenset(_unit(store, str(one)) for one in relevant))

@@ -46,11 +46,12 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     from localrag.cli.render_data import print_list
     from localrag.cli.terminal import tell_lines
     from localrag.evaluation.datasets.loading import damaged, find, known
+    from localrag.language import _
 
     session: Session = context.obj
     workspace = session.workspace.require()
     for problem in damaged(workspace):
-        tell_lines(("note: ", "yellow"), str(problem))
+        tell_lines((_("note: "), "yellow"), str(problem))
     print_list([find(workspace, dataset.name) for dataset in known(workspace)], as_json=as_json)
 
 

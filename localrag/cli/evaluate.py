@@ -210,12 +210,14 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     from localrag.cli.render_eval import print_runs
     from localrag.cli.terminal import emit, tell
     from localrag.evaluation.record import damaged, recorded
+    from localrag.language import _
 
     session: Session = context.obj
     workspace = session.workspace.require()
     found = list(recorded(workspace))
     for folder in damaged(workspace):
-        tell(("note: ", "yellow"), f"the record of the run in {folder} cannot be read")
+        words = _("the record of the run in {folder} cannot be read")
+        tell((_("note: "), "yellow"), words.format(folder=folder))
     if as_json:
         emit([{"run": folder.name, "folder": str(folder), **asdict(run)} for folder, run in found])
     else:

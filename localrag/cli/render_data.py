@@ -10,7 +10,6 @@ from localrag.cli.render_ingest import (
     print_index_report,
 )
 from localrag.cli.terminal import emit, say, table, tell, tell_lines
-from localrag.cli.wording import counted
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
 from localrag.evaluation.datasets.keeping import Shelf
@@ -22,17 +21,18 @@ from localrag.evaluation.datasets.loading import (
     splits_at_hand,
 )
 from localrag.ingest.add import AddReport
+from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 
-_NO_CORPUS = "none of its own; the usual one is searched, or the one that --corpus NAME names"
+_NO_CORPUS = N_("none of its own; the usual one is searched, or the one that --corpus NAME names")
 
 
 def tell_usual_corpus(dataset: str, corpus: str) -> None:
     """Tell which corpus is searched for a dataset that has none of its own."""
-    tell(
-        ("note: ", "yellow"),
-        f"{dataset} has no corpus of its own: {corpus} is searched; --corpus NAME names another",
+    words = _(
+        "{dataset} has no corpus of its own: {corpus} is searched; --corpus NAME names another"
     )
+    tell((_("note: "), "yellow"), words.format(dataset=dataset, corpus=corpus))
 
 
 def print_list(found: Sequence[Found], *, as_json: bool) -> None:
@@ -41,7 +41,7 @@ def print_list(found: Sequence[Found], *, as_json: bool) -> None:
         emit([_entry(one) for one in found])
         return
     table(
-        ("dataset", "at hand", "licence", "source", "title"),
+        (_("dataset"), _("at hand"), _("licence"), _("source"), _("title")),
         [
             (
                 one.dataset.name,
@@ -52,10 +52,10 @@ def print_list(found: Sequence[Found], *, as_json: bool) -> None:
             )
             for one in found
         ],
-        folding=("licence", "source", "title"),
+        folding=(_("licence"), _("source"), _("title")),
     )
     if not all(map(_at_hand, found)):
-        say("Bring one in: ", ("localrag data add DATASET FOLDER", "bold"))
+        say(_("Bring one in: "), ("localrag data add DATASET FOLDER", "bold"))
 
 
 def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
@@ -76,14 +76,15 @@ def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
         emit(_entry(found) | more | {"splits": splits, "published": figures})
         return
     say((dataset.name, "bold"), f": {dataset.title}")
-    say(f"source: {dataset.source}", indent=2)
-    say(f"licence: {dataset.licence}", indent=2)
+    say(_("source: {words}").format(words=dataset.source), indent=2)
+    say(_("licence: {words}").format(words=dataset.licence), indent=2)
     parts = ", ".join(parts_of_corpus(dataset))
-    say(f"corpus: {f'{corpus_name(dataset)}, from {parts}' if parts else _NO_CORPUS}", indent=2)
+    corpus = _("{name}, from {parts}").format(name=corpus_name(dataset), parts=parts)
+    say(_("corpus: {words}").format(words=corpus if parts else _(_NO_CORPUS)), indent=2)
     for caveat in dataset.caveats:
-        say(f"caveat: {caveat}", indent=2)
+        say(_("caveat: {words}").format(words=caveat), indent=2)
     table(
-        ("split", "questions", "SHA-256", "file"),
+        (_("split"), _("questions"), "SHA-256", _("file")),
         [
             (
                 split["name"],
@@ -96,12 +97,12 @@ def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
     )
     for split in splits:
         if split["problem"]:
-            tell_lines(("note: ", "yellow"), split["problem"])
+            tell_lines((_("note: "), "yellow"), split["problem"])
     if dataset.published:
         say("")
-        say("Published by others, under other conditions:")
+        say(_("Published by others, under other conditions:"))
         table(
-            ("method", "score", "n", "conditions", "source"),
+            (_("method"), _("score"), "n", _("conditions"), _("source")),
             [
                 (
                     method,
@@ -113,7 +114,7 @@ def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
                 for method, figures in dataset.published.items()
                 for figure in figures
             ],
-            folding=("conditions", "source"),
+            folding=(_("conditions"), _("source")),
         )
 
 
@@ -133,35 +134,47 @@ def print_brought(brought: Brought, *, as_json: bool) -> None:
             }
         )
         return
-    for splits, what in ((brought.new, "is here now"), (brought.unchanged, "was here already")):
+    for splits, words in (
+        (brought.new, _(": split {split} is here now")),
+        (brought.unchanged, _(": split {split} was here already")),
+    ):
         for split in splits:
-            say((dataset.name, "bold"), f": split {split} {what}")
+            say((dataset.name, "bold"), words.format(split=split))
     if brought.added and brought.indexed:
         _print_corpus(name, brought.added)
         print_index_report(name, brought.indexed)
     for caveat in dataset.caveats if brought.added else ():
-        tell(("note: ", "yellow"), caveat)
+        tell((_("note: "), "yellow"), caveat)
     for missing in brought.missing:
-        tell(("not there: ", "yellow"), f"{missing.path}. {missing.hint}".strip())
+        tell((_("not there: "), "yellow"), f"{missing.path}. {missing.hint}".strip())
     without_corpus = {missing.path for missing in brought.missing} & set(dataset.corpus)
     if not (brought.new or brought.unchanged) or without_corpus:
         return
     command = f"localrag eval {dataset.name} --method all"
     if not parts_of_corpus(dataset):
-        say(f"corpus: {_NO_CORPUS}")
+        say(_("corpus: {words}").format(words=_(_NO_CORPUS)))
         command += " --corpus NAME"
-    say("Next: ", (command, "bold"))
+    say(_("Next: "), (command, "bold"))
 
 
 def _print_corpus(name: str, added: AddReport) -> None:
-    documents = counted(added.added + added.replaced, "document")
-    say(
-        f"corpus {name}: {documents} added, {counted(added.files_unchanged, 'file')} unchanged "
-        f"({added.seconds:.1f} s)"
+    words = _(
+        "corpus {name}: {documents:,} documents added, {files:,} files unchanged ({seconds:.1f} s)"
     )
+    said = words.format(
+        name=name,
+        documents=added.added + added.replaced,
+        files=added.files_unchanged,
+        seconds=added.seconds,
+    )
+    say(said)
     if added.failed:
-        sources = counted(added.failures, "source")
-        say((f"{sources} could not be entered", "bold red"), "; see above")
+        failed = ngettext(
+            "{n:,} source could not be entered",
+            "{n:,} sources could not be entered",
+            added.failures,
+        )
+        say((failed.format(n=added.failures), "bold red"), _("; see above"))
 
 
 def _splits(workspace: Workspace, found: Found) -> list[dict[str, Any]]:

@@ -52,7 +52,7 @@ def tune_retrieval(
     from localrag import tuning
     from localrag.cli.meter import Meter
     from localrag.cli.terminal import emit, say, table, tell
-    from localrag.language import N_
+    from localrag.language import N_, _
     from localrag.progress import Phase, Stopwatch
 
     session: Session = context.obj
@@ -66,7 +66,8 @@ def tune_retrieval(
             on_progress=partial(Stopwatch(meter.update), Phase(N_("searching"), N_("searches"))),
         )
     for line in found.unusable:
-        tell(("left out: ", "yellow"), f"line {line.line}: {line.cause}")
+        words = _("line {n}: {cause}").format(n=line.line, cause=line.cause)
+        tell((_("left out: "), "yellow"), words)
     written = tuning.apply(workspace.corpus(name), found) if apply and found.tried else None
     if as_json:
         emit(
@@ -81,27 +82,42 @@ def tune_retrieval(
             }
         )
     else:
+        of = _("{n} of {total}")
         table(
-            ("way", f"nDCG@{found.k}", "behind the best [95 %]", "any found", "all found", "ms"),
+            (
+                _("way"),
+                f"nDCG@{found.k}",
+                _("behind the best [95 %]"),
+                _("any found"),
+                _("all found"),
+                "ms",
+            ),
             [
                 (
                     trial.name,
                     f"{trial.ndcg:.3f}",
                     "{:.3f} [{:.3f}, {:.3f}]".format(*trial.behind),
-                    f"{trial.any_found} of {found.questions}",
-                    f"{trial.all_found} of {found.questions}",
+                    of.format(n=trial.any_found, total=found.questions),
+                    of.format(n=trial.all_found, total=found.questions),
                     f"{trial.seconds * 1000:.1f}",
                 )
                 for trial in found.trials
             ],
         )
         if not found.tried:
-            say("only words were tried, so nothing is written: the settings name no other model")
-        say("chosen: ", (found.chosen.name, "bold"), ", the simplest not clearly behind the best")
+            said = _(
+                "only words were tried, so nothing is written: the settings name no other model"
+            )
+            say(said)
+        say(
+            _("chosen: "),
+            (found.chosen.name, "bold"),
+            _(", the simplest not clearly behind the best"),
+        )
         if written:
-            say(f"written to {written}")
+            say(_("written to {path}").format(path=written))
         elif found.tried:
-            say("Make it the default of this corpus: the same with ", ("--apply", "bold"))
+            say(_("Make it the default of this corpus: the same with "), ("--apply", "bold"))
 
 
 def _trial(trial: "Trial") -> dict[str, Any]:

@@ -10,15 +10,18 @@ import re
 from pathlib import Path
 
 from localrag.errors import StorageError, UsageError
+from localrag.language import N_
 from localrag.workspace import Workspace
 
 # A plain name on every system: never hidden, `..`, an option or a path.
+_DATASET = N_("{name!r} cannot be the name of a dataset.")
+_RUN = N_("{name!r} cannot be the name of a run.")
 _NAME = re.compile(r"\w[\w.-]{0,63}(?<!\.)")
 
 
 def answers(workspace: Workspace, dataset: str, fingerprint: str) -> Path:
     """Folder of the answers made with the same settings, which need not exist."""
-    return workspace.runs / "answers" / _plain(dataset, "a dataset") / fingerprint
+    return workspace.runs / "answers" / _plain(dataset, _DATASET) / fingerprint
 
 
 def order_file(folder: Path, order: int) -> Path:
@@ -28,7 +31,7 @@ def order_file(folder: Path, order: int) -> Path:
 
 def run(workspace: Workspace, dataset: str, name: str) -> Path:
     """Folder of a run, which need not exist."""
-    return runs(workspace) / _plain(dataset, "a dataset") / _plain(name, "a run")
+    return runs(workspace) / _plain(dataset, _DATASET) / _plain(name, _RUN)
 
 
 def runs(workspace: Workspace) -> Path:
@@ -46,15 +49,18 @@ def make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(
-            f"The folder {folder} cannot be made ({error.strerror}).",
-            "Free space on the disk, or mend the permissions of the workspace.",
+            N_("The folder {folder} cannot be made ({problem})."),
+            N_("Free space on the disk, or mend the permissions of the workspace."),
+            folder=folder,
+            problem=error.strerror,
         ) from error
 
 
-def _plain(name: str, what: str) -> str:
+def _plain(name: str, refused: str) -> str:
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} cannot be the name of {what}.",
-            "Use up to 64 letters, digits, '_', '-' and '.', beginning with a letter or digit.",
+            refused,
+            N_("Use up to 64 letters, digits, '_', '-' and '.', beginning with a letter or digit."),
+            name=name,
         )
     return name

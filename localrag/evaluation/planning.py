@@ -18,6 +18,7 @@ from localrag.evaluation.recall import document_of, ranks
 from localrag.evaluation.types import MOST, Gold, Question, Questions
 from localrag.evaluation.verdicts import Judge, digest_of, fingerprint, judge_of
 from localrag.inference.opening import server_of
+from localrag.language import N_
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.types import Method
 from localrag.retrieval.types import Query
@@ -134,17 +135,22 @@ def plan(
     """
     if not 1 <= orders <= MOST or limit < 0:
         raise UsageError(
-            f"{orders} orders of {limit} questions cannot be asked.",
-            f"Ask 1 to {MOST} orders; leave out the limit to ask all questions.",
+            N_("{orders} orders of {limit} questions cannot be asked."),
+            N_("Ask 1 to {most} orders; leave out the limit to ask all questions."),
+            orders=orders,
+            limit=limit,
+            most=MOST,
         )
     if orders > 1 and not any(one.query.options for one in questions.questions):
         raise UsageError(
-            f"The questions have no options that could stand in {orders} orders.",
-            "Leave out --orders.",
+            N_("The questions have no options that could stand in {orders} orders."),
+            N_("Leave out --orders."),
+            orders=orders,
         )
     if not methods:
         raise UsageError(
-            "It is not said which methods to evaluate.", "Name them with --method, or: --method all"
+            N_("It is not said which methods to evaluate."),
+            N_("Name them with --method, or: --method all"),
         )
     _check_stages(stages)
     models = tuple(dict.fromkeys(models or (config.chat.model,)))
@@ -152,13 +158,14 @@ def plan(
     searching = any(one.searches for one in chosen)
     if searching and not workspace.corpus(corpus).store.exists():
         raise NotFoundError(
-            f"There is no corpus {corpus!r} for the methods to search.",
-            (
-                f"Bring it in: localrag data add {corpus} FOLDER. "
-                if corpus == corpus_name(questions.dataset) and parts_of_corpus(questions.dataset)
-                else f"Add documents: localrag add PATH --corpus {corpus}. "
-            )
-            + "Or name another one with --corpus.",
+            N_("There is no corpus {corpus!r} for the methods to search."),
+            N_("Bring it in: localrag data add {corpus} FOLDER. Or name another one with --corpus.")
+            if corpus == corpus_name(questions.dataset) and parts_of_corpus(questions.dataset)
+            else N_(
+                "Add documents: localrag add PATH --corpus {corpus}. Or name another one with "
+                "--corpus."
+            ),
+            corpus=corpus,
         )
     staged = _stages(stages, chosen) or (config.method.stages,)
     setups = [
@@ -211,44 +218,51 @@ def _chosen(
         if hindrance is None:
             chosen.append(one)
         elif every:
-            left_out.append(hindrance)
+            left_out.append(LeftOut(name, hindrance.cause, hindrance.cure))
         else:
-            raise UsageError(hindrance.cause, hindrance.cure)
+            raise hindrance
     return chosen, left_out
 
 
-def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> LeftOut | None:
-    if not one.chooses and any(one.query.options for one in questions.questions):
-        return LeftOut(
-            one.name,
-            f"{one.name} answers in its own words, and the questions have options to choose from.",
-            "Leave it out.",
+def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> UsageError | None:
+    """Why a method cannot be run here; None where it can."""
+    has_options = any(question.query.options for question in questions.questions)
+    leave_out = N_("Leave it out.")
+    if has_options and not one.chooses:
+        return UsageError(
+            N_("{method} answers in its own words, and the questions have options to choose from."),
+            leave_out,
+            method=one.name,
         )
-    if one.chooses and not any(one.query.options for one in questions.questions):
-        return LeftOut(
-            one.name,
-            f"{one.name} chooses between options, and the questions have none.",
-            "Leave it out.",
+    if one.chooses and not has_options:
+        return UsageError(
+            N_("{method} chooses between options, and the questions have none."),
+            leave_out,
+            method=one.name,
         )
     if one.needs_model and not all(models):
-        return LeftOut(
-            one.name,
-            f"{one.name} needs a model that writes, and none is named.",
-            "Name one with --model, or set chat.model; what there is: localrag models list",
+        return UsageError(
+            N_("{method} needs a model that writes, and none is named."),
+            N_("Name one with --model, or set chat.model; what there is: localrag models list"),
+            method=one.name,
         )
     if one.reads_context and not any(one.context for one in questions.questions):
-        return LeftOut(
-            one.name,
-            f"{one.name} is given the texts that answer a question, and the dataset has none.",
-            "Leave it out.",
+        return UsageError(
+            N_("{method} is given the texts that answer a question, and the dataset has none."),
+            leave_out,
+            method=one.name,
         )
     if one.reads_context and (alike := _alike(questions.questions)):
         first, second = alike
-        return LeftOut(
-            one.name,
-            f"{one.name} is given the texts that answer a question, and {first.id!r} and "
-            f"{second.id!r} are the same question with different texts.",
-            "Leave one of the two questions out of the file, or the method.",
+        return UsageError(
+            N_(
+                "{method} is given the texts that answer a question, and {first!r} and {second!r} "
+                "are the same question with different texts."
+            ),
+            N_("Leave one of the two questions out of the file, or the method."),
+            method=one.name,
+            first=first.id,
+            second=second.id,
         )
     return None
 
@@ -267,8 +281,10 @@ def _check_stages(orders: Sequence[str]) -> None:
     for order in orders:
         if order not in known:
             raise UsageError(
-                f"There is no order of stages {order!r}.",
-                f"There is: {', '.join(known)} (1 triples, 2 documents, 3 the model alone).",
+                N_("There is no order of stages {order!r}."),
+                N_("There is: {names} (1 triples, 2 documents, 3 the model alone)."),
+                order=order,
+                names=", ".join(known),
             )
 
 
@@ -276,8 +292,8 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
     """The orders of stages that are asked for, each once."""
     if orders and not any(one.staged for one in methods):
         raise UsageError(
-            "None of these methods asks in stages.",
-            "Leave out --stages, or name a method that does: localrag methods",
+            N_("None of these methods asks in stages."),
+            N_("Leave out --stages, or name a method that does: localrag methods"),
         )
     return tuple(dict.fromkeys(orders))
 
@@ -285,7 +301,7 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
 def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -> Judge:
     if measure.verdict is None:
         raise UsageError(
-            "Answers to these questions are measured without a judge.", "Leave out --judge."
+            N_("Answers to these questions are measured without a judge."), N_("Leave out --judge.")
         )
     return judge_of(workspace, config, model)
 

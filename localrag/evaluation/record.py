@@ -17,6 +17,7 @@ from localrag.errors import NotFoundError, StorageError, UsageError
 from localrag.evaluation import places, report
 from localrag.evaluation.planning import Plan
 from localrag.evaluation.types import Evaluation
+from localrag.language import N_
 from localrag.workspace import Workspace
 
 FILE = "run.json"
@@ -146,8 +147,9 @@ def evaluation_of(folder: Path) -> Evaluation:
     run = read(folder)
     if run is not None and not run.finished:
         raise UsageError(
-            f"The run {folder.name} is not finished.",
-            "Give the command of the evaluation again: it goes on where it stopped.",
+            N_("The run {folder} is not finished."),
+            N_("Give the command of the evaluation again: it goes on where it stopped."),
+            folder=folder.name,
         )
     return report.load(folder)
 
@@ -185,9 +187,13 @@ def find(workspace: Workspace, name: str) -> Path:
         return Path(name)
     if len(named) > 1:
         known = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in named)
-        raise UsageError(f"Several runs are called {name!r}.", f"Name one: {known}")
+        raise UsageError(
+            N_("Several runs are called {name!r}."), N_("Name one: {known}"), name=name, known=known
+        )
     if not named:
-        raise NotFoundError(f"There is no run {name!r}.", "See what there is: localrag eval list")
+        raise NotFoundError(
+            N_("There is no run {name!r}."), N_("See what there is: localrag eval list"), name=name
+        )
     return named[0]
 
 
@@ -209,8 +215,10 @@ def write(folder: Path, run: Run) -> None:
         replace_text(folder / FILE, _adapter.dump_json(run, indent=1).decode())
     except OSError as error:
         raise StorageError(
-            f"{folder / FILE} cannot be written ({error.strerror}).",
-            "Free some space: the answers are kept, and the same command goes on.",
+            N_("{path} cannot be written ({problem})."),
+            N_("Free some space: the answers are kept, and the same command goes on."),
+            path=folder / FILE,
+            problem=error.strerror,
         ) from error
 
 
@@ -224,9 +232,9 @@ def _folders(workspace: Workspace) -> list[Path]:
 
 
 def _taken(folder: Path, there: Run | None, asked: Run) -> UsageError:
-    free = f"Choose another name with --run, or remove the folder {folder}"
+    free = N_("Choose another name with --run, or remove the folder {folder}")
     if there is None:
-        return UsageError(f"{folder} holds something else than a run.", free)
+        return UsageError(N_("{folder} holds something else than a run."), free, folder=folder)
     differing = [
         name
         for name in ("split", "sha256", "n", "orders")
@@ -245,9 +253,11 @@ def _taken(folder: Path, there: Run | None, asked: Run) -> UsageError:
         }
     )
     return UsageError(
-        f"The run {folder.name} is there already and asks something else; it differs in "
-        f"{', '.join(differing)}.",
+        N_("The run {name} is there already and asks something else; it differs in {what}."),
         free,
+        name=folder.name,
+        what=", ".join(differing),
+        folder=folder,
     )
 
 

@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from localrag.errors import UsageError
+from localrag.language import N_
 
 RESAMPLES = 1_999
 """How often questions are drawn again for a bootstrap interval."""
@@ -159,6 +160,6 @@ def _stats() -> Any:
         from scipy import stats
     except ImportError as error:
         raise UsageError(
-            "The statistics of an evaluation need scipy.", "pip install 'localrag[eval]'"
+            N_("The statistics of an evaluation need scipy."), N_("pip install 'localrag[eval]'")
         ) from error
     return stats

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from localrag.errors import UsageError
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.types import Question, Questions
+from localrag.language import N_
 from localrag.methods.lawqa_study.querying import built_in
 from localrag.optimize.task import scorable
 from localrag.optimize.types import Objective, Plan
@@ -49,29 +50,43 @@ class Material:
         usable = [one for one in questions.questions if scorable(one, plan.objective)]
         train, validation = split(usable, plan.seed, plan.limit)
         if len(train) + len(validation) < FEWEST:
-            lacking = "gold place" if plan.objective is Objective.RECALL else "gold context"
             raise UsageError(
-                f"Only {len(train) + len(validation)} questions can be used; {FEWEST} are needed. "
-                f"{len(questions.questions) - len(usable)} of the dataset have no {lacking}.",
-                "Choose another dataset, split or --objective, or a higher --limit.",
+                N_(
+                    "Only {n} questions can be used; {fewest} are needed. {lacking} of the dataset "
+                    "have no gold place."
+                )
+                if plan.objective is Objective.RECALL
+                else N_(
+                    "Only {n} questions can be used; {fewest} are needed. {lacking} of the dataset "
+                    "have no gold context."
+                ),
+                N_("Choose another dataset, split or --objective, or a higher --limit."),
+                n=len(train) + len(validation),
+                fewest=FEWEST,
+                lacking=len(questions.questions) - len(usable),
             )
         if plan.calls <= len(validation):
+            # Half of the questions, rounded up, are for validation.
+            limit = 2 * (plan.calls - 1)
             raise UsageError(
-                f"The calls ({plan.calls:,}) do not even score the built-in instruction on the "
-                f"{len(validation):,} validation questions.",
-                _enough(plan.calls, len(validation)),
+                N_(
+                    "The calls ({calls:,}) do not even score the built-in instruction on the {n:,} "
+                    "validation questions."
+                ),
+                N_("Set --calls to {enough:,} at least; a good prompt takes some times as many.")
+                if limit < FEWEST
+                else N_(
+                    "Set --calls to {enough:,} at least; a good prompt takes some times as many. "
+                    "Or use fewer questions: --limit {limit:,}."
+                ),
+                calls=plan.calls,
+                n=len(validation),
+                enough=len(validation) + 1,
+                limit=limit,
             )
         language = language_of("".join(one.query.text for one in train))
         unusable = len(questions.questions) - len(usable)
         return cls(questions, train, validation, unusable, language, built_in(language))
-
-
-def _enough(calls: int, validation: int) -> str:
-    """The cure for too few calls."""
-    cure = f"Set --calls to {validation + 1:,} at least; a good prompt takes some times as many."
-    # Half of the questions, rounded up, are for validation.
-    limit = 2 * (calls - 1)
-    return cure if limit < FEWEST else f"{cure} Or use fewer questions: --limit {limit:,}."
 
 
 def split(

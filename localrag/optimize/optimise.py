@@ -22,6 +22,7 @@ from localrag.errors import UsageError
 from localrag.evaluation.types import Questions
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import server_of
+from localrag.language import N_
 from localrag.methods.answering import MethodResources
 from localrag.methods.choices import mark
 from localrag.optimize.adapter import COMPONENT, Failed, QueryAdapter
@@ -85,11 +86,11 @@ def optimise(
         StoreError, IndexUnusable, ModelUnusable: something cannot be used; what was done is kept.
     """
     if find_spec("gepa") is None:
-        raise UsageError("GEPA is not installed.", "pip install 'localrag[optimize]'")
+        raise UsageError(N_("GEPA is not installed."), N_("pip install 'localrag[optimize]'"))
     if not config.chat.model:
         raise UsageError(
-            "The settings name no model that writes queries.",
-            "Name one with --model, or set chat.model; what there is: localrag models list",
+            N_("The settings name no model that writes queries."),
+            N_("Name one with --model, or set chat.model; what there is: localrag models list"),
         )
     config = config.model_copy(update={"method": MethodConfig(name=METHOD)})
     folder = RunFolder.of(workspace, plan.name)
@@ -124,9 +125,11 @@ def optimise(
             run.conclude()
     if run.outcome is None:
         raise UsageError(
-            "The budget is spent, and the built-in instruction is not scored on all validation "
-            "questions yet.",
-            "Allow more with --minutes or --calls: the same command goes on.",
+            N_(
+                "The budget is spent, and the built-in instruction is not scored on "
+                "all validation questions yet."
+            ),
+            N_("Allow more with --minutes or --calls: the same command goes on."),
         )
     return run.outcome
 

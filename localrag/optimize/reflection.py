@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from localrag.errors import ModelUnusable
 from localrag.evaluation.types import Question
 from localrag.methods.toolkit import Toolkit
-from localrag.optimize.task import FOUND, Shared
+from localrag.optimize.task import FOUND, Shared, as_written
 from localrag.optimize.types import Proposal, Rollout
 from localrag.prompts import Language, prompt
 from localrag_models.chat import Message
@@ -127,7 +127,7 @@ class Reflection:
             # Another proposal may do better; whatever else it is would fail that as well.
             if error.kind != "ReplyInvalid":
                 raise
-            problem = error.cause
+            problem = as_written(error)
         if not text and not problem:
             problem = "The reply holds no instruction."
         return Proposal(text, problem, len(toolkit.trace.calls), perf_counter() - since)

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Self
 
 from localrag.config import ChatConfig, Config
-from localrag.errors import ModelUnusable, UsageError
+from localrag.errors import LocalragError, ModelUnusable, UsageError
 from localrag.evaluation.recall import ranks
 from localrag.evaluation.types import Gold, Question
 from localrag.facts import Fact, FactKind
@@ -204,12 +204,12 @@ class Task:
             if error.kind not in _OF_THE_PROMPT:
                 raise
             toolkit.note(STAGE, [Fact(FactKind.MODEL_FAILED, cause=error.cause)])
-            return Rollout("", 0.0, problem=error.cause)
+            return Rollout("", 0.0, problem=as_written(error))
         try:
             asked = replace(question.query, text=query, options=())
             hits = toolkit.search(asked, FOUND, words=False, meaning=True)
         except UsageError as error:
-            return Rollout(query, 0.0, problem=error.cause)
+            return Rollout(query, 0.0, problem=as_written(error))
         places = ranks(question.gold, [hit.passage.id for hit in hits])
         score, parts = self._score(question, hits, places)
         missed = Counter(
@@ -244,6 +244,12 @@ class Task:
     def _names(self) -> LawNames:
         with self.resources.reading:
             return self.resources.retriever.names
+
+
+def as_written(error: LocalragError) -> str:
+    """The cause of an error in English, for a model that is told the same in every language."""
+    cause = str(error.args[0])
+    return cause.format_map(error.fields) if error.fields else cause
 
 
 def scorable(question: Question, objective: Objective) -> bool:

@@ -17,6 +17,7 @@ from localrag.evaluation.datasets.excerpts import as_documents
 from localrag.evaluation.datasets.keeping import (
     DECLARATION,
     EXCERPTS,
+    UNDECLARED,
     Shelf,
     content_of,
     require_hash,
@@ -28,6 +29,7 @@ from localrag.ingest.add import AddReport
 from localrag.ingest.add import add as add_files
 from localrag.ingest.events import Listener
 from localrag.ingest.index import IndexReport, index_as_set
+from localrag.language import N_, _
 from localrag.progress import ignore
 from localrag.workspace import Workspace
 
@@ -101,8 +103,11 @@ def add(
     there = {path: inside(folder, path) for path in parts}
     if not any(there.values()):
         raise NotFoundError(
-            f"{folder} has nothing of the dataset {dataset.name}.",
-            f"It declares: {', '.join(there)}.",
+            N_("{folder} has nothing of the dataset {dataset}."),
+            N_("It declares: {names}."),
+            folder=folder,
+            dataset=dataset.name,
+            names=", ".join(there),
         )
     shelf = Shelf.of(workspace, dataset.name)
     outcome: dict[bool, list[str]] = {True: [], False: []}
@@ -137,8 +142,9 @@ def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: s
         source,
         content,
         split.sha256,
-        f"the declaration of {dataset.name}",
-        "Get the file anew from where the dataset is published.",
+        dataset.name,
+        UNDECLARED,
+        N_("Get the file anew from where the dataset is published."),
     )
     # The names of laws make no question unreadable.
     read(dataset.reader, split.file, content, Laws())
@@ -147,7 +153,7 @@ def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: s
 
 def missing_of(dataset: Dataset, paths: Sequence[str]) -> tuple[Missing, ...]:
     """What is missing, with the hints of the dataset, or the command that fetches it."""
-    fetched = f"Fetch it: localrag data download {dataset.name}"
+    fetched = _("Fetch it: localrag data download {dataset}").format(dataset=dataset.name)
     hints = {split.file: fetched for split in dataset.splits if split.url} | dict(dataset.hints)
     return tuple(Missing(path, hints.get(path, "")) for path in paths)
 
@@ -162,7 +168,9 @@ def inside(folder: Path, relative: str) -> Path | None:
     """
     try:
         if not folder.is_dir():
-            raise NotFoundError(f"There is no folder {folder}.", "Check the spelling.")
+            raise NotFoundError(
+                N_("There is no folder {folder}."), N_("Check the spelling."), folder=folder
+            )
         path = folder
         for part in Path(relative).parts:
             path = path / part
@@ -173,16 +181,19 @@ def inside(folder: Path, relative: str) -> Path | None:
         return path if path.exists() else None
     except OSError as error:
         raise InputError(
-            f"{folder} cannot be looked through ({error.strerror or error}).",
-            "Check the path and its permissions.",
+            N_("{folder} cannot be looked through ({problem})."),
+            N_("Check the path and its permissions."),
+            folder=folder,
+            problem=error.strerror or error,
         ) from error
 
 
 def _refuse_link(path: Path) -> None:
     if path.is_symlink():
         raise InputError(
-            f"{path} is a link, which can lead out of the folder.",
-            "Put the file itself in its place.",
+            N_("{path} is a link, which can lead out of the folder."),
+            N_("Put the file itself in its place."),
+            path=path,
         )
 
 
@@ -215,9 +226,12 @@ def _declared(workspace: Workspace, name_or_path: str) -> tuple[Dataset, Path | 
 def _refuse_undeclared(path: Path) -> None:
     if path.is_file():
         raise UsageError(
-            f"{path} declares no dataset.",
-            "A file of questions is evaluated as it is: localrag eval FILE. Or declare it in a "
-            ".toml file.",
+            N_("{path} declares no dataset."),
+            N_(
+                "A file of questions is evaluated as it is: localrag eval FILE. Or "
+                "declare it in a .toml file."
+            ),
+            path=path,
         )
 
 
@@ -225,7 +239,7 @@ def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
     try:
         documents = as_documents(str(path), content_of(path)).encode()
     except LocalragError as error:
-        raise InputError(error.cause, error.cure or "Mend this line.") from error
+        raise InputError(error.cause, error.cure or N_("Mend this line.")) from error
     file = f"{EXCERPTS}/{Path(part).stem}.jsonl"
     shelf.land(file, documents, str(path))
     return shelf.folder / file

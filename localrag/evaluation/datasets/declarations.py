@@ -13,6 +13,7 @@ from localrag.evaluation.datasets.keeping import PASSING, RESERVED
 from localrag.evaluation.datasets.readers import READERS
 from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.types import CONTAINS, Dataset, Published, Split
+from localrag.language import N_, _
 
 _FOLDER = Path(__file__).with_name("declared")
 _LARGEST = 1_000_000
@@ -93,7 +94,10 @@ def read_declaration(path: Path, name: str = "") -> Dataset:
         read = _Declaration.model_validate(table)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read ({error.strerror}).", "Check the path and its permissions."
+            N_("{path} cannot be read ({problem})."),
+            N_("Check the path and its permissions."),
+            path=path,
+            problem=error.strerror,
         ) from error
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
@@ -143,8 +147,15 @@ def _contradictions(read: _Declaration) -> list[str]:
 
 
 def _invalid(path: Path, faults: Sequence[str]) -> InputError:
-    more = f"; and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
+    left = len(faults) - _SHOWN
+    more = _("; and {n:,} more").format(n=left) if left > 0 else ""
     return InputError(
-        f"{path} declares no dataset: {'; '.join(faults[:_SHOWN])}{more}.",
-        "Compare it with a declaration that comes with localrag: localrag data show lawqa --json",
+        N_("{path} declares no dataset: {faults}{more}."),
+        N_(
+            "Compare it with a declaration that comes with localrag: localrag "
+            "data show lawqa --json"
+        ),
+        path=path,
+        faults="; ".join(faults[:_SHOWN]),
+        more=more,
     )

@@ -15,6 +15,7 @@ from localrag.evaluation.datasets.acquiring import Brought, missing_of, take
 from localrag.evaluation.datasets.keeping import DOWNLOAD, LARGEST, Shelf, content_of, digest
 from localrag.evaluation.datasets.loading import find
 from localrag.evaluation.types import Dataset, Split
+from localrag.language import N_
 from localrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ OnProgress = Callable[[str, int, int], None]
 
 _TIMEOUT = 30.0
 """Seconds without a sign of life of the server."""
+_ELSEWHERE = N_(
+    "Without a network, fetch it on another machine and bring it in from a folder: localrag data "
+    "add {dataset} FOLDER"
+)
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 
 
@@ -55,13 +60,15 @@ def download(
     dataset, folder = find(workspace, name_or_path)
     if folder.parent != workspace.datasets:
         raise UsageError(
-            f"{name_or_path} is not in the workspace.",
-            f"Bring it in with its files: localrag data add {name_or_path} FOLDER",
+            N_("{dataset} is not in the workspace."),
+            N_("Bring it in with its files: localrag data add {dataset} FOLDER"),
+            dataset=name_or_path,
         )
     if not any(split.url for split in dataset.splits):
         raise UsageError(
-            f"No file of {dataset.name} has an address.",
-            f"Bring them in from a folder: localrag data add {dataset.name} FOLDER",
+            N_("No file of {dataset} has an address."),
+            N_("Bring them in from a folder: localrag data add {dataset} FOLDER"),
+            dataset=dataset.name,
         )
     shelf = Shelf.of(workspace, dataset.name)
     new, unchanged = [], []
@@ -130,10 +137,16 @@ def _fetch(
             return
         if response.status_code not in (200, 206):
             raise InputError(
-                f"{split.url} answers with status {response.status_code}.", _elsewhere(dataset)
+                N_("{url} answers with status {status}."),
+                _ELSEWHERE,
+                url=split.url,
+                status=response.status_code,
+                dataset=dataset.name,
             )
         if "content-encoding" in response.headers:
-            raise InputError(f"{split.url} sends a packed file.", _elsewhere(dataset))
+            raise InputError(
+                N_("{url} sends a packed file."), _ELSEWHERE, url=split.url, dataset=dataset.name
+            )
         with shelf.writing(), part.open("ab") as writer:
             if response.status_code == 200 or not have:
                 writer.truncate(0)
@@ -144,7 +157,11 @@ def _fetch(
                 if max(have, total) > LARGEST:
                     writer.truncate(0)
                     raise InputError(
-                        f"{split.url} sends more than {LARGEST:,} bytes.", _elsewhere(dataset)
+                        N_("{url} sends more than {most:,} bytes."),
+                        _ELSEWHERE,
+                        url=split.url,
+                        most=LARGEST,
+                        dataset=dataset.name,
                     )
                 writer.write(chunk)
                 on_progress(split.file, have, max(have, total))
@@ -160,10 +177,16 @@ def _require_https(dataset: Dataset, split: Split, request: "httpx.Request") -> 
         return
     if url == declared:
         raise UsageError(
-            f"{url} is no address of https.", "Correct the declaration of the dataset."
+            N_("{url} is no address of https."),
+            N_("Correct the declaration of the dataset."),
+            url=url,
         )
     raise InputError(
-        f"{declared} sends us on to {url}, which is no address of https.", _elsewhere(dataset)
+        N_("{declared} sends us on to {url}, which is no address of https."),
+        _ELSEWHERE,
+        declared=declared,
+        url=url,
+        dataset=dataset.name,
     )
 
 
@@ -176,13 +199,12 @@ def _told(dataset: Dataset, split: Split) -> Iterator[None]:
     # A proxy that the environment names can need a package that is not there.
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
         raise InputError(
-            f"{split.url} cannot be fetched ({str(error) or type(error).__name__}).",
-            f"Check the network and try again. {_elsewhere(dataset)}",
+            N_("{url} cannot be fetched ({problem})."),
+            N_(
+                "Check the network and try again. Without a network, fetch it on another machine "
+                "and bring it in from a folder: localrag data add {dataset} FOLDER"
+            ),
+            url=split.url,
+            problem=str(error) or type(error).__name__,
+            dataset=dataset.name,
         ) from error
-
-
-def _elsewhere(dataset: Dataset) -> str:
-    return (
-        f"Without a network, fetch it on another machine and bring it in from a folder: localrag "
-        f"data add {dataset.name} FOLDER"
-    )

@@ -9,17 +9,17 @@
 """
 
 import hashlib
-import json
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from localrag.durable import replace_text
+from pydantic import TypeAdapter
+
+from localrag.durable import replace_text, replacing
 from localrag.errors import BusyError, InputError, NotFoundError, StorageError, WorkspaceError
+from localrag.language import N_
 from localrag.locking import locked
 from localrag.workspace import Workspace
 
@@ -55,6 +55,9 @@ class Received:
     date: str
 
 
+_RECEIVED = TypeAdapter(dict[str, Received])
+
+
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """The folder of one dataset, which need not exist.
@@ -82,14 +85,15 @@ class Shelf:
         """
         path = self.folder / _RECORD
         try:
-            table = json.loads(path.read_text(encoding="utf-8"))
-            return {str(file): Received(**entry) for file, entry in table.items()}
+            return _RECEIVED.validate_json(path.read_bytes())
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             raise WorkspaceError(
-                f"{path} cannot be read ({error}).",
-                "Delete it, and bring the dataset in again: localrag data add",
+                N_("{path} cannot be read ({problem})."),
+                N_("Delete it, and bring the dataset in again: localrag data add"),
+                path=path,
+                problem=error,
             ) from error
 
     def land(self, file: str, content: bytes, source: str) -> bool:
@@ -108,14 +112,10 @@ class Shelf:
             return False
         with self.writing():
             target.parent.mkdir(parents=True, exist_ok=True)
-            part = target.with_name(f"{target.name}{_PART}")
-            with part.open("wb") as writer:
+            with replacing(target, target.with_name(f"{target.name}{_PART}")) as writer:
                 writer.write(content)
-                writer.flush()
-                os.fsync(writer.fileno())
-            # A file without an entry is taken for none; an entry without its file too.
-            self._note(known | {file: entry})
-            part.replace(target)
+                # A file without an entry is taken for none; an entry without its file too.
+                self._note(known | {file: entry})
         return True
 
     @contextmanager
@@ -127,8 +127,9 @@ class Shelf:
             StorageError: the folder cannot be written.
         """
         busy = BusyError(
-            f"Another process is bringing in the dataset {self.folder.name!r}.",
-            "Wait until it has finished, then try again.",
+            N_("Another process is bringing in the dataset {folder!r}."),
+            N_("Wait until it has finished, then try again."),
+            folder=self.folder.name,
         )
         with ExitStack() as held:
             with self.writing():
@@ -142,14 +143,18 @@ class Shelf:
             yield
         except OSError as error:
             raise StorageError(
-                f"{error.filename or self.folder} cannot be written ({error.strerror or error}).",
-                "Free space on the disk, mend the permissions, or choose another workspace with "
-                "--home.",
+                N_("{path} cannot be written ({problem})."),
+                N_(
+                    "Free space on the disk, mend the permissions, or choose another "
+                    "workspace with --home."
+                ),
+                path=error.filename or self.folder,
+                problem=error.strerror or error,
             ) from error
 
     def _note(self, entries: dict[str, Received]) -> None:
-        table: dict[str, Any] = {file: asdict(entry) for file, entry in sorted(entries.items())}
-        replace_text(self.folder / _RECORD, json.dumps(table, ensure_ascii=False, indent=1) + "\n")
+        table = _RECEIVED.dump_json(dict(sorted(entries.items())), indent=1)
+        replace_text(self.folder / _RECORD, f"{table.decode()}\n")
 
 
 def content_of(path: Path) -> bytes:
@@ -161,16 +166,27 @@ def content_of(path: Path) -> bytes:
     """
     try:
         if not path.exists():
-            raise NotFoundError(f"There is no file {path}.", "Check the spelling.")
+            raise NotFoundError(
+                N_("There is no file {path}."), N_("Check the spelling."), path=path
+            )
         if not path.is_file():
-            raise InputError(f"{path} is no file.", "Name a file.")
+            raise InputError(N_("{path} is no file."), N_("Name a file."), path=path)
         size = path.stat().st_size
         if size > LARGEST:
-            raise InputError(f"{path} has {size:,} bytes; {LARGEST:,} are the limit.", "Split it.")
+            raise InputError(
+                N_("{path} has {size:,} bytes; {most:,} are the limit."),
+                N_("Split it."),
+                path=path,
+                size=size,
+                most=LARGEST,
+            )
         return path.read_bytes()
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read ({error.strerror or error}).", "Check its permissions."
+            N_("{path} cannot be read ({problem})."),
+            N_("Check its permissions."),
+            path=path,
+            problem=error.strerror or error,
         ) from error
 
 
@@ -179,22 +195,29 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def require_hash(name: str, content: bytes, expected: str, by: str, cure: str) -> None:
+UNDECLARED = N_("{path} has the SHA-256 {found}, but the declaration of {dataset} says {expected}.")
+"""Says that a file has another hash than its dataset declares."""
+
+
+def require_hash(
+    path: str, content: bytes, expected: str, dataset: str, refused: str, cure: str
+) -> None:
     """Compare a file with the hash it should have; an empty one stands for any.
 
     Args:
-        name: of the file, for the message.
+        path: of the file, for the message.
         content: the whole file.
         expected: the hash.
-        by: who says so, for the message.
-        cure: what to do.
+        dataset: its name, for the message.
+        refused: the message, which names path, dataset and both hashes.
+        cure: what to do; a message that may name the dataset.
 
     Raises:
-        InputError: it has another; names both.
+        InputError: it has another.
     """
     found = digest(content)
     if expected and found != expected:
-        raise InputError(f"{name} has the SHA-256 {found}, but {by} says {expected}.", cure)
+        raise InputError(refused, cure, path=path, found=found, expected=expected, dataset=dataset)
 
 
 def _now() -> str:

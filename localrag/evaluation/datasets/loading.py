@@ -16,6 +16,7 @@ from localrag.evaluation.datasets.declarations import declared, read_declaration
 from localrag.evaluation.datasets.excerpts import law_of
 from localrag.evaluation.datasets.keeping import (
     DECLARATION,
+    UNDECLARED,
     Shelf,
     content_of,
     digest,
@@ -23,12 +24,15 @@ from localrag.evaluation.datasets.keeping import (
 )
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.types import Dataset, Questions, Split
+from localrag.language import N_
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 
 _TABLES = (".json", ".jsonl", ".ndjson")
 _SHEETS = (".csv", ".tsv", ".xls", ".xlsx", ".ods")
 _LONGEST_NAME = 64
+_UNRECORDED = N_("{path} has the SHA-256 {found}, but the record of its arrival says {expected}.")
+_AGAIN = N_("Bring it in again: localrag data add {dataset} FOLDER")
 
 
 class Found(NamedTuple):
@@ -101,8 +105,11 @@ def find(workspace: Workspace, name_or_path: str) -> Found:
     names = [dataset.name for dataset in known(workspace)]
     near = difflib.get_close_matches(name_or_path, names, 1)
     raise NotFoundError(
-        f"There is no dataset {name_or_path!r}.",
-        f"Did you mean {near[0]}?" if near else f"There is: {', '.join(names)}.",
+        N_("There is no dataset {name!r}."),
+        N_("Did you mean {near}?") if near else N_("There is: {known}."),
+        name=name_or_path,
+        near=near[0] if near else "",
+        known=", ".join(names),
     )
 
 
@@ -168,17 +175,25 @@ def _chosen(dataset: Dataset, folder: Path, name: str) -> Split:
     by_name = {split.name: split for split in dataset.splits}
     if name and name not in by_name:
         raise UsageError(
-            f"The dataset {dataset.name} has no split {name!r}.", f"It has: {', '.join(by_name)}."
+            N_("The dataset {dataset} has no split {name!r}."),
+            N_("It has: {names}."),
+            dataset=dataset.name,
+            name=name,
+            names=", ".join(by_name),
         )
     wanted = [by_name[name]] if name else dataset.splits
     for split in splits_at_hand(dataset, folder):
         if split in wanted:
             return split
-    which = f"split {name} of the dataset" if name else "dataset"
-    cures = [f"localrag data add {dataset.name} FOLDER"]
-    cures += [f"localrag data download {dataset.name}"] * any(split.url for split in wanted)
     raise NotFoundError(
-        f"The {which} {dataset.name} is not at hand.", f"Bring it in: {', or '.join(cures)}"
+        N_("The split {split} of the dataset {dataset} is not at hand.")
+        if name
+        else N_("The dataset {dataset} is not at hand."),
+        N_("Bring it in: localrag data add {dataset} FOLDER, or localrag data download {dataset}")
+        if any(split.url for split in wanted)
+        else N_("Bring it in: localrag data add {dataset} FOLDER"),
+        split=name,
+        dataset=dataset.name,
     )
 
 
@@ -186,26 +201,34 @@ def _require_unchanged(
     dataset: Dataset, folder: Path, split: Split, content: bytes, *, recorded: bool
 ) -> None:
     path = str(folder / split.file)
-    again = f"Bring it in again: localrag data add {dataset.name} FOLDER"
-    require_hash(path, content, split.sha256, f"the declaration of {dataset.name}", again)
+    require_hash(path, content, split.sha256, dataset.name, UNDECLARED, _AGAIN)
     arrival = Shelf(folder).received().get(split.file) if recorded else None
     if arrival:
-        require_hash(path, content, arrival.sha256, "the record of its arrival", again)
+        require_hash(path, content, arrival.sha256, dataset.name, _UNRECORDED, _AGAIN)
 
 
 def _path(written: str) -> Path:
     try:
         return Path(written).expanduser()
     except RuntimeError as error:  # A user of that name is not known.
-        raise UsageError(f"{written!r} is no path ({error}).", "Write it out in full.") from error
+        raise UsageError(
+            N_("{written!r} is no path ({problem})."),
+            N_("Write it out in full."),
+            written=written,
+            problem=error,
+        ) from error
 
 
 def _refuse_sheet(path: Path) -> None:
     if path.suffix.lower() in _SHEETS:
         raise InputError(
-            f"{path} cannot be read as questions: JSON Lines (.jsonl) or JSON (.json) only.",
-            "Write an object for each question, with the fields id, question, options (or choices) "
-            "and answer, and, where they are known, context, gold and groups.",
+            N_("{path} cannot be read as questions: JSON Lines (.jsonl) or JSON (.json) only."),
+            N_(
+                "Write an object for each question, with the fields id, question, "
+                "options (or choices) and answer, and, where they are known, "
+                "context, gold and groups."
+            ),
+            path=path,
         )
 
 
@@ -215,7 +238,7 @@ def _undeclared(path: Path) -> Dataset:
     except OSError:  # A name too long to be one, a folder that may not be looked into.
         there = False
     if not there:
-        raise NotFoundError(f"There is no file {path}.", "Check the spelling.")
+        raise NotFoundError(N_("There is no file {path}."), N_("Check the spelling."), path=path)
     split = Split(path.name, path.name)
     name = _plain(path.stem)
     return Dataset(name, path.name, "a file of its own", "not stated", "choices", (split,))
@@ -262,6 +285,7 @@ def require_own_name(dataset: Dataset) -> None:
     """
     if dataset.name in declared():
         raise InputError(
-            f"{dataset.name} is the name of a dataset that localrag declares.",
-            "Give the declaration another file name.",
+            N_("{dataset} is the name of a dataset that localrag declares."),
+            N_("Give the declaration another file name."),
+            dataset=dataset.name,
         )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.errors import InputError
 from localrag.evaluation.measures.answers import normalised
+from localrag.language import N_
 
 if TYPE_CHECKING:
     from sudachipy import Tokenizer
@@ -54,7 +55,10 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
                     groups[fields[_GROUP]].setdefault(fields[_WORD], fields[_EXPANSION])
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read ({error.strerror}).", "Check the path and its permissions."
+            N_("{path} cannot be read ({problem})."),
+            N_("Check the path and its permissions."),
+            path=path,
+            problem=error.strerror,
         ) from error
     except UnicodeDecodeError as error:
         raise _invalid(path, "it is not UTF-8") from error
@@ -69,8 +73,10 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
 
 def _invalid(path: Path, why: str) -> InputError:
     return InputError(
-        f"{path} is no dictionary of synonyms: {why}.",
-        "Get it anew, in the text form of the Sudachi synonym dictionary (synonyms.txt).",
+        N_("{path} is no dictionary of synonyms: {why}."),
+        N_("Get it anew, in the text form of the Sudachi synonym dictionary (synonyms.txt)."),
+        path=path,
+        why=why,
     )
 
 

@@ -12,6 +12,7 @@ from localrag.evaluation.datasets.readers.entries import Fields, Laws, entries, 
 from localrag.evaluation.datasets.readers.jemhopqa import read_jemhopqa
 from localrag.evaluation.datasets.readers.lawqa import read_lawqa
 from localrag.evaluation.types import Question
+from localrag.language import N_, _
 
 __all__ = ["READERS", "Laws", "read"]
 
@@ -49,17 +50,22 @@ def read(reader: str, name: str, content: bytes, laws: Laws) -> tuple[Question, 
             defects.append(f"{where}: {defect.cause}")
             continue
         if question.id in seen:
-            defects.append(f"{where}: The id {question.id!r} stands at {seen[question.id]} too.")
+            twice = _("{where}: The id {name!r} stands at {other} too.")
+            defects.append(twice.format(where=where, name=question.id, other=seen[question.id]))
         seen.setdefault(question.id, where)
         questions.append(question)
     if defects:
-        more = f"\nand {len(defects) - _SHOWN:,} more" if len(defects) > _SHOWN else ""
+        shown = defects[:_SHOWN]
+        if len(defects) > _SHOWN:
+            shown.append(_("and {n:,} more").format(n=len(defects) - _SHOWN))
         raise InputError(
-            f"{name} cannot be used as questions:\n" + "\n".join(defects[:_SHOWN]) + more,
-            "Mend these entries, or take them out."
+            N_("{name} cannot be used as questions:\n{defects}"),
+            N_("Mend these entries, or take them out.")
             if is_utf8(content)
-            else "Save the file as UTF-8. If entries are named again then, mend those.",
+            else N_("Save the file as UTF-8. If entries are named again then, mend those."),
+            name=name,
+            defects="\n".join(shown),
         )
     if not questions:
-        raise InputError(f"{name} holds no question.", "Check how it was saved.")
+        raise InputError(N_("{name} holds no question."), N_("Check how it was saved."), name=name)
     return tuple(questions)

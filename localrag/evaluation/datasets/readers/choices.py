@@ -13,6 +13,7 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required, text
 from localrag.evaluation.recall import place_of
 from localrag.evaluation.types import Gold, Question
+from localrag.language import N_
 from localrag.methods.choices import LABELS
 from localrag.methods.polarity import polarity_of
 from localrag.retrieval.query import check
@@ -31,7 +32,7 @@ def read_choice(fields: Fields, laws: Laws) -> Question:
     options = options_of(fields)
     groups = fields.get("groups") or {}
     if not isinstance(groups, Mapping) or not all(isinstance(v, str) for v in groups.values()):
-        raise InputError("The field 'groups' is no object of texts, as in {'level': 'easy'}.")
+        raise InputError(N_("The field 'groups' is no object of texts, as in {'level': 'easy'}."))
     return question(
         required(fields, "id"),
         required(fields, "question"),
@@ -88,21 +89,23 @@ def options_of(fields: Fields) -> dict[str, str]:
     """
     given = [fields[name] for name in ("options", "choices") if fields.get(name) is not None]
     if not given:
-        raise InputError("It has no options: there is no field 'options' (or 'choices').")
+        raise InputError(N_("It has no options: there is no field 'options' (or 'choices')."))
     if len(given) > 1:
-        raise InputError("It has both a field 'options' and a field 'choices': leave one out.")
+        raise InputError(N_("It has both a field 'options' and a field 'choices': leave one out."))
     value: Any = given[0]
     if isinstance(value, (list, Mapping)) and not 2 <= len(value) <= len(LABELS):
-        raise InputError(f"It needs 2 to {len(LABELS)} options, and has {len(value)}.")
+        raise InputError(
+            N_("It needs 2 to {n} options, and has {given}."), n=len(LABELS), given=len(value)
+        )
     if isinstance(value, list):
         value = dict(zip(LABELS, value, strict=False))
     if not isinstance(value, Mapping) or not all(isinstance(one, str) for one in value.values()):
-        raise InputError("The options are neither a list of texts nor texts by label.")
+        raise InputError(N_("The options are neither a list of texts nor texts by label."))
     options = {label_of(label): checked("options", text) for label, text in value.items()}
     if len(options) < len(value):
-        raise InputError("Two options have the same label.")
+        raise InputError(N_("Two options have the same label."))
     if empty := [label for label, text in options.items() if not text]:
-        raise InputError(f"Option {empty[0]!r} is empty.")
+        raise InputError(N_("Option {empty!r} is empty."), empty=empty[0])
     return options
 
 
@@ -117,9 +120,17 @@ def answer_of(answer: str, options: Mapping[str, str]) -> str:
     meant = {*by_text, label} & options.keys()
     if not meant:
         shown = answer if len(answer) <= 60 else f"{answer[:60]}…"
-        raise InputError(f"The answer {shown!r} is none of the labels {', '.join(options)}.")
+        raise InputError(
+            N_("The answer {shown!r} is none of the labels {names}."),
+            shown=shown,
+            names=", ".join(options),
+        )
     if len(meant) > 1:
-        raise InputError(f"The answer {answer!r} can mean {' or '.join(sorted(meant))}.")
+        raise InputError(
+            N_("The answer {answer!r} can mean {names}."),
+            answer=answer,
+            names=" or ".join(sorted(meant)),
+        )
     return meant.pop()
 
 
@@ -136,7 +147,7 @@ def context_of(value: Any) -> str:
     """
     parts = value if isinstance(value, list) else [value or ""]
     if not all(isinstance(part, str) for part in parts):
-        raise InputError("The field 'context' is neither a text nor a list of texts.")
+        raise InputError(N_("The field 'context' is neither a text nor a list of texts."))
     return "\n\n".join(checked("context", part) for part in parts)
 
 
@@ -147,7 +158,7 @@ def gold_of(value: Any) -> list[Gold]:
         InputError: one of them is no place.
     """
     if value is not None and not isinstance(value, list):
-        raise InputError("The field 'gold' is no list.")
+        raise InputError(N_("The field 'gold' is no list."))
     return [_place(entry) for entry in value or []]
 
 
@@ -155,7 +166,7 @@ def _place(entry: Any) -> Gold:
     if isinstance(entry, str) and entry.strip():
         return place_of(entry) if "#" in entry else Gold(checked("gold", entry))
     if not isinstance(entry, Mapping):
-        raise InputError("A gold place is neither a text nor an object.")
+        raise InputError(N_("A gold place is neither a text nor an object."))
     document = text(entry, "law_id", "document")
     # What is no statute is known by its title, and cited as a whole.
     return (

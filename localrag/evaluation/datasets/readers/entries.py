@@ -10,6 +10,7 @@ from localrag.corpus.readers.jsonl import numbered_lines
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
+from localrag.language import N_, _
 from localrag.statutes.names import LawNames
 
 Fields = Mapping[str, Any]
@@ -28,18 +29,24 @@ def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputErro
         InputError: the file is empty, no list of entries, or not in UTF-8 but a wider encoding.
     """
     if not content.strip():
-        raise InputError(f"{name} is empty.", "Check how it was saved.")
+        raise InputError(N_("{name} is empty."), N_("Check how it was saved."), name=name)
     # Its line breaks are of several bytes: cut at them, every line would be a defect.
     if not (encoding := json.detect_encoding(content)).startswith("utf-8"):
         raise InputError(
-            f"{name} is not valid UTF-8: it looks like {encoding.upper()}.", "Save it as UTF-8."
+            N_("{name} is not valid UTF-8: it looks like {encoding}."),
+            N_("Save it as UTF-8."),
+            name=name,
+            encoding=encoding.upper(),
         )
     if not name.lower().endswith(".json"):
         yield from _lines(content)
         return
     for number, entry in enumerate(_list(name, _parsed(name, content)), 1):
         is_object = isinstance(entry, dict)
-        yield f"entry {number}", entry if is_object else InputError("It is no JSON object.")
+        yield (
+            _("entry {n}").format(n=number),
+            entry if is_object else InputError(N_("It is no JSON object.")),
+        )
 
 
 def is_utf8(content: bytes) -> bool:
@@ -62,7 +69,7 @@ def text(fields: Fields, *names: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise InputError(f"The field {name!r} is no text.")
+        raise InputError(N_("The field {name!r} is no text."), name=name)
     return checked(name, value)
 
 
@@ -74,7 +81,7 @@ def required(fields: Fields, *names: str) -> str:
     """
     value = text(fields, *names)
     if not value:
-        raise InputError(f"The field {names[0]!r} is missing or empty.")
+        raise InputError(N_("The field {name!r} is missing or empty."), name=names[0])
     return value
 
 
@@ -87,22 +94,28 @@ def checked(name: str, value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"The field {name!r} holds half a character.") from error
+        raise InputError(N_("The field {name!r} holds half a character."), name=name) from error
     return drop_controls(value).strip()
 
 
 def _lines(content: bytes) -> Iterator[tuple[str, Fields | InputError]]:
     for number, line in numbered_lines(BytesIO(content), _LIMITS):
-        where = f"line {number}"
+        where = _("line {n}").format(n=number)
         if line is None:
-            yield where, InputError(f"It is longer than {_LIMITS.line_bytes:,} bytes.")
+            yield (
+                where,
+                InputError(N_("It is longer than {most:,} bytes."), most=_LIMITS.line_bytes),
+            )
         elif line.strip():
             try:
-                value = _parsed("It", line)
+                value = _parsed(_("It"), line)
             except InputError as defect:
                 yield where, defect
             else:
-                yield where, value if isinstance(value, dict) else InputError("It is no object.")
+                yield (
+                    where,
+                    value if isinstance(value, dict) else InputError(N_("It is no object.")),
+                )
 
 
 def _parsed(what: str, content: bytes) -> Any:
@@ -110,15 +123,20 @@ def _parsed(what: str, content: bytes) -> Any:
         return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_unambiguous)
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{what} is not valid UTF-8 at byte {error.start}.", "Save it as UTF-8."
+            N_("{what} is not valid UTF-8 at byte {start}."),
+            N_("Save it as UTF-8."),
+            what=what,
+            start=error.start,
         ) from error
     except ValueError as error:
         raise InputError(
-            f"{what} is not JSON ({error}).",
-            "Where every line is a value of its own, name the file .jsonl.",
+            N_("{what} is not JSON ({problem})."),
+            N_("Where every line is a value of its own, name the file .jsonl."),
+            what=what,
+            problem=error,
         ) from error
     except RecursionError as error:
-        raise InputError(f"{what} is nested too deeply.") from error
+        raise InputError(N_("{what} is nested too deeply."), what=what) from error
 
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -134,8 +152,10 @@ def _list(name: str, value: Any) -> Sequence[Any]:
     lists = [one for one in value.values() if isinstance(one, list)] if _is_object(value) else []
     if len(lists) != 1:
         raise InputError(
-            f"{name} holds {len(lists)} lists of questions, not one.",
-            "Write one JSON list, or an object with one.",
+            N_("{name} holds {n} lists of questions, not one."),
+            N_("Write one JSON list, or an object with one."),
+            name=name,
+            n=len(lists),
         )
     found: list[Any] = lists[0]
     return found

@@ -12,6 +12,7 @@ from localrag.corpus.types import Triple
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required
 from localrag.evaluation.types import Question
+from localrag.language import N_
 from localrag.retrieval.query import check
 from localrag.retrieval.types import Query
 
@@ -36,7 +37,7 @@ def read_jemhopqa(fields: Fields, laws: Laws) -> Question:
     derivation = _derivation(fields.get("derivations"))
     changes = fields.get("time_dependent")
     if not isinstance(changes, bool | None):
-        raise InputError("The field 'time_dependent' is neither true nor false.")
+        raise InputError(N_("The field 'time_dependent' is neither true nor false."))
     groups = {
         "type": required(fields, "type"),
         "answer": "YES/NO" if answer in _YES_NO else "other",
@@ -54,20 +55,27 @@ def read_jemhopqa(fields: Fields, laws: Laws) -> Question:
 
 def _derivation(value: Any) -> tuple[Triple, ...]:
     if not isinstance(value, list) or not value:
-        raise InputError("The field 'derivations' is no list of triples, or empty.")
+        raise InputError(N_("The field 'derivations' is no list of triples, or empty."))
     return tuple(_triple(number, one) for number, one in enumerate(value, 1))
 
 
 def _triple(number: int, value: Any) -> Triple:
-    where = f"Triple {number} of its derivations"
     match value:
         case [str(subject), str(predicate), [_, *_] as objects]:
             pass
         case _:
-            raise InputError(f"{where} is not a subject, a predicate and a list of objects.")
+            raise InputError(
+                N_(
+                    "Triple {n} of its derivations is not a subject, a predicate and a list of "
+                    "objects."
+                ),
+                n=number,
+            )
     if not all(isinstance(one, str) for one in objects):
-        raise InputError(f"{where} has an object that is no text.")
+        raise InputError(
+            N_("Triple {n} of its derivations has an object that is no text."), n=number
+        )
     texts = [checked("derivations", text) for text in (subject, predicate, *objects)]
     if not all(texts):
-        raise InputError(f"{where} has an empty part.")
+        raise InputError(N_("Triple {n} of its derivations has an empty part."), n=number)
     return Triple(texts[0], texts[1], tuple(texts[2:]))

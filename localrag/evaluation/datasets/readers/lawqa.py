@@ -18,6 +18,7 @@ from localrag.evaluation.datasets.readers import choices
 from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required, text
 from localrag.evaluation.recall import APPENDIX, SUPPLEMENT
 from localrag.evaluation.types import Gold, Question
+from localrag.language import N_
 from localrag.methods.choices import LABELS
 from localrag.statutes.citations import find_citations
 
@@ -110,13 +111,15 @@ def _options(value: Any) -> dict[str, str]:
         label = _LABEL.match(line)
         if label is None:
             if not options:
-                raise InputError("The options begin with no label.")
+                raise InputError(N_("The options begin with no label."))
             options[list(options)[-1]].append(line)
             continue
         found = choices.label_of(label[1])
         # Any other label can be the beginning of an option or a word of one.
         if len(options) == len(LABELS) or found != LABELS[len(options)]:
-            raise InputError(f"The label {found!r} stands out of order among the options.")
+            raise InputError(
+                N_("The label {found!r} stands out of order among the options."), found=found
+            )
         options[found] = [line[label.end() :]]
     return choices.options_of(
         {"options": {label: "\n".join(lines) for label, lines in options.items()}}
