@@ -1,13 +1,15 @@
 """Which gold places a ranked list of passages covers.
 
 A place is an article of a law: a hit on a paragraph or an item of it counts. What a corpus holds
-as an excerpt (`localrag.evaluation.datasets.excerpts`) counts for the place it was taken from.
+as an excerpt counts for the place it was taken from.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
+from localrag.corpus.types import Locator
 from localrag.evaluation.types import Gold
+from localrag.statutes.notation import cite
 from localrag_indexes.analysis.normalize import without_blanks
 
 LAW_ID = re.compile(r"\d{3}[A-Z][A-Z0-9]\d{10}", re.ASCII)
@@ -38,6 +40,14 @@ def place_of(passage_id: str) -> Gold:
 def document_of(document_id: str) -> str:
     """The document that a document of a corpus is or is an excerpt of, as `place_of` says it."""
     return place_of(f"{document_id}#").document
+
+
+def excerpted_law(document_id: str, title: str) -> tuple[str, str] | None:
+    """The id and the title of the law that a document is an excerpt of; None if it is of none."""
+    law_id, *rest = document_id.rsplit(JOINT, 2)
+    if len(rest) != 2 or not rest[1].isdecimal() or not LAW_ID.fullmatch(law_id):
+        return None
+    return law_id, title.removesuffix(cite("", Locator(article=rest[0])))
 
 
 def ranks(gold: Sequence[Gold], passage_ids: Sequence[str]) -> tuple[int, ...]:

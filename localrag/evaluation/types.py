@@ -105,7 +105,7 @@ class Dataset:
         corpus: files and folders, relative to the folder of the data, that make the corpus the
             questions are about.
         excerpts: files of passages that the corpus lacks, as
-            `localrag.evaluation.datasets.excerpts` reads them; each passage becomes a document
+            `localrag.evaluation.datasets.acquiring` reads them; each passage becomes a document
             of the corpus.
         hints: how to come by a file or folder that has no address, by its path.
         caveats: what has to be known to judge a score on it, a sentence each.

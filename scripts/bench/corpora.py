@@ -8,7 +8,7 @@ from pathlib import Path
 from localrag.config import Config, load
 from localrag.corpus import readers
 from localrag.corpus.types import ARTICLES
-from localrag.evaluation.datasets.excerpts import as_documents
+from localrag.evaluation.datasets.acquiring import as_documents
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.types import Question
 from localrag.inference.opening import OFF

@@ -3,17 +3,22 @@
 The folder is laid out as the dataset declares. What is done is not done again: the questions are
 compared by hash, and the corpus is added and indexed as `localrag.ingest` does it, which goes on
 where it was stopped.
+
+Gold passages that the corpus lacks become documents of their own. A file of such excerpts holds a
+JSON object a line: ``law_id`` (null for what is no statute), ``law_title``, ``article`` and
+``text``. Laws in a newer state than that of the corpus are one reason for them, guidelines another.
 """
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from localrag.config import Config
 from localrag.corpus.readers.types import Limits
+from localrag.corpus.types import Locator
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
-from localrag.evaluation.datasets.excerpts import as_documents
 from localrag.evaluation.datasets.keeping import (
     DECLARATION,
     EXCERPTS,
@@ -24,6 +29,8 @@ from localrag.evaluation.datasets.keeping import (
 )
 from localrag.evaluation.datasets.loading import corpus_name, find, require_own_name
 from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.datasets.readers.entries import Fields, entries, required, text
+from localrag.evaluation.recall import JOINT
 from localrag.evaluation.types import Dataset, Split
 from localrag.ingest.add import AddReport
 from localrag.ingest.add import add as add_files
@@ -31,6 +38,7 @@ from localrag.ingest.events import Listener
 from localrag.ingest.index import IndexReport, index_as_set
 from localrag.language import N_, _
 from localrag.progress import ignore
+from localrag.statutes.notation import cite
 from localrag.workspace import Workspace
 
 
@@ -243,3 +251,37 @@ def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
     file = f"{EXCERPTS}/{Path(part).stem}.jsonl"
     shelf.land(file, documents, str(path))
     return shelf.folder / file
+
+
+def as_documents(name: str, content: bytes) -> str:
+    """The excerpts of a file as documents ``{id, title, text}``, a JSON object a line.
+
+    Args:
+        name: of the file, for messages.
+        content: the whole file.
+
+    Raises:
+        InputError: an entry is no excerpt; names the first such line.
+    """
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in _documents(name, content))
+
+
+def _documents(name: str, content: bytes) -> Iterator[dict[str, str]]:
+    for number, (where, entry) in enumerate(entries(name, content)):
+        try:
+            if isinstance(entry, InputError):
+                raise entry
+            yield _document(number, entry)
+        except InputError as defect:
+            raise InputError(f"{name}, {where}: {defect.cause}", defect.cure) from defect
+
+
+def _document(number: int, entry: Fields) -> dict[str, str]:
+    law_id, title = text(entry, "law_id"), required(entry, "law_title")
+    article, content = text(entry, "article"), required(entry, "text")
+    place = cite(title, Locator(article=article)) if law_id else f"{title} {article}".strip()
+    return {
+        "id": JOINT.join((law_id or title, article, str(number))),
+        "title": place,
+        "text": content,
+    }

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from localrag.errors import InputError
 from localrag.evaluation.datasets.keeping import PASSING, RESERVED
 from localrag.evaluation.datasets.readers import READERS
 from localrag.evaluation.measures import MEASURES
-from localrag.evaluation.types import CONTAINS, Dataset, Published, Split
+from localrag.evaluation.types import CONTAINS, Dataset
 from localrag.language import N_, _
 
 _FOLDER = Path(__file__).with_name("declared")
@@ -75,6 +75,9 @@ class _Declaration(_Table):
     published: Mapping[str, Sequence[_Published]] = {}
 
 
+_DATASET = TypeAdapter(Dataset)
+
+
 @functools.cache
 def declared() -> Mapping[str, Dataset]:
     """The datasets that localrag knows, by name."""
@@ -106,24 +109,7 @@ def read_declaration(path: Path, name: str = "") -> Dataset:
         raise _invalid(path, [str(error) or "it is nested too deeply"]) from error
     if faults := _contradictions(read):
         raise _invalid(path, faults)
-    return Dataset(
-        name=name or path.stem,
-        title=read.title,
-        source=read.source,
-        licence=read.licence,
-        reader=read.reader,
-        splits=tuple(Split(**split.model_dump()) for split in read.splits),
-        corpus=tuple(read.corpus),
-        excerpts=tuple(read.excerpts),
-        hints=dict(read.hints),
-        caveats=tuple(read.caveats),
-        measure=read.measure,
-        synonyms=tuple(read.synonyms),
-        published={
-            method: tuple(Published(**figure.model_dump()) for figure in figures)
-            for method, figures in read.published.items()
-        },
-    )
+    return _DATASET.validate_python({"name": name or path.stem, **read.model_dump()})
 
 
 def _contradictions(read: _Declaration) -> list[str]:

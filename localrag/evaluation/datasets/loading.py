@@ -13,7 +13,6 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import LawRow
 from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.evaluation.datasets.declarations import declared, read_declaration
-from localrag.evaluation.datasets.excerpts import law_of
 from localrag.evaluation.datasets.keeping import (
     DECLARATION,
     UNDECLARED,
@@ -23,6 +22,7 @@ from localrag.evaluation.datasets.keeping import (
     require_hash,
 )
 from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.recall import excerpted_law
 from localrag.evaluation.types import Dataset, Questions, Split
 from localrag.language import N_
 from localrag.statutes.names import LawNames
@@ -273,7 +273,7 @@ def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
 
 def _excerpted(store: CorpusStore) -> Iterator[tuple[str, str]]:
     for document in store.documents("jsonl"):
-        if law := law_of(document.id, document.title):
+        if law := excerpted_law(document.id, document.title):
             yield law
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from localrag.evaluation.datasets.excerpts import as_documents, law_of
-from localrag.evaluation.recall import all_at, any_at, place_of, ranks
+from localrag.evaluation.datasets.acquiring import as_documents
+from localrag.evaluation.recall import all_at, any_at, excerpted_law, place_of, ranks
 from localrag.evaluation.types import Gold
 
 LAW = "599AC0000000001"
@@ -63,7 +63,7 @@ def test_excerpts_are_found_where_they_were_taken_from() -> None:
     first, second = as_documents("x.jsonl", (row + other).encode()).splitlines()
     assert f'"id": "{LAW}|6_2|0"' in first
     assert '"title": "渡し舟法第六条の二"' in first
-    assert law_of(f"{LAW}|6_2|0", "渡し舟法第六条の二") == (LAW, "渡し舟法")
+    assert excerpted_law(f"{LAW}|6_2|0", "渡し舟法第六条の二") == (LAW, "渡し舟法")
     assert '"id": "手引||1"' in second
-    assert law_of("手引||1", "手引") is None
-    assert law_of(LAW, "渡し舟法") is None
+    assert excerpted_law("手引||1", "手引") is None
+    assert excerpted_law(LAW, "渡し舟法") is None
