@@ -57,11 +57,14 @@ def config(
             )
     if as_json:
         emit(
-            [{"key": s.key, "value": s.value, "source": s.source, "help": s.help} for s in settings]
+            [
+                {"key": one.key, "value": one.value, "source": one.source, "help": _(one.help)}
+                for one in settings
+            ]
         )
     else:
         table(
-            ("setting", "value", "source", "meaning"),
-            [(s.key, str(s.value), s.source, s.help) for s in settings],
+            (_("setting"), _("value"), _("source"), _("meaning")),
+            [(one.key, str(one.value), one.source, _(one.help)) for one in settings],
         )
         say((_("file: "), "dim"), (str(workspace.settings), "dim"))

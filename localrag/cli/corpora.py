@@ -15,6 +15,17 @@ from localrag.harmless import harmless
 from localrag.language import N_, _
 from localrag.session import Session
 
+_HEADINGS = {
+    "corpus": N_("corpus"),
+    "documents": N_("documents"),
+    "passages": N_("passages"),
+    "characters": N_("characters"),
+    "index": N_("index"),
+    "vectors": N_("vectors"),
+}
+_STATES = (N_("fresh"), N_("behind"), N_("missing"), N_("damaged"), N_("outdated"))
+"""What `IndexState` says; marked for the catalogue."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to `app`."""
@@ -141,8 +152,8 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
         emit(found)
     elif found:
         table(
-            tuple(found[0]),
-            [[f"{v:,}" if isinstance(v, int) else v for v in row.values()] for row in found],
+            [_(_HEADINGS[name]) for name in found[0]],
+            [[f"{v:,}" if isinstance(v, int) else _(v) for v in row.values()] for row in found],
         )
     else:
         tell(
@@ -157,7 +168,7 @@ def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json:
             emit_all(map(asdict, documents))
         else:
             columns(
-                ("id", "kind", "date", "passages", "title"),
+                (_("id"), _("kind"), _("date"), _("passages"), _("title")),
                 (
                     (d.id, d.kind, d.metadata.get("date", ""), f"{d.passages:,}", d.title)
                     for d in documents
