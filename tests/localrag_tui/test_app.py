@@ -202,3 +202,9 @@ def test_settings_that_are_not_valid_are_told_once_the_terminal_is_as_it_was(ben
     after = terminal.said.rpartition(RESTORED[0])[2]
     assert "language = 'fr' is not valid" in after
     assert "localrag config" in after
+
+
+def test_the_first_paint_needs_no_library_that_validates():
+    code = "import sys, localrag_tui.app, localrag_tui.ask.screen; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pydantic", "localrag.config", "sqlite3"} & set(found.stdout.split())

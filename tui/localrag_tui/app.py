@@ -18,7 +18,7 @@ from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
 from localrag_tui.shell.base import BaseApp
 from localrag_tui.shell.keys import key_of, normal, spelled, usable
-from localrag_tui.shell.settings import look
+from localrag_tui.shell.look import look
 from localrag_tui.shell.top_bar import TITLES
 from localrag_tui.shown import cut, one_line
 from localrag_tui.spot import OpenSpot, Spot
