@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import IO
 
 
@@ -37,7 +36,7 @@ def replacing(path: Path, aside: Path | None = None) -> Iterator[IO[bytes]]:
     """
     target = Path(os.path.realpath(path))
     # A name of its own for every writer: two that share one write into each other's file.
-    unfinished = aside or target.with_name(f".{token_hex(8)}.new")
+    unfinished = aside or target.with_name(f".{os.urandom(8).hex()}.new")
     try:
         with unfinished.open("wb" if aside else "xb") as file:
             with suppress(FileNotFoundError):
