@@ -27,7 +27,7 @@ from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_tui.app import Workbench
 from localrag_tui.work.answering import AnswerEvent
-from localrag_tui.work.engine import Reply
+from localrag_tui.work.engine import TimedAnswer
 from localrag_tui.work.job import Job, State
 
 from ..patience import PATIENCE
@@ -122,7 +122,7 @@ class ScriptedEngine:
         config: Config,
         query: Query,
         on_event: Callable[[AnswerEvent], None],
-    ) -> Reply:
+    ) -> TimedAnswer:
         self.asked.append((corpus, config, query))
         assert self._scripts, f"no script says what becomes of {query.text[:80]!r}"
         self._unwanted.clear()
@@ -134,7 +134,7 @@ class ScriptedEngine:
 
     async def _follow(
         self, script: tuple[Step, ...], on_event: Callable[[AnswerEvent], None]
-    ) -> Reply:
+    ) -> TimedAnswer:
         for step in script:
             await asyncio.sleep(0)
             if isinstance(step, asyncio.Event):
@@ -142,7 +142,7 @@ class ScriptedEngine:
             if self._unwanted.is_set():
                 raise Cancelled
             if isinstance(step, Answer):
-                return Reply(step, self.seconds)
+                return TimedAnswer(step, self.seconds)
             if isinstance(step, Exception):
                 raise step
             if not isinstance(step, asyncio.Event):

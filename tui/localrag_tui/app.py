@@ -374,7 +374,7 @@ class Workbench(BaseApp):
 
     async def _greet(self) -> None:
         from localrag_tui.corpora.welcome import greet
-        from localrag_tui.jobs.notices import announce
+        from localrag_tui.jobs.view import announce
 
         announce(self)
         if self._chosen_keys:

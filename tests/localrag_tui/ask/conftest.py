@@ -19,7 +19,7 @@ from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, S
 from localrag.reading.verifier import verify
 from localrag.retrieval.types import Hit, ModelCall, StageRecord, Trace
 from localrag.workspace import Workspace
-from localrag_tui.ask.turn import TurnView
+from localrag_tui.ask.transcript import TurnView
 
 _LAW, _ORDER = "599AC0000000001", "599CO0000000002"
 

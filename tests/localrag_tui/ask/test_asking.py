@@ -8,8 +8,7 @@ from localrag.conversations.store import Conversations
 from localrag.conversations.types import TurnState
 from localrag.errors import StoreError
 from localrag.retrieval.types import Query
-from localrag_tui.ask.transcript import Transcript
-from localrag_tui.ask.turn import TurnView
+from localrag_tui.ask.transcript import Transcript, TurnView
 from localrag_tui.ask.typing_area import QuestionArea
 from localrag_tui.work.answering import Drafted
 
@@ -113,7 +112,7 @@ async def test_a_new_answer_is_seen_from_its_beginning(
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         for number in range(3):
             await ask(pilot, f"question {number}?")
-            await until(pilot, lambda: "unsupported  what it cites" in shown(app))
+            await until(pilot, lambda: "unsupported  an answer was made" in shown(app))
         await until(pilot, lambda: "question 2?" in shown(app))
         rows = shown(app).split("\n")
         at = next(at for at, row in enumerate(rows) if "question 2?" in row)

@@ -1,8 +1,9 @@
 """The dialogue "Answer with"."""
 
+from localrag import language
+from localrag.language import _
 from localrag.methods.catalogue import NAMES, method
 from localrag_tui.ask.chooser import Chooser
-from localrag_tui.ask.ways import ABOUTS
 
 
 async def test_what_is_chosen_is_remembered_and_asked_with(
@@ -40,5 +41,7 @@ async def test_choosing_on_and_hostile_names(workbench, until, shown, bench_home
         assert app.memory.choices.method == "statute-direct"
 
 
-def test_every_about_is_in_the_catalogue():
-    assert {method(name).about for name in NAMES} == set(ABOUTS)
+def test_every_about_is_translated():
+    language.use("ja")
+    abouts = [method(name).about for name in NAMES]
+    assert [about for about in abouts if _(about) == about] == []

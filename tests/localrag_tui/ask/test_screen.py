@@ -1,4 +1,4 @@
-"""Asking on the Ask screen: what comes back, and what can be done with it."""
+"""OpenQuestion on the Ask screen: what comes back, and what can be done with it."""
 
 import asyncio
 import shutil
@@ -12,8 +12,7 @@ from localrag.reading.checking import MismatchKind
 from localrag.reading.wording import MISMATCHES
 from localrag.retrieval.types import Filters, Query, Trace
 from localrag_tui.ask.pieces import pieces
-from localrag_tui.ask.transcript import Transcript
-from localrag_tui.ask.turn import TurnView
+from localrag_tui.ask.transcript import Transcript, TurnView
 from localrag_tui.ask.typing_area import QuestionArea
 from localrag_tui.search.filters import FilterDialogue
 from localrag_tui.source.pane import SourcePane
@@ -127,7 +126,9 @@ async def test_rejected_quotations_and_nothing_found(
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
-        await until(pilot, lambda: "unsupported  what it cites does not say" in shown(app))
+        await until(
+            pilot, lambda: "unsupported  an answer was made, but what it cites" in shown(app)
+        )
         await until(pilot, lambda: "[2] rejected: " in shown(app))
         await until(pilot, lambda: "(the passage does not hold" in shown(app))
         await until(pilot, lambda: "code cites these sentences: " in shown(app))

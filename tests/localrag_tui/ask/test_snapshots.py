@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.chooser import Chooser
-from localrag_tui.ask.progress import Progress
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.work.answering import Drafted, StageEnded
 
@@ -13,7 +13,7 @@ from localrag_tui.work.answering import Drafted, StageEnded
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     monkeypatch.setattr("localrag_tui.ask.progress.monotonic", lambda: 100.0)
-    monkeypatch.setattr(Progress, "seconds", 4.2)
+    monkeypatch.setattr(AnswerProgress, "seconds", 4.2)
 
 
 @pytest.fixture

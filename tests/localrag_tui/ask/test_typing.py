@@ -5,14 +5,20 @@ from hypothesis import strategies as st
 from textual.app import App
 from textual.events import Paste
 
-from localrag_tui.ask.history import History
-from localrag_tui.ask.long_lines import MOST_CHARACTERS, MOST_LINES, broken, fitted, whole
-from localrag_tui.ask.typing_area import OptionsArea
-from localrag_tui.ask.unsent import Unsent, UnsentFile
+from localrag_tui.ask.composer import Unsent, UnsentFile
+from localrag_tui.ask.typing_area import (
+    MOST_CHARACTERS,
+    MOST_LINES,
+    OptionsArea,
+    QuestionHistory,
+    broken,
+    fitted,
+    whole,
+)
 
 
 def test_a_walk_keeps_what_was_changed():
-    history = History(["one", "two"])
+    history = QuestionHistory(["one", "two"])
     assert history.newer("draft") is None
     assert history.older("draft") == "two"
     assert history.older("two, changed") == "one"

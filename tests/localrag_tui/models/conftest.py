@@ -8,14 +8,14 @@ from tiny_models.servers.hub import TinyHub
 
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
-from localrag_tui.models import memory_pane
-from localrag_tui.models.usage import Usage
+from localrag_tui.models import screen
+from localrag_tui.models.stock import MemoryUsage
 
 
 @pytest.fixture
 def sixteen_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose memory is always the same."""
-    monkeypatch.setattr(memory_pane, "measure", lambda _pid: Usage(0, 16 * 10**9, 8 * 10**9))
+    monkeypatch.setattr(screen, "measure", lambda _pid: MemoryUsage(0, 16 * 10**9, 8 * 10**9))
 
 
 @pytest.fixture

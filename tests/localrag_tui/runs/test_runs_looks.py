@@ -15,7 +15,7 @@ from localrag_tui.runs import work
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.detail import Live
 from localrag_tui.runs.starting import BatchDialogue, EvaluationDialogue, RunForm
-from localrag_tui.runs.work import BatchOrder, Halted, Step, Warned
+from localrag_tui.runs.work import BatchOrder, EntryHalted, EntryStep, Warned
 from localrag_tui.work.job import Job
 
 from .conftest import HOSTILE
@@ -161,7 +161,7 @@ async def test_one_row(alone: Any, snapshots: Any) -> None:
 def test_what_a_run_tells_in_words():
     live = Live(running=True)
     assert "Reading and checking" in live.words()[0]
-    live.hear(Step("statute-direct", 1, "", 2, 4))
+    live.hear(EntryStep("statute-direct", 1, "", 2, 4))
     live.hear(Progress(ANSWERING, 50, 100, 20.0, earlier=40))
     assert live.words() == [
         "statute-direct, order 1; part 2 of 4",
@@ -171,9 +171,9 @@ def test_what_a_run_tells_in_words():
         live.hear(Warned(f"warning {number}"))
         live.hear(Warned(f"warning {number}"))
     assert live.notes == ["warning 6", "warning 7", "warning 8"]
-    live.hear(Halted("one", "It died.", "Start it."))
+    live.hear(EntryHalted("one", "It died.", "Start it."))
     assert live.words()[-1] == "one: It died. Start it."
-    live.hear(Step("one", 0, "judge-model", 1, 1))
+    live.hear(EntryStep("one", 0, "judge-model", 1, 1))
     assert live.words()[0] == "judge-model judges one, 1 of 1"
     live.stopping = True
     assert "Stopping; what is answered is kept." in live.words()

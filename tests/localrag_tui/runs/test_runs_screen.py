@@ -175,9 +175,9 @@ async def test_a_hundred_thousand_answers_are_scrolled_through(
             fetched.append(len(places))
             return {place: Cells(str(place.number), "id", "ok", HERE) for place in places}
 
-        from localrag_tui.runs.rows import Place
+        from localrag_tui.runs.rows import RowPlace
 
-        rows.show([Place(0, n) for n in book.numbers()], fetch, anew=True)
+        rows.show([RowPlace(0, n) for n in book.numbers()], fetch, anew=True)
         await pilot.press("end")
         await until(pilot, lambda: f"100000  id  ok  {HERE}" in shown(app))
         await pilot.press("home", "pagedown", "up")

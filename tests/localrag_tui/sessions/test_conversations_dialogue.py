@@ -11,8 +11,7 @@ from textual.widgets import Input
 from localrag.conversations.export import FileExistsAlready
 from localrag.conversations.store import Conversations
 from localrag.retrieval.types import Query
-from localrag_tui.sessions.dialogue import ConversationsDialogue, SearchField
-from localrag_tui.sessions.exporting import _Writer
+from localrag_tui.sessions.dialogue import ConversationsDialogue, ConversationSearch, _ExportFile
 from localrag_tui.sessions.listing import PAGE, ConversationList
 from localrag_tui.shown import harmless
 from localrag_tui.widgets.form import Form
@@ -64,7 +63,7 @@ async def test_search_finds_what_stands_in_questions_and_answers(bench, keep, op
         # Japanese needs no key before it; a slash goes to the field as well.
         await pilot.press("水", "位", "space", *"FERRY")
         await until(pilot, lambda: listed.shown == 1)
-        assert dialogue.query_one(SearchField).value == "水位 FERRY"
+        assert dialogue.query_one(ConversationSearch).value == "水位 FERRY"
         await until(pilot, lambda: "Esc Clear" in shown(app))
         await pilot.press("escape")
         await until(pilot, lambda: listed.shown == 5)
@@ -75,7 +74,7 @@ async def test_search_finds_what_stands_in_questions_and_answers(bench, keep, op
         await until(pilot, lambda: "川" in shown(app))
         await pilot.press("d", "r", "x")
         await until(pilot, lambda: "Nothing holds all of these words." in shown(app))
-        assert dialogue.query_one(SearchField).value == "メートルdrx"
+        assert dialogue.query_one(ConversationSearch).value == "メートルdrx"
         await pilot.press("enter")
         assert app.screen is dialogue
         await pilot.press("backspace", "backspace", "backspace")
@@ -212,7 +211,7 @@ async def test_export_writes_a_file_and_replaces_none_unasked(
         assert file.read_text() == "precious"
         app.screen.query_one(Input).value = str(tmp_path / "no" / "such.md")
         await pilot.press("enter")
-        await until(pilot, lambda: "cannot be written" in shown(app))
+        await until(pilot, lambda: "書き込めません" in shown(app))
         app.screen.query_one(Input).value = " "
         await pilot.press("enter")
         await until(pilot, lambda: "ファイルが入力されていません" in shown(app))
@@ -268,7 +267,7 @@ async def test_a_long_paste_into_the_search_is_cut(bench, keep, opened, until, s
     app = bench()
     async with app.run_test(size=(80, 24)) as pilot:
         dialogue, _ = await opened(app, pilot)
-        field = dialogue.query_one(SearchField)
+        field = dialogue.query_one(ConversationSearch)
         field.focus()
         field.insert_text_at_cursor("語 " * 25_000)
         await until(pilot, lambda: "Nothing holds all" in shown(app) or not field.value)
@@ -295,12 +294,12 @@ async def test_the_screen_is_as_it_was(snapshots, workbench, keep, workspace, un
 async def test_what_is_asked_first_is_as_it_was(snapshots, alone, keep, until, monkeypatch):
     keep()
     # The folder of a test is called otherwise each time.
-    monkeypatch.setattr(_Writer, "suggested", lambda _: Path("/srv/ferry.md"))
+    monkeypatch.setattr(_ExportFile, "suggested", lambda _: Path("/srv/ferry.md"))
 
     def is_there(_writer, *, replace):
         raise FileExistsAlready("A file is there already.")
 
-    monkeypatch.setattr(_Writer, "_export", is_there)
+    monkeypatch.setattr(_ExportFile, "_export", is_there)
 
     async def open_(pilot, keys):
         app = pilot.app

@@ -1,1 +1,1 @@
-"""Asking: conversations, the answer with its citations, the evidence beside it."""
+"""OpenQuestion: conversations, the answer with its citations, the evidence beside it."""

@@ -17,15 +17,96 @@ from textual.widgets.option_list import Option
 from localrag.config import Config, load
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
-from localrag_tui.ask.ways import DEFAULT_READER, ChatModel, Way, chat_models, ways
-from localrag_tui.corpora.overview import STATES, CorpusRow, overview
+from localrag.workspace import Workspace
+from localrag_tui.ask.composer import DEFAULT_READER
+from localrag_tui.corpora.work import STATES, CorpusRow, overview
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content, one_line
 from localrag_tui.wording import size
 
+DEFAULT_ABOUT = N_("generative where a model is chosen, extractive where none is")
 
-class Offer(NamedTuple):
+
+class Way(NamedTuple):
+    """A method, or the default reader.
+
+    Attributes:
+        name: as the settings name it; "" for the default reader.
+        about: what it does; a message.
+        chooses: whether it needs options.
+        needs_model: whether it cannot do without a model that writes.
+        evaluates: whether it is for evaluations only.
+    """
+
+    name: str
+    about: str
+    chooses: bool = False
+    needs_model: bool = False
+    evaluates: bool = False
+
+
+class ModelChoice(NamedTuple):
+    """A model that writes.
+
+    Attributes:
+        name: as the settings name it; "" for none.
+        size: in bytes; 0 where it is not here.
+        problem: why it cannot be used; "" where it can.
+    """
+
+    name: str
+    size: int = 0
+    problem: str = ""
+
+
+def ways() -> list[Way]:
+    """Every way to answer, the default reader first."""
+    from localrag.methods.catalogue import NAMES, method
+
+    found = (method(name) for name in NAMES)
+    return [
+        Way("", DEFAULT_ABOUT),
+        *(
+            Way(one.name, one.about, one.chooses, one.needs_model, one.reads_context)
+            for one in found
+        ),
+    ]
+
+
+def chat_models(workspace: Workspace, *named: str) -> list[ModelChoice]:
+    """No model, those that are installed, and those of these names: of a server, or not here."""
+    from localrag.inference.failures import as_ours
+    from localrag_models.store import ModelStore
+
+    store = ModelStore(workspace.models)
+    wanted = [name for name in dict.fromkeys(named) if name]
+    here = [
+        ModelChoice(model.name, model.size) for model in store.installed() if model.kind == "chat"
+    ]
+    known = {model.name for model in here}
+    served = [ModelChoice(name) for name in wanted if ":" in name and name not in known]
+    missing = [name for name in wanted if ":" not in name and name not in known]
+    faults = store.problems() if missing else {}
+    lost = [
+        ModelChoice(
+            name, problem=as_ours(faults[name]).cause if name in faults else N_("not installed")
+        )
+        for name in missing
+    ]
+    return [ModelChoice(""), *served, *here, *lost]
+
+
+def fault_of_options(way: Way, count: int) -> tuple[int, int] | None:
+    """How many options a way needs at least and at most, where a question has another number."""
+    from localrag.methods.choices import FEWEST, LABELS
+
+    if not way.chooses or FEWEST <= count <= len(LABELS):
+        return None
+    return FEWEST, len(LABELS)
+
+
+class ChoiceRow(NamedTuple):
     """A row: something that can be chosen.
 
     Attributes:
@@ -74,8 +155,8 @@ class Chooser(Dialogue):
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: tuple[list[CorpusRow], list[Way], list[ChatModel]] = ([], [], [])
-        self._rows: list[Offer | None] = []
+        self._found: tuple[list[CorpusRow], list[Way], list[ModelChoice]] = ([], [], [])
+        self._rows: list[ChoiceRow | None] = []
 
     def compose(self) -> ComposeResult:
         """The list, as soon as everything is looked up."""
@@ -113,7 +194,7 @@ class Chooser(Dialogue):
         bench = self.bench
         chosen = bench.memory.choices.model or ""
 
-        def look() -> tuple[list[CorpusRow], list[Way], list[ChatModel]]:
+        def look() -> tuple[list[CorpusRow], list[Way], list[ModelChoice]]:
             named = load(bench.workspace, bench.overrides).chat.model
             return overview(bench.workspace), ways(), chat_models(bench.workspace, named, chosen)
 
@@ -177,29 +258,31 @@ class Chooser(Dialogue):
             None,
         )
 
-    def _all(self, *, with_model: bool) -> Iterator[Offer]:
+    def _all(self, *, with_model: bool) -> Iterator[ChoiceRow]:
         corpora, methods, models = self._found
         for row in corpora:
             documents = ngettext("{n:,} document", "{n:,} documents", row.documents)
             state = _(STATES[row.index]) if row.index else ""
             about = _(", ").join((documents.format(n=row.documents), state))
-            yield Offer("corpus", row.name, row.name, about, row.problem)
+            yield ChoiceRow("corpus", row.name, row.name, about, row.problem)
         for way in methods:
             why_not = ""
             if way.evaluates:
                 why_not = _("for evaluations only")
             elif way.needs_model and not with_model:
                 why_not = _("needs a model")
-            yield Offer("method", way.name, way.name or _(DEFAULT_READER), _(way.about), why_not)
+            yield ChoiceRow(
+                "method", way.name, way.name or _(DEFAULT_READER), _(way.about), why_not
+            )
         for model in models:
             about = size(model.size) if model.size else ""
             if not model.name:
                 about = _("answers by quotation alone")
             name = model.name or _("none")
-            yield Offer("model", model.name, name, about, _(model.problem))
+            yield ChoiceRow("model", model.name, name, about, _(model.problem))
 
 
-def _row(offer: Offer, name_width: int, *, chosen: bool) -> Content:
+def _row(offer: ChoiceRow, name_width: int, *, chosen: bool) -> Content:
     pad = " " * (name_width - cell_len(offer.name) + 2)
     ink = "$foreground-muted" if offer.why_not else "$foreground"
     about = " - ".join(filter(None, (offer.why_not, offer.about)))

@@ -1,20 +1,115 @@
 """Where questions are written."""
 
-from typing import TYPE_CHECKING, ClassVar
+import asyncio
+import json
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from rich.cells import cell_len, set_cell_size
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import Click
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
+from localrag.durable import replace_text
+from localrag.errors import BusyError
 from localrag.language import N_, _
 from localrag_tui.ask.typing_area import OptionsArea, QuestionArea
-from localrag_tui.ask.unsent import Unsent, UnsentFile
+from localrag_tui.shown import cut, one_line
 
 if TYPE_CHECKING:
     from localrag.retrieval.types import Query
+
+
+class Unsent(NamedTuple):
+    """A question on its way.
+
+    Attributes:
+        text: of the question.
+        options: a line each.
+    """
+
+    text: str = ""
+    options: str = ""
+
+
+class UnsentFile:
+    """Keeps it in a folder of the workspace; what cannot be read or written is done without.
+
+    Every open workbench has a file of its own there, and takes over that of one that has ended.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path: Path | None = None
+        self._held = ExitStack()
+        self._kept = Unsent()
+        self._writing = asyncio.Lock()
+
+    async def read(self) -> Unsent:
+        """What was kept the last time."""
+        self._kept = await asyncio.to_thread(self._take_over)
+        return self._kept
+
+    async def write(self, unsent: Unsent) -> None:
+        """Keep it, where it is another one than before."""
+        async with self._writing:
+            if unsent != self._kept:
+                self._kept = unsent
+                await asyncio.to_thread(self._write, unsent)
+
+    def close(self) -> None:
+        """Leave what is kept to the next workbench."""
+        self._held.close()
+
+    def _take_over(self) -> Unsent:
+        # Locks are only looked at where there is something: nothing is imported for none.
+        with suppress(OSError):
+            self._claim(sorted(self._folder.glob("*.json")))
+        return _read(self._path) if self._path is not None else Unsent()
+
+    def _write(self, unsent: Unsent) -> None:
+        # It only saves typing; the question itself is written down when it is asked.
+        with suppress(OSError):
+            if self._path is None:
+                numbered = (self._folder / f"{number}.json" for number in count(1))
+                self._claim(path for path in numbered if not path.exists())
+            if self._path is not None:
+                _write(self._path, unsent)
+
+    def _claim(self, paths: Iterable[Path]) -> None:
+        """Take the first of these that no other workbench has."""
+        for path in paths:
+            from localrag.locking import locked
+
+            with suppress(BusyError):
+                self._held.enter_context(locked(path.with_suffix(".lock"), BusyError(path.name)))
+                self._path = path
+                return
+
+
+def _read(path: Path) -> Unsent:
+    try:
+        kept = json.loads(path.read_bytes())
+        return Unsent(str(kept["text"]), str(kept["options"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Unsent()
+
+
+def _write(path: Path, unsent: Unsent) -> None:
+    if unsent == Unsent():
+        path.unlink(missing_ok=True)
+    else:
+        # Surrogates of a strange paste cannot be encoded.
+        replace_text(path, json.dumps(unsent._asdict()))
+
 
 # From so many characters on their number is shown.
 _LONG = 2_000
@@ -155,3 +250,60 @@ class Composer(Vertical):
         if self._typed:
             self._typed = False
             await self._kept.write(Unsent(self.question.typed, self._options.typed))
+
+
+DEFAULT_READER = N_("default reader")
+_GAP = 2
+
+
+class StatusLine(Widget):
+    """Corpus, method and model on the left, tokens and seconds on the right.
+
+    One widget: while an answer is made the cost changes many times a second, and lays out nothing.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    StatusLine {
+        height: 1; background: $panel; color: $foreground-muted; padding: 0 1;
+        text-wrap: nowrap;
+    }
+    """
+
+    class Pressed(Message):
+        """Something else is to answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._with = self._limit = self._cost = ""
+
+    def answer_with(self, corpus: str, method: str, model: str) -> None:
+        """Say what answers the next question; "" for the default reader and for no model."""
+        parts = (corpus, method or _(DEFAULT_READER), model or _("no model"))
+        self._with = " · ".join(map(one_line, parts))
+        self.refresh()
+
+    def limit(self, words: str) -> None:
+        """Say what the next question is limited to; "" for nothing."""
+        self._limit = one_line(words)
+        self.refresh()
+
+    def show(self, cost: str) -> None:
+        """Say what the answer costs, or has cost."""
+        cost = one_line(cost)
+        if cost != self._cost:
+            self._cost = cost
+            self.refresh()
+
+    def render(self) -> Content:
+        """Both; what answers gives way where there is no room."""
+        room = max(0, self.content_size.width - cell_len(self._cost) - _GAP)
+        left = set_cell_size(cut(" · ".join(filter(None, (self._limit, self._with))), room), room)
+        limit = len(self._limit)
+        return Content.assemble(
+            (left[:limit], "bold $accent"), left[limit:], " " * _GAP, self._cost
+        )
+
+    def on_click(self, event: Click) -> None:
+        """Have something else chosen."""
+        event.stop()
+        self.post_message(self.Pressed())

@@ -1,7 +1,9 @@
 """What an answer rests on: the cited passages, and what every stage of the retrieval has found."""
 
-from typing import ClassVar, NamedTuple
+import asyncio
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -11,18 +13,25 @@ from textual.widgets import OptionList, TabbedContent, TabPane, Tabs
 from textual.widgets.option_list import Option
 
 from localrag.conversations.types import Turn
+from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Citation
 from localrag.retrieval.types import Hit, StageRecord
-from localrag_tui.ask import wording
+from localrag_tui.screen import bench_of
 from localrag_tui.shown import content, one_line
+from localrag_tui.source.pane import SourcePane
+from localrag_tui.spot import Spot
 from localrag_tui.wording import provenance, stage
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
+
 
 # Cells of a quotation in the list; the width of the list cuts it further.
 _SNIPPET = 200
 
 
-class Place(NamedTuple):
+class EvidencePlace(NamedTuple):
     """A passage that can be looked at.
 
     Attributes:
@@ -60,7 +69,7 @@ class Places(OptionList):
     class Looked(Message):
         """A passage was highlighted, or chosen to be read."""
 
-        def __init__(self, place: Place, *, chosen: bool) -> None:
+        def __init__(self, place: EvidencePlace, *, chosen: bool) -> None:
             super().__init__()
             self.place = place
             self.chosen = chosen
@@ -68,26 +77,26 @@ class Places(OptionList):
     class Copy(Message):
         """The quotation is wanted in the clipboard."""
 
-        def __init__(self, place: Place) -> None:
+        def __init__(self, place: EvidencePlace) -> None:
             super().__init__()
             self.place = place
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id, markup=False)
-        self._places: list[Place | None] = []
+        self._places: list[EvidencePlace | None] = []
 
     @property
-    def current(self) -> Place | None:
+    def current(self) -> EvidencePlace | None:
         """What is highlighted."""
         return self._place(self.highlighted)
 
-    def fill(self, rows: list[tuple[Content, Place | None]]) -> None:
+    def fill(self, rows: list[tuple[Content, EvidencePlace | None]]) -> None:
         """Show other passages; a row without a place is a heading."""
         self._places = [place for _row, place in rows]
         self.clear_options()
         self.add_options(Option(row, disabled=place is None) for row, place in rows)
 
-    def point(self, number: int) -> Place | None:
+    def point(self, number: int) -> EvidencePlace | None:
         """Highlight a passage, counted from 1, and give it back; None where there is no such."""
         rows = [row for row, place in enumerate(self._places) if place is not None]
         if number > len(rows):
@@ -121,7 +130,7 @@ class Places(OptionList):
             if place is not None:
                 self.post_message(self.Looked(place, chosen=chosen))
 
-    def _place(self, row: int | None) -> Place | None:
+    def _place(self, row: int | None) -> EvidencePlace | None:
         return self._places[row] if row is not None and row < len(self._places) else None
 
 
@@ -176,11 +185,11 @@ class Evidence(Vertical):
         self._fill_hits(turn)
 
     @property
-    def current(self) -> Place | None:
+    def current(self) -> EvidencePlace | None:
         """What is highlighted in the list in view."""
         return self._list.current
 
-    def point(self, number: int) -> Place | None:
+    def point(self, number: int) -> EvidencePlace | None:
         """Highlight a citation and give it back; where there is none, what was found instead.
 
         Args:
@@ -204,16 +213,19 @@ class Evidence(Vertical):
     def _fill_citations(self, turn: Turn | None) -> None:
         answer = turn.answer if turn is not None else None
         corpus = turn.corpus if turn is not None else ""
-        rows: list[tuple[Content, Place | None]] = []
+        rows: list[tuple[Content, EvidencePlace | None]] = []
         if answer is not None and answer.citations:
             rows = [
-                (_row(number, citation), Place(corpus, citation.passage_id, citation))
+                (_row(number, citation), EvidencePlace(corpus, citation.passage_id, citation))
                 for number, citation in enumerate(answer.citations, 1)
             ]
         elif answer is not None and answer.trace.stages and answer.trace.stages[-1].hits:
             found = content(_("Nothing is cited. The search came nearest in:"), "$foreground-muted")
             hits = answer.trace.stages[-1].hits
-            rows = [(found, None), *((_hit(hit), Place(corpus, hit.passage.id)) for hit in hits)]
+            rows = [
+                (found, None),
+                *((_hit(hit), EvidencePlace(corpus, hit.passage.id)) for hit in hits),
+            ]
         listed = self.query_one("#citations", Places)
         listed.fill(rows)
         listed.point(1)
@@ -224,10 +236,10 @@ class Evidence(Vertical):
             return
         stages = turn.answer.trace.stages if turn is not None and turn.answer is not None else ()
         corpus = turn.corpus if turn is not None else ""
-        rows: list[tuple[Content, Place | None]] = []
+        rows: list[tuple[Content, EvidencePlace | None]] = []
         for record in stages:
             rows.append((_heading(record), None))
-            rows += ((_scored(hit), Place(corpus, hit.passage.id)) for hit in record.hits)
+            rows += ((_scored(hit), EvidencePlace(corpus, hit.passage.id)) for hit in record.hits)
         self.query_one("#hits", Places).fill(rows)
 
 
@@ -257,7 +269,7 @@ def _row(number: int, citation: Citation) -> Content:
 
 def _heading(record: StageRecord) -> Content:
     hits = ngettext("{n} hit", "{n} hits", len(record.hits)).format(n=len(record.hits))
-    name = wording.SEPARATOR.join(filter(None, (stage(record.stage), record.subject)))
+    name = " · ".join(filter(None, (stage(record.stage), record.subject)))
     text = Content.assemble(
         content(one_line(name), "bold $foreground"),
         content(f"  {hits}, {record.seconds * 1000:.1f} ms", "$foreground-muted"),
@@ -265,3 +277,152 @@ def _heading(record: StageRecord) -> Content:
     for event in record.events:
         text += content("\n" + _("note: {event}").format(event=event), "$foreground-muted")
     return text
+
+
+# Seconds for which a row is highlighted before its source is read: arrows are held down.
+_PAUSE = 0.2
+
+
+class SourceSide(Vertical):
+    """Shows the source of whatever passage is looked at."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    SourceSide { width: 1fr; height: 1fr; }
+    SourceSide SourcePane { height: 3fr; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted: EvidencePlace | None = None
+
+    def compose(self) -> ComposeResult:
+        """The evidence above its source."""
+        yield Evidence()
+        yield SourcePane()
+
+    @property
+    def bench(self) -> "Workbench":
+        """The application."""
+        return bench_of(self)
+
+    @property
+    def evidence(self) -> Evidence:
+        """The lists above."""
+        return self.query_one(Evidence)
+
+    def show(self, turn: Turn | None) -> None:
+        """Show the evidence of a turn; an answer without any leaves no source of another one.
+
+        Args:
+            turn: None where there is none: nothing is shown.
+        """
+        self.evidence.show(turn)
+        answered = turn is None or turn.answer is not None
+        if answered and self.evidence.current is None and self._wanted is not None:
+            self._wanted = None
+            self.workers.cancel_group(self, "source")
+            self.query_one(SourcePane).clear()
+
+    def open_citation(self, turn: Turn, number: int) -> bool:
+        """Show the source of a citation, a number from 1, and go there; false for none."""
+        self.evidence.show(turn)
+        place = self.evidence.point(number)
+        if place is None:
+            return False
+        self._look(place, chosen=True)
+        return True
+
+    @work(group="source", exclusive=True)
+    async def open_spot(self, spot: Spot) -> None:
+        """Show a place of the corpus in use, and go there."""
+        pane = self.query_one(SourcePane)
+        pane.library = self.bench.library
+        await pane.open(spot)
+        pane.page.focus()
+
+    def copy(self, place: EvidencePlace) -> None:
+        """Put a quotation with its citation into the clipboard."""
+        self._copy(place)
+
+    def on_show(self) -> None:
+        """Show the source of what was highlighted while it could not be seen."""
+        place = self.evidence.current
+        if place is not None and place != self._wanted:
+            self._look(place, chosen=False)
+
+    def on_places_looked(self, event: Places.Looked) -> None:
+        """Show the source of what is highlighted, and go to that of what was chosen."""
+        event.stop()
+        # The row of a citation that was opened is highlighted too.
+        if event.chosen or (self.display and event.place != self._wanted):
+            self._look(event.place, chosen=event.chosen)
+
+    def on_places_copy(self, event: Places.Copy) -> None:
+        """Copy what is highlighted."""
+        event.stop()
+        self.copy(event.place)
+
+    def _look(self, place: EvidencePlace, *, chosen: bool) -> None:
+        self._wanted = place
+        # The latest wins.
+        self._open(place, chosen=chosen)
+
+    @work(group="source", exclusive=True)
+    async def _open(self, place: EvidencePlace, *, chosen: bool) -> None:
+        if not chosen:
+            await asyncio.sleep(_PAUSE)
+        try:
+            library = self.bench.library_of(place.corpus)
+            passage = await library.read(lambda store: store.by_id(place.passage_id))
+            if passage is None:
+                raise _gone(place)
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        spot = Spot.of(passage)
+        if place.citation is not None:
+            spot = Spot.quoted(place.citation, passage)
+        pane = self.query_one(SourcePane)
+        # A conversation may have been put to several corpora.
+        pane.library = library
+        await pane.open(spot, preview=not chosen)
+        if chosen:
+            pane.page.focus()
+
+    @work(group="copy")
+    async def _copy(self, place: EvidencePlace) -> None:
+        from localrag.provision import citation_of
+        from localrag_tui.source.links import quotation
+
+        citation = place.citation
+        try:
+            library = self.bench.library_of(place.corpus)
+            passage = await library.read(lambda store: store.by_id(place.passage_id))
+            if passage is None:
+                raise _gone(place)
+            if citation is None:
+                text = await library.read(lambda store: citation_of(store, passage))
+            elif citation.verified:
+                text = await library.read(
+                    lambda store: quotation(
+                        store, passage.document_id, citation.start, citation.end
+                    )
+                )
+            else:
+                raise NotFoundError(
+                    _("The quotation was rejected: it does not stand in its source."),
+                    _("Copy from the source itself."),
+                )
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        self.bench.copy(text)
+
+
+def _gone(place: EvidencePlace) -> NotFoundError:
+    return NotFoundError(
+        _("The corpus “{corpus}” no longer holds {passage}.").format(
+            corpus=place.corpus, passage=place.passage_id
+        ),
+        _("Ask the question again (a)."),
+    )

@@ -11,15 +11,15 @@ from localrag.language import _
 from localrag.methods.choices import LABELS
 from localrag.reading import wording as in_words
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
-from localrag.retrieval.types import Query
-from localrag_tui.ask import wording
-from localrag_tui.ask.progress import Progress
+from localrag.retrieval.types import Query, StageRecord
+from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.shown import content, one_line
 from localrag_tui.wording import (
     duration,
     looked_up,
     provenance,
     size,
+    stage,
 )
 from localrag_tui.work.answering import Opening, Read
 
@@ -34,7 +34,7 @@ _STATUS_STYLES = {
 _QUIET = "$foreground-muted"
 
 
-class Piece(NamedTuple):
+class TurnPiece(NamedTuple):
     """A paragraph.
 
     Attributes:
@@ -49,19 +49,19 @@ class Piece(NamedTuple):
     step: bool = False
 
 
-def pieces(turn: Turn, limit: str = "") -> list[Piece]:
+def pieces(turn: Turn, limit: str = "") -> list[TurnPiece]:
     """All that is shown of a turn; `limit` says what its question was limited to."""
     read_as = turn.read_as if turn.read_as != turn.query.text else ""
     return [*question(turn.query, limit, read_as), *_outcome(turn)]
 
 
-def live(progress: Progress) -> Content:
+def live(progress: AnswerProgress) -> Content:
     """An answer that is being made: the stages that have ended, and the unchecked claims."""
     lines = []
     if progress.read_as:
         lines.append(_read_as(progress.read_as))
     if progress.stages:
-        stages = wording.SEPARATOR.join(map(wording.found, progress.stages))
+        stages = " · ".join(map(_count, progress.stages))
         lines.append(content(stages, _QUIET))
     if progress.opening is not None:
         lines.append(content(_loading(progress.opening), "$accent"))
@@ -97,27 +97,27 @@ def _reading(read: Read) -> str:
     )
 
 
-def question(query: Query, limit: str = "", read_as: str = "") -> Iterator[Piece]:
+def question(query: Query, limit: str = "", read_as: str = "") -> Iterator[TurnPiece]:
     """What is shown of a question, answered or not."""
-    yield Piece(content(cut(query.text), "bold"), "question")
+    yield TurnPiece(content(cut(query.text), "bold"), "question")
     if limit:
-        yield Piece(content(cut(limit), "$accent"), "reading")
+        yield TurnPiece(content(cut(limit), "$accent"), "reading")
     if read_as:
-        yield Piece(_read_as(read_as), "reading")
+        yield TurnPiece(_read_as(read_as), "reading")
     for label, option in zip(LABELS, query.options, strict=False):
         text = Content.assemble((f"{label}  ", f"bold {_QUIET}"), content(cut(option)))
-        yield Piece(text, "option")
+        yield TurnPiece(text, "option")
 
 
 def _read_as(read_as: str) -> Content:
     return content(_("read as: {question}").format(question=cut(read_as)), f"italic {_QUIET}")
 
 
-def _outcome(turn: Turn) -> Iterator[Piece]:
+def _outcome(turn: Turn) -> Iterator[TurnPiece]:
     match turn.state:
         case TurnState.ANSWERED if turn.answer is not None:
             yield from _answer(turn.answer)
-            yield Piece(content(_made_with(turn), _QUIET), "meta")
+            yield TurnPiece(content(_made_with(turn), _QUIET), "meta")
             return
         case TurnState.ANSWERING:
             yield _state(_("being answered in another window"), "", _QUIET)
@@ -129,22 +129,24 @@ def _outcome(turn: Turn) -> Iterator[Piece]:
         case TurnState.ANSWERED | TurnState.FAILED:
             yield _state(_("failed"), turn.cause, "bold $error")
             if turn.cure:
-                yield Piece(content(turn.cure), "cure")
+                yield TurnPiece(content(turn.cure), "cure")
     if turn.draft:
-        yield Piece(content(_("unchecked:"), "$warning"), "draft")
+        yield TurnPiece(content(_("unchecked:"), "$warning"), "draft")
         for line in _drafted(turn.draft):
-            yield Piece(line, "draft")
+            yield TurnPiece(line, "draft")
 
 
 def _drafted(claims: tuple[str, ...]) -> list[Content]:
     return [content(f"- {claim}", f"italic {_QUIET}") for claim in claims]
 
 
-def _state(word: str, reason: str, style: str) -> Piece:
-    return Piece(Content.assemble((word, style), content(f"  {reason}" if reason else "")), "state")
+def _state(word: str, reason: str, style: str) -> TurnPiece:
+    return TurnPiece(
+        Content.assemble((word, style), content(f"  {reason}" if reason else "")), "state"
+    )
 
 
-def _answer(answer: Answer) -> Iterator[Piece]:
+def _answer(answer: Answer) -> Iterator[TurnPiece]:
     if answer.absent:
         yield _state(_("not in this corpus"), cut("、".join(answer.absent)), "bold $error")
     yield _state(
@@ -154,14 +156,14 @@ def _answer(answer: Answer) -> Iterator[Piece]:
     )
     if answer.status is Status.NOT_FOUND and answer.trace.stages and answer.trace.stages[-1].hits:
         nearest = _("What the search came nearest in stands in the evidence.")
-        yield Piece(content(nearest, _QUIET), "note")
+        yield TurnPiece(content(nearest, _QUIET), "note")
     if answer.label:
         chosen = Content.assemble(
             (f"{answer.label}  ", "bold $success"), content(answer.text, "bold")
         )
-        yield Piece(chosen, "result")
+        yield TurnPiece(chosen, "result")
     elif answer.derivation and answer.text:
-        yield Piece(content(cut(answer.text), "bold"), "result")
+        yield TurnPiece(content(cut(answer.text), "bold"), "result")
     if answer.derivation:
         yield from _derivation(answer, answer.derivation)
     for claim in answer.claims:
@@ -171,12 +173,14 @@ def _answer(answer: Answer) -> Iterator[Piece]:
         if not citation.verified or not (answer.claims or answer.derivation):
             yield _quotation(number, citation)
     for everyday in answer.trace.wordings:
-        yield Piece(content(looked_up(everyday), _QUIET), "note")
+        yield TurnPiece(content(looked_up(everyday), _QUIET), "note")
     for event in dict.fromkeys(answer.trace.events):
-        yield Piece(content(_("note: {event}").format(event=one_line(str(event))), _QUIET), "note")
+        yield TurnPiece(
+            content(_("note: {event}").format(event=one_line(str(event))), _QUIET), "note"
+        )
 
 
-def _claim(answer: Answer, claim: Claim) -> Piece:
+def _claim(answer: Answer, claim: Claim) -> TurnPiece:
     text = content(cut(claim.text))
     for number in claim.citations:
         text = text + " " + link(number, answer.citations[number - 1])
@@ -184,7 +188,7 @@ def _claim(answer: Answer, claim: Claim) -> Piece:
         text += content(f"\n  {in_words.moved()}", _QUIET)
     for one in claim.mismatches:
         text += content(f"\n  {in_words.mismatch(one.kind, one.written, claim.text)}", "$warning")
-    return Piece(text, "claim", claim.citations, step=True)
+    return TurnPiece(text, "claim", claim.citations, step=True)
 
 
 def link(number: int, citation: Citation) -> Content:
@@ -193,25 +197,25 @@ def link(number: int, citation: Citation) -> Content:
     return text.stylize(Style.from_meta({"@click": f"cite({number})"}))
 
 
-def _quotation(number: int, citation: Citation) -> Piece:
+def _quotation(number: int, citation: Citation) -> TurnPiece:
     head = link(number, citation) + " "
     if not citation.verified:
         head += Content.styled(_("rejected: "), "bold $error")
     head += content(citation.label or citation.passage_id, "$accent")
-    if reason := wording.rejection(citation):
+    if reason := _rejection(citation):
         head += content(f" ({reason})")
     if told := provenance(citation.state, beside=citation.beside):
         head += content(f"  {told}", _QUIET)
     quote = content(cut(citation.quote), "" if citation.verified else _QUIET)
-    return Piece(head + "\n" + quote, "quotation", (number,), step=True)
+    return TurnPiece(head + "\n" + quote, "quotation", (number,), step=True)
 
 
-def _derivation(answer: Answer, derivation: Derivation) -> Iterator[Piece]:
+def _derivation(answer: Answer, derivation: Derivation) -> Iterator[TurnPiece]:
     for number, step in enumerate(derivation.steps, 1):
         citations = (step.citation,) if step.citation else ()
-        yield Piece(_found(number, answer, step), "claim", citations, step=True)
+        yield TurnPiece(_found(number, answer, step), "claim", citations, step=True)
     for computation in derivation.computed:
-        yield Piece(content(f"=> {cut(computation)}"), "computed")
+        yield TurnPiece(content(f"=> {cut(computation)}"), "computed")
 
 
 def _found(number: int, answer: Answer, step: Step) -> Content:
@@ -232,4 +236,14 @@ def _found(number: int, answer: Answer, step: Step) -> Content:
 def _made_with(turn: Turn) -> str:
     method = turn.method or _("default reader")
     parts = [turn.corpus, method, turn.model, duration(turn.seconds)]
-    return wording.SEPARATOR.join(filter(None, parts))
+    return " · ".join(filter(None, parts))
+
+
+def _count(record: StageRecord) -> str:
+    """What a stage of the retrieval has found, in short."""
+    return f"{stage(record.stage)} {len(record.hits)}"
+
+
+def _rejection(citation: Citation) -> str:
+    """Why a quotation was rejected; "" where it was not, or nobody said."""
+    return "" if citation.verified or not citation.problem else one_line(str(citation.problem))

@@ -15,9 +15,7 @@ from textual.widgets import Static
 
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
-from localrag_tui.ask.composer import Composer
-from localrag_tui.ask.status import StatusLine
-from localrag_tui.ask.unsent import UnsentFile
+from localrag_tui.ask.composer import Composer, StatusLine, UnsentFile
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content, one_line
@@ -28,13 +26,11 @@ if TYPE_CHECKING:
     from localrag.config import Config
     from localrag.conversations.types import Turn
     from localrag.retrieval.types import Filters, Query
-    from localrag_tui.ask.asking import Asking
-    from localrag_tui.ask.example import Example
-    from localrag_tui.ask.record import Record
-    from localrag_tui.ask.source_side import SourceSide
+    from localrag_tui.ask.asking import OpenQuestion, Record
+    from localrag_tui.ask.chooser import Way
+    from localrag_tui.ask.evidence import SourceSide
     from localrag_tui.ask.transcript import Transcript
-    from localrag_tui.ask.ways import Way
-    from localrag_tui.ask.welcome import EmptyConversation
+    from localrag_tui.ask.welcome import EmptyConversation, Example
     from localrag_tui.search.facets import Facets
     from localrag_tui.work.job import Job
 
@@ -85,7 +81,7 @@ class AskScreen(WorkbenchScreen):
         self._welcome: EmptyConversation
         self._transcript: Transcript
         self._side: SourceSide
-        self._asking: Asking | None = None
+        self._asking: OpenQuestion | None = None
         self._beginning = False
         self._ways: dict[str, Way] = {}
 
@@ -103,8 +99,8 @@ class AskScreen(WorkbenchScreen):
 
     async def get_ready(self) -> None:
         """Show the conversation of the last time."""
-        from localrag_tui.ask.record import Record
-        from localrag_tui.ask.source_side import SourceSide
+        from localrag_tui.ask.asking import Record
+        from localrag_tui.ask.evidence import SourceSide
         from localrag_tui.ask.transcript import Transcript
         from localrag_tui.ask.welcome import EmptyConversation
 
@@ -142,7 +138,7 @@ class AskScreen(WorkbenchScreen):
             key=lambda widget: (composer not in widget.ancestors, widget is not transcript),
         )
 
-    # Asking
+    # OpenQuestion
 
     def on_composer_asked(self, event: Composer.Asked) -> None:
         """Ask what was typed; it may lean on the questions before it."""
@@ -173,9 +169,9 @@ class AskScreen(WorkbenchScreen):
             self._beginning = False
         await asking.run(before)
 
-    async def _begin(self, query: "Query") -> "Asking | None":
+    async def _begin(self, query: "Query") -> "OpenQuestion | None":
         """Write a question down, if it can be asked now."""
-        from localrag_tui.ask.asking import Asking
+        from localrag_tui.ask.asking import OpenQuestion
 
         bench = self.bench
         if self._asking is not None and not self._asking.over:
@@ -189,9 +185,9 @@ class AskScreen(WorkbenchScreen):
         except LocalragError as error:
             bench.tell(error)
             return None
-        return await Asking.begin(bench, self._record, query, config, self._end)
+        return await OpenQuestion.begin(bench, self._record, query, config, self._end)
 
-    async def _show_asked(self, asking: "Asking") -> None:
+    async def _show_asked(self, asking: "OpenQuestion") -> None:
         from localrag.retrieval.types import Filters
 
         self.query_one(Composer).sent(replace(asking.turn.query, history=(), filters=Filters()))
@@ -204,7 +200,7 @@ class AskScreen(WorkbenchScreen):
     def _check(self, query: "Query", config: "Config") -> None:
         """Refuse what cannot be asked, while it can still be changed."""
         from localrag.retrieval.query import check
-        from localrag_tui.ask.ways import fault_of_options
+        from localrag_tui.ask.chooser import fault_of_options
 
         check(query)
         way = self._ways.get(config.method.name)
@@ -217,7 +213,7 @@ class AskScreen(WorkbenchScreen):
             )
 
     @work(group="end")
-    async def _end(self, asking: "Asking") -> None:
+    async def _end(self, asking: "OpenQuestion") -> None:
         """Show what has become of a question, where its conversation is in view."""
         self.refresh_bindings()
         transcript = self._transcript
@@ -268,7 +264,7 @@ class AskScreen(WorkbenchScreen):
         transcript.scroll_relative(y=by * transcript.size.height, animate=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer to cancel while there is something to cancel, and to leave what can be left."""
+        """ChoiceRow to cancel while there is something to cancel, and to leave what can be left."""
         del parameters
         if action == "cancel":
             return self._asking is not None and not self._asking.over and not self._covered
@@ -350,13 +346,13 @@ class AskScreen(WorkbenchScreen):
 
     @work(group="ways")
     async def _look_up(self) -> None:
-        from localrag_tui.ask.history import History
-        from localrag_tui.ask.ways import ways
+        from localrag_tui.ask.chooser import ways
+        from localrag_tui.ask.typing_area import QuestionHistory
 
         self._ways = {way.name: way for way in await asyncio.to_thread(ways)}
         self._say_what_answers()
         questions = await self._record.questions()
-        self.query_one(Composer).question.before = History(questions)
+        self.query_one(Composer).question.before = QuestionHistory(questions)
 
     def _say_what_answers(self) -> None:
         try:
@@ -448,12 +444,12 @@ class AskScreen(WorkbenchScreen):
 
     def on_transcript_copy(self, event: "Transcript.Copy") -> None:
         """Copy a citation."""
-        from localrag_tui.ask.evidence import Place
+        from localrag_tui.ask.evidence import EvidencePlace
 
         citations = event.turn.answer.citations if event.turn.answer is not None else ()
         if event.number <= len(citations):
             citation = citations[event.number - 1]
-            place = Place(event.turn.corpus, citation.passage_id, citation)
+            place = EvidencePlace(event.turn.corpus, citation.passage_id, citation)
             self._side.copy(place)
         else:
             self.notify(_("There is no quotation to copy."), severity="warning")
@@ -476,10 +472,10 @@ class AskScreen(WorkbenchScreen):
 
     def _show_cost(self, turn: "Turn") -> None:
         from localrag.conversations.types import TurnState
-        from localrag_tui.ask import wording
+        from localrag_tui.ask.asking import cost
 
         if turn.state is TurnState.ANSWERED and turn.answer is not None:
-            self.query_one(StatusLine).show(wording.cost(turn.answer.trace, turn.seconds))
+            self.query_one(StatusLine).show(cost(turn.answer.trace, turn.seconds))
         else:
             self.query_one(StatusLine).show("")
 

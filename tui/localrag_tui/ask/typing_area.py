@@ -1,8 +1,9 @@
 """The fields that questions and options are typed in."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
 from textual.events import Paste
@@ -11,8 +12,85 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from localrag.language import N_, _
-from localrag_tui.ask.history import History
-from localrag_tui.ask.long_lines import MOST_CHARACTERS, MOST_LINES, broken, fitted, whole
+from localrag_tui.shown import harmless
+
+
+class QuestionHistory:
+    """What stands at each step of the walk; what was changed there stays until one is asked.
+
+    Args:
+        questions: oldest first.
+    """
+
+    def __init__(self, questions: Sequence[str] = ()) -> None:
+        self._questions = list(questions)
+        self._changed: dict[int, str] = {}
+        self._at = len(self._questions)
+
+    def older(self, text: str) -> str | None:
+        """Leave `text` and go one question back; None where there is none."""
+        return self._go(-1, text)
+
+    def newer(self, text: str) -> str | None:
+        """Leave `text` and go one question forward, in the end to what was being typed."""
+        return self._go(1, text)
+
+    def add(self, question: str) -> None:
+        """Take a question that was asked; the next walk begins after it."""
+        if question not in self._questions[-1:]:
+            self._questions.append(question)
+        self._changed.clear()
+        self._at = len(self._questions)
+
+    def _go(self, by: int, text: str) -> str | None:
+        to = self._at + by
+        if not 0 <= to <= len(self._questions):
+            return None
+        self._changed[self._at] = text
+        self._at = to
+        asked = self._questions[to] if to < len(self._questions) else ""
+        return self._changed.get(to, asked)
+
+
+MOST_CHARACTERS, MOST_LINES = 60_000, 1_000
+"""Of a text that is edited: more than a question may hold, so that none is cut that could be asked.
+"""
+_BREAK = "\N{WORD JOINER}\n"
+_LONGEST = 400
+_LONG = re.compile(rf"[^\n]{{{_LONGEST}}}(?=[^\n])")
+
+
+def broken(text: str) -> str:
+    """The text as it is edited."""
+    return _LONG.sub(lambda line: line[0] + _BREAK, text)
+
+
+def whole(text: str) -> str:
+    """The text as it was meant."""
+    return text.replace(_BREAK, "").replace(_BREAK[0], "")
+
+
+class Fitted(NamedTuple):
+    """A text that can be edited.
+
+    Attributes:
+        text: what there is of it, harmless.
+        cut: whether its end was left out.
+        joined: whether its last lines were made one.
+    """
+
+    text: str
+    cut: bool
+    joined: bool
+
+
+def fitted(text: str, characters: int, lines: int) -> Fitted:
+    """A text from anywhere, as it fits into so many characters and lines (at least one)."""
+    kept = harmless(text[: max(0, characters)].replace("\r\n", "\n").replace("\r", "\n"))
+    *first, last = kept.split("\n", max(0, lines - 1))
+    whole_lines = "\n".join([*first, last.replace("\n", " ")])
+    return Fitted(whole_lines, len(text) > characters, "\n" in last)
+
 
 # F6 and F7 select text in Textual; here they are screens. Pages are those of the conversation. Keys
 # for the start of a line are of little use in a long text: here they are for all of it.
@@ -131,7 +209,7 @@ class QuestionArea(TypingArea):
 
     def __init__(self, *, placeholder: str, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(placeholder=placeholder, id=id)
-        self.before = History()
+        self.before = QuestionHistory()
         self.has_options = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

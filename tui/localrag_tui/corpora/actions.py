@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from localrag_tui.app import Workbench
 
 
-class Command(NamedTuple):
+class CorpusCommand(NamedTuple):
     """A command of the palette; title and help are messages marked with `N_`."""
 
     title: str
@@ -94,16 +94,20 @@ def show_documents(bench: "Workbench") -> None:
 
 
 COMMANDS = (
-    Command(N_("Try the sample corpus"), N_("Invented laws and pages, ready to ask"), try_sample),
-    Command(N_("Add documents"), N_("Read a file or folder into a corpus"), add),
-    Command(N_("Index the corpus"), N_("Make what was added searchable"), index),
-    Command(
+    CorpusCommand(
+        N_("Try the sample corpus"), N_("Invented laws and pages, ready to ask"), try_sample
+    ),
+    CorpusCommand(N_("Add documents"), N_("Read a file or folder into a corpus"), add),
+    CorpusCommand(N_("Index the corpus"), N_("Make what was added searchable"), index),
+    CorpusCommand(
         N_("Choose the corpus"), N_("What is asked, read and searched; Del removes one"), choose
     ),
-    Command(
+    CorpusCommand(
         N_("Documents of the corpus"), N_("What it holds; Del removes a document"), show_documents
     ),
-    Command(N_("Jobs"), N_("What runs: progress, stop, result"), lambda bench: bench.action_jobs()),
+    CorpusCommand(
+        N_("Jobs"), N_("What runs: progress, stop, result"), lambda bench: bench.action_jobs()
+    ),
 )
 """All of them, in the order in which a newcomer needs them."""
 

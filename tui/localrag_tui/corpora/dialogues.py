@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
-from localrag_tui.corpora.overview import STATES, CorpusRow, overview
+from localrag_tui.corpora.work import STATES, CorpusRow, overview
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content, one_line

@@ -34,7 +34,7 @@ _CHOICES = {
 }
 
 
-class Choices(Listing):
+class WelcomeList(Listing):
     """The three ways."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,7 +58,7 @@ class Welcome(Dialogue):
         width: 74; max-width: 96%; height: auto; max-height: 94%;
         background: $surface; padding: 1 2;
         .text { height: auto; margin: 1 0; }
-        Choices { height: auto; }
+        WelcomeList { height: auto; }
     }
     """
 
@@ -76,12 +76,12 @@ class Welcome(Dialogue):
                 ),
                 classes="text",
             )
-            yield Choices(*(_option(number, name) for number, name in enumerate(_CHOICES, 1)))
+            yield WelcomeList(*(_option(number, name) for number, name in enumerate(_CHOICES, 1)))
         yield KeyBar()
 
     def on_mount(self) -> None:
         """Begin at the first choice."""
-        choices = self.query_one(Choices)
+        choices = self.query_one(WelcomeList)
         choices.highlighted = 0
         choices.focus()
 

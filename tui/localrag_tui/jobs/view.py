@@ -1,6 +1,6 @@
 """A job on the screen: what it is, how far it is, what came of it."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -8,10 +8,13 @@ from textual.content import Content
 from textual.widgets import ProgressBar, Static
 
 from localrag.language import _
-from localrag_tui.jobs.outcome import STATES, details, told
-from localrag_tui.jobs.step import described, share
+from localrag_tui.jobs.step import STATES, described, details, share, told
 from localrag_tui.shown import harmless
 from localrag_tui.work.job import Job, State
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
+
 
 _STYLES = {
     State.RUNNING: "$text-accent",
@@ -82,3 +85,25 @@ class JobView(Vertical):
     def _end(self) -> str:
         full = self._full or self.job.state is State.FAILED
         return "\n".join(details(self.job)) if full else told(self.job)
+
+
+def announce(bench: "Workbench") -> None:
+    """Tell of every job that ends from now on, unless the user looks at it or has stopped it."""
+
+    def listen(job: Job, event: object) -> None:
+        if event is not None or not bench.is_running or _in_view(bench, job):
+            return
+        if job.state is State.FAILED and job.error is not None:
+            bench.tell(job.error)
+        elif job.state is State.DONE and (words := told(job)):
+            bench.notify(harmless(words), title=harmless(job.title), markup=False)
+
+    bench.jobs.listen(listen)
+
+
+def _in_view(bench: "Workbench", job: Job) -> bool:
+    shown = [
+        getattr(bench.screen, "job", None),
+        *(view.job for view in bench.screen.query(JobView)),
+    ]
+    return job in shown

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import _
-from localrag_tui.models.stock import ModelRow, State
+from localrag_tui.models.stock import ModelRow, ModelState
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.text_field import as_path, existing
 from localrag_tui.wording import size
@@ -96,7 +96,7 @@ def remove_form(row: ModelRow) -> Form:
     if row.used_as:
         text += "\n" + _("The settings name it ({setting}).").format(setting=row.used_as)
     title = _("Drop what has come of {name}?")
-    if row.state is not State.UNFINISHED:
+    if row.state is not ModelState.UNFINISHED:
         title = _("Remove {name}?")
     return Form(title.format(name=row.name), text, go=_("Remove"), danger=True)
 

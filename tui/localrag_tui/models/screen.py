@@ -4,12 +4,15 @@ import asyncio
 from collections.abc import Callable
 from typing import ClassVar
 
+from rich.cells import cell_len, set_cell_size
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from localrag.config import Config
 from localrag.errors import LocalragError, StorageError
@@ -17,11 +20,18 @@ from localrag.language import N_, _
 from localrag_tui.jobs.view import JobView
 from localrag_tui.models import forms
 from localrag_tui.models.doctor import DoctorDialogue
-from localrag_tui.models.listing import ModelsList
-from localrag_tui.models.memory_pane import MemoryPane
-from localrag_tui.models.stock import ModelRow, State, take_stock
-from localrag_tui.models.trial import try_model
-from localrag_tui.models.wording import advice, details
+from localrag_tui.models.stock import (
+    KINDS,
+    MemoryUsage,
+    ModelRow,
+    ModelState,
+    advice,
+    details,
+    measure,
+    memory,
+    state,
+    take_stock,
+)
 from localrag_tui.models.work import (
     Installed,
     add_model,
@@ -29,17 +39,131 @@ from localrag_tui.models.work import (
     import_model,
     pull_model,
     remove_model,
+    try_model,
     verify_models,
 )
-from localrag_tui.screen import WorkbenchScreen
+from localrag_tui.screen import WorkbenchScreen, bench_of
 from localrag_tui.shell.keys import key_of
+from localrag_tui.shown import cut, one_line
 from localrag_tui.widgets.form import Form
+from localrag_tui.widgets.listing import Listing
 from localrag_tui.widgets.text_field import as_path
+from localrag_tui.wording import size
 from localrag_tui.work.job import Job
 from localrag_tui.work.job import State as JobState
 
+_EVERY = 1.0
+
+
+class MemoryPane(Static):
+    """Two lines on memory.
+
+    Attributes:
+        usage: as measured last; None before the first time.
+    """
+
+    DEFAULT_CSS: ClassVar[str] = """
+    MemoryPane { height: auto; min-height: 2; padding: 0 1; }
+    """
+
+    class Measured(Message):
+        """The memory was measured for the first time: whether a model fits can be said now."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.usage: MemoryUsage | None = None
+
+    def on_mount(self) -> None:
+        """Measure from now on."""
+        self.set_interval(_EVERY, self._look)
+        self._look()
+
+    def _look(self) -> None:
+        if self.screen.is_current:
+            self._measure()
+
+    @work(exclusive=True)
+    async def _measure(self) -> None:
+        engine = bench_of(self).engine
+        first = self.usage is None
+        self.usage = await asyncio.to_thread(measure, engine.pid)
+        self.update(memory(self.usage, engine.model))
+        if first:
+            self.post_message(self.Measured())
+
+
+_LONGEST_NAME = 30
+"""Cells; a name may have 64, a name of a server more."""
+_SIZE = 9
+_TO_BE_PULLED = (ModelState.AVAILABLE, ModelState.UNFINISHED)
+
+
+class ModelsList(Listing):
+    """Every model in columns: what is here, then what can be pulled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._listed: list[ModelRow] = []
+
+    @property
+    def chosen(self) -> ModelRow | None:
+        """The model under the cursor."""
+        option = self.highlighted_option
+        return self._listed[int(option.id)] if option is not None and option.id else None
+
+    def fill(self, rows: list[ModelRow], usage: MemoryUsage | None, chosen: str = "") -> None:
+        """Show other models; the cursor goes to `chosen`, else stays on its model."""
+        name = chosen or (self.chosen.name if self.chosen is not None else "")
+        here = [row for row in rows if row.state not in _TO_BE_PULLED]
+        others = [row for row in rows if row.state in _TO_BE_PULLED]
+        self._listed = here + others
+        columns = _Columns(self._listed, usage)
+        self.clear_options()
+        self._head(_("In this workspace"))
+        if not here:
+            self._head(_("None yet; search and quotations work without."), "$foreground-muted")
+        self._rows(columns, here, 0)
+        if others:
+            self._head("")
+            self._head(_("Can be pulled"))
+        self._rows(columns, others, len(here))
+        names = [row.name for row in self._listed]
+        place = names.index(name) if name in names else 0
+        if names:
+            self.highlighted = self.get_option_index(str(place))
+
+    def _head(self, words: str, style: str = "bold $text-primary") -> None:
+        self.add_option(Option(Content.styled(words, style), disabled=True))
+
+    def _rows(self, columns: "_Columns", rows: list[ModelRow], first: int) -> None:
+        for place, row in enumerate(rows, first):
+            self.add_option(Option(columns.line(row), id=str(place)))
+
+
+class _Columns:
+    """As wide as what stands in them."""
+
+    def __init__(self, rows: list[ModelRow], usage: MemoryUsage | None) -> None:
+        names = (cell_len(one_line(row.name)) for row in rows)
+        self._name = min(max(names, default=0), _LONGEST_NAME)
+        self._usage = usage
+        self._kind = max(cell_len(_(kind)) for kind in KINDS.values())
+
+    def line(self, row: ModelRow) -> Content:
+        name = cut(one_line(row.name), self._name)
+        bold = "bold" if row.used_as else ""
+        return Content.assemble(
+            (set_cell_size(name, self._name), bold),
+            "  ",
+            (set_cell_size(_(KINDS[row.kind]), self._kind), "$foreground-muted"),
+            (size(row.size).rjust(_SIZE) if row.size else " " * _SIZE),
+            "  ",
+            state(row, self._usage),
+        )
+
+
 _FURTHER_KEYS = ("release", "import", "export", "verify", "remove")
-_TRIED = (State.INSTALLED, State.SERVED)
+_TRIED = (ModelState.INSTALLED, ModelState.SERVED)
 """States in which a model can be used and tested."""
 
 
@@ -177,7 +301,7 @@ class ModelsScreen(WorkbenchScreen):
             self._start(Job(title, pull_model, arguments))
 
         row = self.query_one(ModelsList).chosen
-        pulled = row is not None and row.state in (State.AVAILABLE, State.UNFINISHED)
+        pulled = row is not None and row.state in (ModelState.AVAILABLE, ModelState.UNFINISHED)
         self._ask(forms.pull_form(row if pulled else None), go)
 
     def action_add(self) -> None:
@@ -202,7 +326,7 @@ class ModelsScreen(WorkbenchScreen):
 
     def action_export(self) -> None:
         """Write the model to a file."""
-        row = self._chosen(State.INSTALLED)
+        row = self._chosen(ModelState.INSTALLED)
         if row is None:
             return
 
@@ -215,14 +339,14 @@ class ModelsScreen(WorkbenchScreen):
 
     def action_verify(self) -> None:
         """Compare the model with its hashes, byte by byte."""
-        row = self._chosen(State.INSTALLED, State.DAMAGED)
+        row = self._chosen(ModelState.INSTALLED, ModelState.DAMAGED)
         if row is not None:
             title = _("Compare {name} with its hashes").format(name=row.name)
             self._start(Job(title, verify_models, (self.bench.workspace, [row.name])))
 
     def action_remove(self) -> None:
         """Remove the model, after asking."""
-        row = self._chosen(State.INSTALLED, State.DAMAGED, State.UNFINISHED)
+        row = self._chosen(ModelState.INSTALLED, ModelState.DAMAGED, ModelState.UNFINISHED)
         if row is not None:
             self._ask(forms.remove_form(row), lambda _values: self._remove(row.name))
 
@@ -250,12 +374,12 @@ class ModelsScreen(WorkbenchScreen):
             self.bench.tell(error)
         self.refill()
 
-    def _chosen(self, *states: State) -> ModelRow | None:
+    def _chosen(self, *states: ModelState) -> ModelRow | None:
         """The model under the cursor; where its state is no such one, say so and give none."""
         row = self.query_one(ModelsList).chosen
         if row is None or row.state in states:
             return row
-        if row.state in (State.AVAILABLE, State.UNFINISHED):
+        if row.state in (ModelState.AVAILABLE, ModelState.UNFINISHED):
             key = key_of(self.app, ModelsScreen, "models.pull")
             self._say(_("It is not installed yet: {key} pulls it.").format(key=key))
         else:

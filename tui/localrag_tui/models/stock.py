@@ -2,23 +2,63 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.content import Content
 
 from localrag.config import Config
 from localrag.inference.failures import as_ours
 from localrag.inference.opening import models_in_use
+from localrag.language import N_, _
 from localrag.workspace import Workspace
 from localrag_models.runtimes import named_runtime
+from localrag_tui.shown import content, harmless
+from localrag_tui.wording import size
 
 if TYPE_CHECKING:
     from localrag_models.catalogue import CatalogueEntry
     from localrag_models.store import InstalledModel, ModelStore
 
+
+class MemoryUsage(NamedTuple):
+    """Bytes of memory.
+
+    Attributes:
+        loaded: what the process that answers takes, with all that it has started; 0 for none.
+        total: of the machine.
+        free: of the machine; what can be had without swapping.
+    """
+
+    loaded: int
+    total: int
+    free: int
+
+
+def measure(pid: int) -> MemoryUsage:
+    """Measure; a few milliseconds.
+
+    Args:
+        pid: of the process that answers; 0 for none.
+    """
+    import psutil
+
+    machine = psutil.virtual_memory()
+    loaded = 0
+    if pid:
+        try:
+            process = psutil.Process(pid)
+            for one in (process, *process.children(recursive=True)):
+                loaded += one.memory_info().rss
+        except psutil.Error:  # It ended meanwhile.
+            loaded = 0
+    return MemoryUsage(loaded, machine.total, machine.available)
+
+
 CONTEXT = 8192
 """Tokens that the memory of a chat model is shown for: what localrag uses at most by itself."""
 
 
-class State(StrEnum):
+class ModelState(StrEnum):
     """How a model is."""
 
     INSTALLED = "installed"
@@ -46,7 +86,7 @@ class ModelRow:
     """
 
     name: str
-    state: State
+    state: ModelState
     kind: str = ""
     size: int = 0
     context: int = 0
@@ -77,7 +117,7 @@ def take_stock(workspace: Workspace, config: Config) -> list[ModelRow]:
     rows += [_named(name, used) for name in used if name not in there and name not in known]
     for name, fetched in unfinished.items():
         if name not in known and name not in there:
-            rows.append(ModelRow(name, State.UNFINISHED, fetched=fetched))
+            rows.append(ModelRow(name, ModelState.UNFINISHED, fetched=fetched))
     rows += [_available(entry, used, unfinished.get(name, 0)) for name, entry in known.items()]
     return rows
 
@@ -91,7 +131,7 @@ def _installed(model: "InstalledModel", used: dict[str, str]) -> ModelRow:
         lines.append(f"prefixes: {model.prefixes.query!r}, {model.prefixes.passage!r}")
     return ModelRow(
         model.name,
-        State.INSTALLED,
+        ModelState.INSTALLED,
         model.kind,
         model.size,
         model.context or 0,
@@ -106,7 +146,7 @@ def _installed(model: "InstalledModel", used: dict[str, str]) -> ModelRow:
 def _damaged(store: "ModelStore") -> list[ModelRow]:
     found = store.problems()
     return [
-        ModelRow(name, State.DAMAGED, lines=(problem.cause, problem.cure))
+        ModelRow(name, ModelState.DAMAGED, lines=(problem.cause, problem.cure))
         for name, problem in zip(found, map(as_ours, found.values()), strict=True)
     ]
 
@@ -118,14 +158,14 @@ def _named(name: str, used: dict[str, str]) -> ModelRow:
         "embedding.model": "embedder",
         "reranking.model": "reranker",
     }
-    state = State.SERVED if named_runtime(name) else State.ABSENT
+    state = ModelState.SERVED if named_runtime(name) else ModelState.ABSENT
     return ModelRow(name, state, kinds[used[name]], used_as=used[name])
 
 
 def _available(entry: "CatalogueEntry", used: dict[str, str], fetched: int) -> ModelRow:
     return ModelRow(
         entry.name,
-        State.UNFINISHED if fetched else State.AVAILABLE,
+        ModelState.UNFINISHED if fetched else ModelState.AVAILABLE,
         entry.kind,
         entry.size,
         entry.context or 0,
@@ -135,4 +175,104 @@ def _available(entry: "CatalogueEntry", used: dict[str, str], fetched: int) -> M
         entry.memory(CONTEXT),
         entry.repository,
         (entry.good_for,),
+    )
+
+
+KINDS = {
+    "": "",
+    "chat": N_("chat"),
+    "embedder": N_("embedder"),
+    "reranker": N_("reranker"),
+}
+"""What a model does, as messages."""
+_STATES = {
+    ModelState.INSTALLED: (N_("installed"), "$text-success"),
+    ModelState.DAMAGED: (N_("damaged"), "$text-error"),
+    ModelState.UNFINISHED: (N_("half pulled"), "$text-warning"),
+    ModelState.AVAILABLE: (N_("can be pulled"), "$foreground-muted"),
+    ModelState.SERVED: (N_("on a server"), "$text-success"),
+    ModelState.ABSENT: (N_("not installed"), "$text-error"),
+}
+
+
+def state(row: ModelRow, usage: MemoryUsage | None = None) -> Content:
+    """How a model is, and whether it is used; of one to be pulled, whether it would fit."""
+    if row.state is ModelState.AVAILABLE and usage is not None:
+        return Content.styled(*_fit(row, usage))
+    words, style = _STATES[row.state]
+    if row.used_as and row.state in (ModelState.INSTALLED, ModelState.SERVED):
+        return Content.styled(_("in use"), "bold $text-accent")
+    return Content.styled(_(words), style)
+
+
+def fit(row: ModelRow, usage: MemoryUsage | None) -> Content:
+    """Whether a model fits into the memory of this machine; nothing where that is not known."""
+    if not row.memory or usage is None:
+        return Content("")
+    words, style = _fit(row, usage)
+    line = _("takes about {about} of memory: {fits}")
+    return Content.styled(line.format(about=size(row.memory), fits=words), style)
+
+
+def _fit(row: ModelRow, usage: MemoryUsage) -> tuple[str, str]:
+    if row.memory > usage.total:
+        return _("too large"), "$text-error"
+    if row.memory > usage.free + usage.loaded:
+        return _("not free now"), "$text-warning"
+    return _("fits"), "$text-success"
+
+
+def advice(name: str, kind: str) -> str:
+    """How a model is put to use."""
+    if kind == "chat":
+        return _("u uses it for answers; t tests it.")
+    section = "embedding" if kind == "embedder" else "reranking"
+    line = _('To use it: localrag.toml, [{section}] model = "{name}"')
+    return line.format(section=section, name=name)
+
+
+def details(row: ModelRow, usage: MemoryUsage | None) -> Content:
+    """All that is known of a model."""
+    facts = [
+        _(KINDS[row.kind]),
+        size(row.size) if row.size else "",
+        _("context {n}").format(n=f"{row.context:,}") if row.context else "",
+        harmless(row.licence),
+    ]
+    lines = [
+        content(row.name, "bold $text-primary"),
+        Content(" · ".join(filter(None, facts))),
+        state(row),
+    ]
+    if row.fetched:
+        left = _("{fetched} have come; p goes on, Del drops them").format(fetched=size(row.fetched))
+        lines.append(Content(left))
+    if row.used_as:
+        lines.append(Content(_("named by {setting}").format(setting=row.used_as)))
+    elif row.state is ModelState.INSTALLED:
+        lines.append(Content(advice(row.name, row.kind)))
+    lines.append(fit(row, usage))
+    if row.source:
+        source = _("from {source}").format(source=harmless(row.source))
+        lines.append(Content.styled(source, "$foreground-muted"))
+    style = "$text-error" if row.state is ModelState.DAMAGED else "$foreground-muted"
+    lines += [content(line, style) for line in row.lines]
+    return Content("\n").join(line for line in lines if line.plain)
+
+
+def memory(usage: MemoryUsage, model: str) -> Content:
+    """What is loaded, what it takes, what is left."""
+    if usage.loaded and model:
+        loaded = _("loaded: {model}, {taken}").format(
+            model=harmless(model), taken=size(usage.loaded)
+        )
+    elif usage.loaded:
+        loaded = _("no model loaded (answering takes {taken})").format(taken=size(usage.loaded))
+    else:
+        loaded = _("no model loaded")
+    free = _("{free} of {total} of memory free")
+    return Content.assemble(
+        loaded,
+        "\n",
+        (free.format(free=size(usage.free), total=size(usage.total)), "$foreground-muted"),
     )

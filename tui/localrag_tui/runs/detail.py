@@ -20,10 +20,10 @@ from localrag.language import N_, _
 from localrag.progress import Progress
 from localrag.reading.wording import STATUSES
 from localrag_tui.runs.answer import AnswerDialogue
-from localrag_tui.runs.lines import Line, Runs, RunState, problem, state
+from localrag_tui.runs.lines import RunLine, Runs, RunState, problem, state
 from localrag_tui.runs.report import ReportView, Shown, read
-from localrag_tui.runs.rows import Cells, Place, RowList
-from localrag_tui.runs.work import Halted, Step, Warned
+from localrag_tui.runs.rows import Cells, RowList, RowPlace
+from localrag_tui.runs.work import EntryHalted, EntryStep, Warned
 from localrag_tui.screen import bench_of
 from localrag_tui.shown import flat, harmless, one_line
 from localrag_tui.spot import OpenSpot, Spot
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from localrag.batch.rows import WrittenRows
     from localrag_tui.app import Workbench
 
-Places = tuple[list[Place], list[Place]]
+Places = tuple[list[RowPlace], list[RowPlace]]
 
 _NOTES = 3
 """Notes shown at most, the newest of them."""
@@ -60,7 +60,7 @@ class Live:
 
     running: bool = False
     stopping: bool = False
-    step: Step | None = None
+    step: EntryStep | None = None
     progress: Progress | None = None
     phase: str = _QUESTIONS
     notes: list[str] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Live:
         match event:
             case Progress():
                 self.progress = event
-            case Step():
+            case EntryStep():
                 self.step, self.progress, self.phase = event, None, _QUESTIONS
             case _:
                 if isinstance(event, Fact):
@@ -92,7 +92,7 @@ class Live:
         return [*filter(None, lines), *self.notes]
 
 
-def _step(step: Step) -> str:
+def _step(step: EntryStep) -> str:
     if step.judge:
         return _("{judge} judges {name}, {place} of {of}").format(
             judge=step.judge, name=step.name, place=step.place, of=step.of
@@ -108,7 +108,7 @@ def _note(event: object) -> str:
             return str(event) if event.fields.get("unreadable", event.fields.get("rows")) else ""
         case Fact():
             return str(event)
-        case Halted(name, cause, cure):
+        case EntryHalted(name, cause, cure):
             return f"{name}: {cause} {cure}".rstrip()
         case Warned(message):
             return message
@@ -136,7 +136,7 @@ class RunDetail(Vertical):
     def __init__(self, runs: Runs, *, id: str) -> None:  # noqa: A002 - as every widget has it
         super().__init__(id=id, classes="-empty")
         self._runs = runs
-        self._line: Line | None = None
+        self._line: RunLine | None = None
         self._report = ("", "")
 
     def compose(self) -> ComposeResult:
@@ -158,7 +158,7 @@ class RunDetail(Vertical):
         table = self.query_one("#entries", DataTable)
         table.add_columns(_("entry"), _("order"), _("answered"), _("failed"), _("outcomes"))
 
-    def show(self, line: Line, live: Live) -> None:
+    def show(self, line: RunLine, live: Live) -> None:
         """Show a run as it is now.
 
         Args:
@@ -195,7 +195,7 @@ class RunDetail(Vertical):
         if self._line is not None:
             self._open(self._line, event.place)
 
-    def _show_tabs(self, line: Line, *, anew: bool) -> None:
+    def _show_tabs(self, line: RunLine, *, anew: bool) -> None:
         tabs = self.query_one(TabbedContent)
         if line.folder:
             tabs.show_tab("pane-entries")
@@ -209,7 +209,7 @@ class RunDetail(Vertical):
             tabs.hide_tab("pane-entries")
             tabs.hide_tab("pane-report")
 
-    def _show_entries(self, line: Line) -> None:
+    def _show_entries(self, line: RunLine) -> None:
         table: DataTable[Text] = self.query_one("#entries", DataTable)
         table.clear()
         for part in line.parts if line.folder else ():
@@ -224,12 +224,12 @@ class RunDetail(Vertical):
             table.add_row(*map(Text, cells))
 
     @work(exclusive=True, group="rows")
-    async def _show_rows(self, line: Line, *, anew: bool) -> None:
+    async def _show_rows(self, line: RunLine, *, anew: bool) -> None:
         answered, failed = await to_thread(_places, self._runs, line)
         if not self.is_attached:
             return
 
-        async def fetch(places: Sequence[Place]) -> Mapping[Place, Cells]:
+        async def fetch(places: Sequence[RowPlace]) -> Mapping[RowPlace, Cells]:
             return await to_thread(_cells, self._runs, line, places)
 
         self.query_one("#answers", RowList).show(answered, fetch, anew=anew)
@@ -238,7 +238,7 @@ class RunDetail(Vertical):
         self.query_one(TabbedContent).get_tab("pane-failures").label = Content(label)
 
     @work(exclusive=True, group="report")
-    async def _show_report(self, line: Line) -> None:
+    async def _show_report(self, line: RunLine) -> None:
         wanted = (line.key, line.finished if line.state is RunState.FINISHED else "")
         if line.folder is None or wanted == self._report:
             return
@@ -252,7 +252,7 @@ class RunDetail(Vertical):
         self._report = wanted
 
     @work(exclusive=True, group="open")
-    async def _open(self, line: Line, place: Place) -> None:
+    async def _open(self, line: RunLine, place: RowPlace) -> None:
         path = line.parts[place.part].path
         try:
             row = await to_thread(lambda: self._runs.book(path).row(place.number))
@@ -280,7 +280,7 @@ class RunDetail(Vertical):
         return bench_of(self)
 
 
-def _share(line: Line, live: Live) -> float:
+def _share(line: RunLine, live: Live) -> float:
     """The part that is done, from 0 to 1; the process knows it sooner than the files were read."""
     done = line.done
     if live.progress is not None and line.folder is None:
@@ -288,7 +288,7 @@ def _share(line: Line, live: Live) -> float:
     return min(1.0, done / line.total) if line.total else 0.0
 
 
-def _head(line: Line, live: Live) -> Content:
+def _head(line: RunLine, live: Live) -> Content:
     cause, cure = problem(line)
     words, style = state(line)
     dates = [when(line.started)]
@@ -318,25 +318,27 @@ def _path(path: Path) -> str:
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _places(runs: Runs, line: Line) -> Places:
+def _places(runs: Runs, line: RunLine) -> Places:
     """Where the answers of a run stand, and those of them that failed."""
-    answered: list[Place] = []
-    failed: list[Place] = []
+    answered: list[RowPlace] = []
+    failed: list[RowPlace] = []
     for index, part in enumerate(line.parts):
         with suppress(OSError):
             book = runs.book(part.path)
-            answered += (Place(index, number) for number in book.numbers(up_to=part.total))
+            answered += (RowPlace(index, number) for number in book.numbers(up_to=part.total))
             failed += (
-                Place(index, number) for number in book.numbers(failed=True, up_to=part.total)
+                RowPlace(index, number) for number in book.numbers(failed=True, up_to=part.total)
             )
     return answered, failed
 
 
-def _cells(runs: Runs, line: Line, places: Sequence[Place]) -> dict[Place, Cells]:
+def _cells(runs: Runs, line: RunLine, places: Sequence[RowPlace]) -> dict[RowPlace, Cells]:
     return dict(_read_cells(runs, line, places))
 
 
-def _read_cells(runs: Runs, line: Line, places: Sequence[Place]) -> Iterator[tuple[Place, Cells]]:
+def _read_cells(
+    runs: Runs, line: RunLine, places: Sequence[RowPlace]
+) -> Iterator[tuple[RowPlace, Cells]]:
     several = len(line.parts) > 1
     books: dict[int, WrittenRows] = {}
     for place in places:

@@ -40,7 +40,7 @@ _STYLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RunPart:
     """A file of answers of a run: that of a batch; of an evaluation, one order of one entry.
 
     Attributes:
@@ -64,7 +64,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RunLine:
     """A run.
 
     Attributes:
@@ -85,7 +85,7 @@ class Line:
     state: RunState
     started: str = ""
     finished: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[RunPart, ...] = ()
     order: BatchOrder | EvaluationOrder | None = None
     cause: str = ""
     cure: str = ""
@@ -129,7 +129,7 @@ class Runs:
     overrides: Mapping[str, object]
     _books: dict[Path, "WrittenRows"] = field(default_factory=dict)
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[RunLine]:
         """Every run, the newest first."""
         found = [*self._batches(), *self._evaluations()]
         return sorted(found, key=lambda line: line.started, reverse=True)
@@ -152,13 +152,13 @@ class Runs:
         book.refresh()
         return book
 
-    def _batches(self) -> Iterator[Line]:
+    def _batches(self) -> Iterator[RunLine]:
         from localrag.batch import known, registry
 
         yield from map(self._batch, known(self.workspace))
         yield from map(_damaged, registry.damaged(self.workspace))
 
-    def _batch(self, batch: "KnownBatch") -> Line:
+    def _batch(self, batch: "KnownBatch") -> RunLine:
         from localrag.batch.folder import BatchFolder
         from localrag.batch.origin import read
 
@@ -176,7 +176,7 @@ class Runs:
         elif batch.finished:
             state = RunState.FINISHED
         words = (batch.questions.name if batch.questions else "-", batch.corpus, _made(origin))
-        return Line(
+        return RunLine(
             key=str(batch.out),
             name=batch.out.name,
             about=" · ".join(filter(None, words)),
@@ -205,14 +205,14 @@ class Runs:
             batch.concurrency,
         )
 
-    def _evaluations(self) -> Iterator[Line]:
+    def _evaluations(self) -> Iterator[RunLine]:
         from localrag.evaluation import record
 
         for folder, run in record.recorded(self.workspace):
             yield self._evaluation(folder, run)
         yield from map(_damaged, record.damaged(self.workspace))
 
-    def _evaluation(self, folder: Path, run: "Run") -> Line:
+    def _evaluation(self, folder: Path, run: "Run") -> RunLine:
         from localrag.batch.folder import BatchFolder
 
         parts = tuple(
@@ -227,7 +227,7 @@ class Runs:
                 state = RunState.ELSEWHERE
             elif stopped:
                 state = RunState.FAILED
-        return Line(
+        return RunLine(
             key=str(folder),
             name=f"{run.dataset}/{folder.name}",
             about=" · ".join((run.split, ", ".join(entry.name for entry in run.entries))),
@@ -263,15 +263,15 @@ class Runs:
             folder=str(folder),
         )
 
-    def _part(self, name: str, order: int, path: Path, total: int, stopped: str = "") -> Part:
+    def _part(self, name: str, order: int, path: Path, total: int, stopped: str = "") -> RunPart:
         try:
             book = self.book(path)
         except OSError as error:
-            return Part(name, order, path, total, 0, 0, {}, error.strerror or str(error))
+            return RunPart(name, order, path, total, 0, 0, {}, error.strerror or str(error))
         # Another run may have asked more of the same questions.
         tally = book.tally(total)
         failed = len(book.numbers(failed=True, up_to=total))
-        return Part(name, order, path, total, tally.total(), failed, tally, stopped)
+        return RunPart(name, order, path, total, tally.total(), failed, tally, stopped)
 
 
 def _made(origin: Mapping[str, object]) -> str:
@@ -283,16 +283,16 @@ def _distinct(made: list[dict[str, object]], key: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(one[key]) for one in made if one.get(key)))
 
 
-def _damaged(path: Path) -> Line:
-    return Line(str(path), path.name, "", RunState.DAMAGED, cause=str(path))
+def _damaged(path: Path) -> RunLine:
+    return RunLine(str(path), path.name, "", RunState.DAMAGED, cause=str(path))
 
 
-def state(line: Line) -> tuple[str, str]:
+def state(line: RunLine) -> tuple[str, str]:
     """How a run is, with its style."""
     return _(line.state.value), _STYLES[line.state]
 
 
-def problem(line: Line) -> tuple[str, str]:
+def problem(line: RunLine) -> tuple[str, str]:
     """What is wrong with a run, and what to do about it."""
     match line.state:
         case RunState.MISSING:

@@ -22,7 +22,7 @@ _AHEAD = 100
 """Rows read together, before and after those in view too; no screen shows more."""
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """A row of one of the files of a run."""
 
     part: int
@@ -38,7 +38,7 @@ class Cells(NamedTuple):
     text: str
 
 
-Fetch = Callable[[Sequence[Place]], Awaitable[Mapping[Place, Cells]]]
+Fetch = Callable[[Sequence[RowPlace]], Awaitable[Mapping[RowPlace, Cells]]]
 
 
 class RowList(ScrollView, can_focus=True):
@@ -74,7 +74,7 @@ class RowList(ScrollView, can_focus=True):
     class Opened(Message):
         """A row was chosen."""
 
-        def __init__(self, rows: "RowList", place: Place) -> None:
+        def __init__(self, rows: "RowList", place: RowPlace) -> None:
             super().__init__()
             self.rows = rows
             self.place = place
@@ -82,14 +82,14 @@ class RowList(ScrollView, can_focus=True):
     def __init__(self, nothing: str, *, id: str) -> None:  # noqa: A002 - as every widget has it
         super().__init__(id=id)
         self._nothing = nothing
-        self._places: Sequence[Place] = ()
-        self._cells: dict[Place, Cells] = {}
+        self._places: Sequence[RowPlace] = ()
+        self._cells: dict[RowPlace, Cells] = {}
         self._fetch: Fetch | None = None
         self._wanted = -1
         # Cells of the ids and of the outcomes, as far as they are read.
         self._widths = (0, 0)
 
-    def show(self, places: Sequence[Place], fetch: Fetch, *, anew: bool) -> None:
+    def show(self, places: Sequence[RowPlace], fetch: Fetch, *, anew: bool) -> None:
         """Show these rows.
 
         Args:
@@ -182,7 +182,7 @@ class RowList(ScrollView, can_focus=True):
             self._read(self._places[max(0, first - _AHEAD) : first + 2 * _AHEAD])
 
     @work(exclusive=True, group="rows")
-    async def _read(self, places: Sequence[Place]) -> None:
+    async def _read(self, places: Sequence[RowPlace]) -> None:
         if self._fetch is None:
             return
         # Not all of a hundred thousand rows that were scrolled over are kept.

@@ -19,8 +19,8 @@ from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag_tui.runs import work as functions
 from localrag_tui.runs.detail import Live, RunDetail
-from localrag_tui.runs.lines import Line, Runs, RunState, state
-from localrag_tui.runs.work import BatchOrder, Begun, EvaluationOrder
+from localrag_tui.runs.lines import RunLine, Runs, RunState, state
+from localrag_tui.runs.work import BatchOrder, EvaluationOrder, FolderMade
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import harmless, one_line
@@ -77,7 +77,7 @@ class RunsScreen(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, RunLine] = {}
         self._live: dict[str, Live] = {}
         self._folders: dict[int, str] = {}
         self._changed = False
@@ -221,7 +221,7 @@ class RunsScreen(WorkbenchScreen):
         return self.query_one("#runs", DataTable)
 
     @property
-    def _chosen(self) -> Line | None:
+    def _chosen(self) -> RunLine | None:
         table = self._table
         if not table.row_count:
             return None
@@ -258,7 +258,7 @@ class RunsScreen(WorkbenchScreen):
             self.bench.jobs.start(Job(title, functions.evaluation, (order,)))
 
     def _hear(self, job: Job, event: object) -> None:
-        if isinstance(event, Begun):
+        if isinstance(event, FolderMade):
             self._begun = self._folders[id(job)] = event.folder
         key = self._key(job)
         self._changed = True
@@ -324,7 +324,7 @@ class RunsScreen(WorkbenchScreen):
                     live = self._live.get(key) or Live(running=True)
                     yield one_line(f"{job.title}: {' · '.join(live.words())}")
 
-    def _as_run_here(self, line: Line) -> Line:
+    def _as_run_here(self, line: RunLine) -> RunLine:
         live = self._live.get(line.key)
         if live is not None and live.running:
             return replace(line, state=RunState.RUNNING, cause="", cure="")
@@ -369,7 +369,7 @@ def _how_to_begin(app: App[object]) -> str:
     )
 
 
-def _cells(line: Line, colours: Mapping[str, str]) -> tuple[Text, ...]:
+def _cells(line: RunLine, colours: Mapping[str, str]) -> tuple[Text, ...]:
     words, style = state(line)
     total = f"{line.done:,} / {line.total:,}" if line.total else ""
     if len(total) > _COUNTED:

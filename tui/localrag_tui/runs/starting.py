@@ -49,7 +49,7 @@ Wrong = tuple[str, LocalragError]
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class RunChoices:
     """What can be chosen for a run.
 
     Attributes:
@@ -64,7 +64,7 @@ class Choices:
     datasets: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def _look_up(workspace: Workspace, config: Config) -> Choices:
+def _look_up(workspace: Workspace, config: Config) -> RunChoices:
     from localrag.evaluation.datasets.loading import find, known, splits_at_hand
     from localrag.methods.catalogue import NAMES, method
     from localrag_models.store import ModelStore
@@ -76,7 +76,7 @@ def _look_up(workspace: Workspace, config: Config) -> Choices:
         found = find(workspace, dataset.name)
         splits = splits_at_hand(found.dataset, found.folder)
         datasets[dataset.name] = tuple(split.name for split in splits)
-    return Choices(
+    return RunChoices(
         tuple(workspace.corpora()),
         {name: method(name).about for name in NAMES},
         tuple(dict.fromkeys([*models, *filter(None, [config.chat.model])])),
@@ -134,7 +134,7 @@ class RunForm(Dialogue):
         """The fields."""
 
     @abstractmethod
-    def offer(self, there: Choices) -> None:
+    def offer(self, there: RunChoices) -> None:
         """Take up what can be chosen."""
 
     @abstractmethod
@@ -280,7 +280,7 @@ class BatchDialogue(RunForm):
             if answers.value == before:
                 answers.value = self._proposed
 
-    def offer(self, there: Choices) -> None:
+    def offer(self, there: RunChoices) -> None:
         """Offer what there is, and what the settings name."""
         for name, values in (
             ("corpus", there.corpora),
@@ -375,7 +375,7 @@ class EvaluationDialogue(RunForm):
 
     def __init__(self) -> None:
         super().__init__()
-        self._there = Choices()
+        self._there = RunChoices()
 
     def fields(self) -> Iterator[Field]:
         """The questions, then what answers them, then how."""
@@ -405,7 +405,7 @@ class EvaluationDialogue(RunForm):
             about = self._there.methods.get(event.selection.value, "")
             self.field("methods").explain(_(about))
 
-    def offer(self, there: Choices) -> None:
+    def offer(self, there: RunChoices) -> None:
         """Offer what there is; datasets that are not at hand are brought in first."""
         self._there = there
         self.fill("dataset", ["", *(name for name, splits in there.datasets.items() if splits)])

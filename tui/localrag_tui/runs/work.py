@@ -44,7 +44,7 @@ class BatchOrder:
 
     @property
     def key(self) -> str:
-        """What tells it from other runs; see `Line`."""
+        """What tells it from other runs; see `RunLine`."""
         return str(self.out)
 
 
@@ -95,14 +95,14 @@ class EvaluationOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class FolderMade:
     """An evaluation has its folder."""
 
     folder: str
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EntryStep:
     """A part of an evaluation begins.
 
     Attributes:
@@ -120,7 +120,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Halted:
+class EntryHalted:
     """An entry cannot go on; the others do."""
 
     name: str
@@ -149,7 +149,7 @@ class BatchEnded:
         )
 
     def details(self) -> list[str]:
-        """Line by line."""
+        """RunLine by line."""
         return [self.told()]
 
 
@@ -171,7 +171,7 @@ class EvaluationEnded:
         return "\n".join((asked, *self.stopped))
 
     def details(self) -> list[str]:
-        """Line by line."""
+        """RunLine by line."""
         return self.told().splitlines()
 
 
@@ -224,11 +224,11 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> EvaluationEnded:
             begun, asked = True, planned(asks)
             same = (folder for folder, run in recorded(asks.workspace) if run.asks_as(asked))
             folders = (one for one in same if order.run in ("", one.name))
-            tell(Begun(str(next(folders))))
+            tell(FolderMade(str(next(folders))))
         told(event)
 
     finished = evaluate(asks, run=order.run, retry_failed=order.retry_failed, on_event=listen)
-    tell(Begun(str(finished.folder)))
+    tell(FolderMade(str(finished.folder)))
     stopped = (f"{name}: {error}" for name, error in finished.stopped.items())
     return EvaluationEnded(finished.asked, tuple(stopped))
 
@@ -313,10 +313,10 @@ class _Told(logging.Handler):
             case Fact() if event.kind is not FactKind.STOPPED:
                 self._tell(event)
             case of_evaluation.Asking(name, order, _orders, place, batches):
-                self._tell(Step(name, order, "", place, batches))
+                self._tell(EntryStep(name, order, "", place, batches))
             case of_evaluation.Judging(name, judge, place, entries):
-                self._tell(Step(name, 0, judge, place, entries))
+                self._tell(EntryStep(name, 0, judge, place, entries))
             case of_evaluation.Halted(name, cause, cure):
-                self._tell(Halted(name, cause, cure))
+                self._tell(EntryHalted(name, cause, cure))
             case _:
                 pass

@@ -1,6 +1,8 @@
 """The conversations of the workspace: find one, open it, rename, export or delete it."""
 
+import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on, work
@@ -14,17 +16,106 @@ from localrag.conversations.types import Conversation
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _, ngettext
 from localrag_tui.screen import Dialogue
-from localrag_tui.sessions.exporting import export
-from localrag_tui.sessions.listing import PAGE, ConversationList
-from localrag_tui.sessions.row import title_of
+from localrag_tui.sessions.listing import PAGE, ConversationList, title_of
 from localrag_tui.shell.footer import KeyBar
-from localrag_tui.shown import one_line
+from localrag_tui.shown import harmless, one_line
 from localrag_tui.widgets.form import Field, Form
-from localrag_tui.widgets.text_field import TextField
+from localrag_tui.widgets.text_field import TextField, as_path
 from localrag_tui.work.latest import Latest
 
 if TYPE_CHECKING:
     from localrag.conversations.store import Conversations
+    from localrag.workspace import Workspace
+    from localrag_tui.app import Workbench
+
+
+async def export(bench: "Workbench", conversation: Conversation) -> None:
+    """Ask for a file and write it; a file that is there is replaced only where the user says so.
+
+    Args:
+        bench: the application, whose screens ask.
+        conversation: what is written.
+    """
+    writer = _ExportFile(bench.workspace, conversation)
+    path = await asyncio.to_thread(writer.suggested)
+    while True:
+        form = Form(
+            _("Export the conversation as Markdown"),
+            go=_("Export"),
+            fields=[Field("path", _("File"), str(path), is_path=True)],
+            check=writer.write,
+        )
+        if await bench.push_screen_wait(form) is None:
+            return
+        path = writer.path
+        if writer.written or await bench.push_screen_wait(_replacing(writer)) is not None:
+            break
+    bench.notify(harmless(str(path)), title=_("Exported to"), markup=False)
+
+
+def _replacing(writer: "_ExportFile") -> Form:
+    return Form(
+        _("Replace the file that is there?"),
+        str(writer.path),
+        go=_("Replace"),
+        check=lambda _values: writer.replace(),
+        danger=True,
+    )
+
+
+class _ExportFile:
+    """Writes one conversation; every call may take long, and is made in some thread.
+
+    Attributes:
+        path: the file that was named last.
+        written: whether it was written; if not, there is another file in its place.
+    """
+
+    def __init__(self, workspace: "Workspace", conversation: Conversation) -> None:
+        self._workspace = workspace
+        self._conversation = conversation
+        self.path = Path()
+        self.written = False
+
+    def suggested(self) -> Path:
+        from localrag.conversations.export import file_name
+
+        name = f"{file_name(self._conversation.title)}.md"
+        try:
+            return Path.cwd() / name
+        except FileNotFoundError:
+            # Somebody removed the folder that the application was started in.
+            return Path.home() / name
+
+    def write(self, values: dict[str, str]) -> None:
+        if not values["path"]:
+            raise UsageError(_("No file is named."))
+        from localrag.conversations.export import FileExistsAlready
+
+        self.path = as_path(values["path"]).absolute()
+        try:
+            self._export(replace=False)
+            self.written = True
+        except FileExistsAlready:
+            self.written = False
+
+    def replace(self) -> None:
+        self._export(replace=True)
+
+    def _export(self, *, replace: bool) -> None:
+        from localrag.conversations.export import export
+        from localrag.conversations.store import Conversations
+
+        # A connection of its own: the keeper's belongs to another thread.
+        with Conversations.open(self._workspace) as conversations:
+            export(
+                conversations,
+                self._workspace,
+                self._conversation.id,
+                self.path,
+                replace=replace,
+            )
+
 
 Wanted = Literal["first", "further"]
 """Which page of what is found."""
@@ -33,7 +124,7 @@ Wanted = Literal["first", "further"]
 _LONGEST = 200
 
 
-class SearchField(TextField):
+class ConversationSearch(TextField):
     """Where words to search for are typed; the keys of a list move the one below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -49,7 +140,7 @@ class ConversationsDialogue(Dialogue):
         width: 110; max-width: 96%; height: 90%; max-height: 36;
         background: $surface; padding: 1 1 0 1;
         .heading { padding: 0 1; }
-        SearchField { background: $panel; margin: 1 0; }
+        ConversationSearch { background: $panel; margin: 1 0; }
         .nothing { padding: 0 1; color: $foreground-muted; display: none; height: auto; }
         &.-nothing .nothing { display: block; }
     }
@@ -70,7 +161,7 @@ class ConversationsDialogue(Dialogue):
         """The search field above the list."""
         with Vertical(classes="box"):
             yield Static(Content(_("Conversations")), classes="heading")
-            yield SearchField(
+            yield ConversationSearch(
                 placeholder=_("/ to search titles, questions and answers"),
                 max_length=_LONGEST,
                 select_on_focus=False,
@@ -219,8 +310,8 @@ class ConversationsDialogue(Dialogue):
         return self.query_one(ConversationList)
 
     @property
-    def _field(self) -> SearchField:
-        return self.query_one(SearchField)
+    def _field(self) -> ConversationSearch:
+        return self.query_one(ConversationSearch)
 
 
 def _require_title(values: dict[str, str]) -> None:

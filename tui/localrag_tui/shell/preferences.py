@@ -81,7 +81,7 @@ async def change_settings(bench: "Workbench") -> None:
     workspace, corpus = bench.workspace, bench.corpus
 
     def look() -> tuple[dict[str, str], dict[str, str], list[str]]:
-        from localrag_tui.ask.ways import chat_models
+        from localrag_tui.ask.chooser import chat_models
 
         found = explain(workspace, bench.overrides, workspace.corpus(corpus))
         values = {of.key: str(of.value) for of in found}

@@ -102,7 +102,7 @@ class Drafted:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerEnd:
     """The end of a question: its answer, the error in its place, or None where it was cancelled."""
 
     answer: Answer | Raised | None
@@ -118,7 +118,7 @@ class Told:
     """What concerns the question of this number."""
 
     number: int
-    event: AnswerEvent | Answered
+    event: AnswerEvent | AnswerEnd
 
 
 def serve(channel: Channel) -> None:
@@ -149,7 +149,7 @@ class _Service:
     def _answer(self, ask: Ask) -> None:
         started = perf_counter()
 
-        def tell(event: AnswerEvent | Answered) -> None:
+        def tell(event: AnswerEvent | AnswerEnd) -> None:
             self._channel.tell(Told(ask.number, event))
 
         watch = _Telling(tell, lambda: ask.number in self._cancelled)
@@ -161,7 +161,7 @@ class _Service:
             end = None
         except LocalragError as error:
             end = Raised(type(error).__name__, error.cause, error.cure)
-        tell(Answered(end, perf_counter() - started))
+        tell(AnswerEnd(end, perf_counter() - started))
 
     def _answerer(self, ask: Ask, tell: Callable[[AnswerEvent], None], watch: Watch) -> "Answerer":
         from localrag.methods.answering import Answerer, answering_method

@@ -12,7 +12,7 @@ from localrag.reading.watching import Cancelled
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_tui.work.answering import (
-    Answered,
+    AnswerEnd,
     AnswerEvent,
     Ask,
     Cancel,
@@ -27,7 +27,7 @@ _PATIENCE = 10.0
 """Seconds that what was cancelled is given to stop: a stuck process would hold up all questions."""
 
 
-class Reply(NamedTuple):
+class TimedAnswer(NamedTuple):
     """An answer and the seconds it took, loading included."""
 
     answer: Answer
@@ -61,7 +61,7 @@ class Engine(Protocol):
         config: Config,
         query: Query,
         on_event: Callable[[AnswerEvent], None],
-    ) -> Reply:
+    ) -> TimedAnswer:
         """Answer a question; one at a time, further ones wait.
 
         Raises:
@@ -119,7 +119,7 @@ class ProcessEngine:
         config: Config,
         query: Query,
         on_event: Callable[[AnswerEvent], None],
-    ) -> Reply:
+    ) -> TimedAnswer:
         """Answer a question, as `Engine.answer` says."""
         self._number += 1
         number = self._number
@@ -189,14 +189,14 @@ class ProcessEngine:
 
     async def _end(
         self, process: Process, number: int, on_event: Callable[[AnswerEvent], None]
-    ) -> Answered:
+    ) -> AnswerEnd:
         """Wait for the end of the question that was asked last."""
         try:
             async for message in process.messages():
                 assert isinstance(message, Told)
                 # What was cancelled may still tell of itself.
                 if message.number == number:
-                    if isinstance(message.event, Answered):
+                    if isinstance(message.event, AnswerEnd):
                         return message.event
                     if isinstance(message.event, Opened):
                         self.model = message.event.model
@@ -208,9 +208,9 @@ class ProcessEngine:
         raise AssertionError("the process that answers does not end by itself")
 
 
-def _reply(end: Answered) -> Reply:
+def _reply(end: AnswerEnd) -> TimedAnswer:
     if end.answer is None:
         raise Cancelled
     if isinstance(end.answer, Raised):
         raise WorkFailed(end.answer)
-    return Reply(end.answer, end.seconds)
+    return TimedAnswer(end.answer, end.seconds)
