@@ -247,7 +247,7 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
         )
     for resolution in resolutions:
         if resolution.problem:
-            raise _not_found(store, resolution)
+            raise _not_found(store, written, resolution)
     targets = [target for resolution in resolutions for target in resolution.candidates]
     if len(targets) > 1:
         ambiguous = N_("{written!r} can mean {count:,} provisions.")
@@ -274,16 +274,19 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
     return passage
 
 
-def _not_found(store: CorpusStore, resolution: Resolution) -> NotFoundError:
+def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> NotFoundError:
     """The error that says what is not there and what is there around it."""
     problem = resolution.problem
     if not resolution.nearest:
         cure = N_("localrag list shows the laws of the corpus.")
-        return NotFoundError(N_("{problem}."), cure, problem=problem)
+        return NotFoundError(N_("{written!r}: {problem}."), cure, written=written, problem=problem)
     dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
     return NotFoundError(
-        N_("{problem} in its state of {dates}.") if any(dates) else N_("{problem}."),
+        N_("{written!r}: {problem} in its state of {dates}.")
+        if any(dates)
+        else N_("{written!r}: {problem}."),
         N_("There is: {places}."),
+        written=written,
         problem=problem,
         dates=_(" or ").join(sorted(filter(None, dates))),
         places=_listed(store, around(store, resolution)),

@@ -99,6 +99,7 @@ def test_faults_are_told(repository):
     ],
 )
 def test_the_environment_chooses_the_language(variables, code, monkeypatch):
+    monkeypatch.delenv("LC_ALL")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert language.of_environment() == code
