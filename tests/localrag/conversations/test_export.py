@@ -1,5 +1,6 @@
 """Conversations as Markdown files."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -187,16 +188,22 @@ def test_no_file_is_lost(
     assert [file.name for file in tmp_path.iterdir() if file.name != "home"] == ["題.md"]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_is_told(
-    conversations: Conversations, workspace: Workspace, tmp_path: Path
+    conversations: Conversations,
+    workspace: Workspace,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "full.new").symlink_to("/dev/full")
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     (tmp_path / "full.md").write_text("precious")
     talk = conversations.new("題").id
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(StorageError, match="No space left"):
         export(conversations, workspace, talk, tmp_path / "full.md", replace=True)
     assert (tmp_path / "full.md").read_text() == "precious"
+    assert not list(tmp_path.glob(".*.new"))
 
 
 def test_a_title_becomes_a_file_name_for_every_system() -> None:

@@ -41,7 +41,7 @@ def test_a_gguf(store: ModelStore, tiny_chat: Path) -> None:
     assert model.path.read_bytes() == tiny_chat.read_bytes()
     assert model.context == 4096
     assert model.manifest.source.file == tiny_chat.name
-    assert model.added.tzinfo is not None
+    assert model.manifest.added.tzinfo is not None
     assert store.find("tiny-qwen3") == model
     assert store.installed() == [model]
     assert tiny_chat.exists()
