@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
-from options import parser
+from bench.options import parser
 
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rates import rate
+from bench.rates import rate
 
 from localrag import sample
 from localrag.batch import run
@@ -100,7 +100,7 @@ def child(home: Path, questions: Path, out: Path, log: Path) -> None:
 
     @contextmanager
     def opener(*what: object) -> Iterator[Counted]:
-        with open_answers(*what) as answerer:  # type: ignore[arg-type]
+        with open_answers(*what) as answerer:
             yield Counted(answerer, noted)
 
     workspace = Workspace.locate(home)

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from options import parser
-from rates import rate
+from bench.options import parser
+from bench.rates import rate
 
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.types import ComparisonKind, Side

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from localrag.config import Config, load
 from localrag.corpus import readers
-from localrag.corpus.types import ARTICLES
+from localrag.corpus.types import ARTICLES, Document
 from localrag.evaluation.datasets.acquiring import as_documents
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.types import Question
@@ -98,6 +98,7 @@ def write_main_provisions(data: Path, work: Path) -> Path:
     with path.open("w", encoding="utf-8") as out:
         for file in sorted((data / "egov" / "xml").glob("*.xml")):
             for law in readers.read(file):
+                assert isinstance(law, Document), law
                 articles = [
                     {
                         "num": article.locator.article,

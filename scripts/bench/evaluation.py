@@ -23,9 +23,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from corpora import LAWS, open_laws
-from options import parser
-from rates import rate
+from bench.corpora import LAWS, open_laws
+from bench.options import parser
+from bench.rates import rate
 
 from localrag.config import load
 from localrag.evaluation import runner
@@ -83,7 +83,7 @@ def child(asked: Plan, log: Path) -> None:
             os.write(noted, f"{line}\n".encode())
             return super().answer(query, watch)
 
-    runner.Answerer = Counted  # type: ignore[misc]
+    runner.Answerer = Counted  # type: ignore[attr-defined]
     runner.evaluate(asked, run="bench")
 
 

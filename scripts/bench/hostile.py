@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from options import parser
-from rates import rate
+from bench.options import parser
+from bench.rates import rate
 
 from localrag.config import load
 from localrag.ingest.add import add

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from options import parser
-from peak_memory import PeakMemory
+from bench.options import parser
+from bench.peak_memory import PeakMemory
 
 from localrag.ingest.add import AddReport, add
 from localrag.ingest.index import IndexReport, index

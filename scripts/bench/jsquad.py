@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from corpora import open_corpus, write_main_provisions
-from options import parser
-from rates import latency, rate
-from squad import JUDGES, Asked, is_paragraph, kept_from, questions
+from bench.corpora import open_corpus, write_main_provisions
+from bench.options import parser
+from bench.rates import latency, rate
+from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
 
 from localrag.reading.extractive import quotations
 from localrag.retrieval.pipeline import Retriever
@@ -46,15 +46,16 @@ def main() -> None:
     arguments = options.parse_args()
     data, work = arguments.data, arguments.work.resolve()
     squad = data / "jsquad" / "valid-v1.3.json"
-    name, beside = "jsquad", lambda: [write_main_provisions(data, work)]
     if arguments.alone:
-        name, beside = "jsquad-alone", list[Path]
+        name, beside = "jsquad-alone", list[Path]()
     elif arguments.supplementary:
-        name, beside = "jsquad-whole", lambda: [data / "egov" / "xml"]
+        name, beside = "jsquad-whole", [data / "egov" / "xml"]
+    else:
+        name, beside = "jsquad", [write_main_provisions(data, work)]
     every = list(questions(squad))
     searching: list[float] = []
     quoting: list[float] = []
-    with open_corpus(work, name, [squad, *beside()], arguments.embedder) as retriever:
+    with open_corpus(work, name, [squad, *beside], arguments.embedder) as retriever:
         for group, some in (("judge", every[:JUDGES]), ("others", every[JUDGES:])):
             outcomes = [
                 outcome(retriever, asked, searching, quoting) for asked in some[: arguments.limit]

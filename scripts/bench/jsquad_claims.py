@@ -20,8 +20,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from options import REPOSITORY, parser
-from squad import questions
+from bench.options import REPOSITORY, parser
+from bench.squad import questions
 
 QUESTIONS, PASSAGES = 200, 5
 
@@ -56,8 +56,9 @@ def main() -> None:
     held = "withheld" if arguments.withheld else "there"
     folder = arguments.work.resolve() / "jsquad-claims"
     folder.mkdir(parents=True, exist_ok=True)
-    written = {name: folder / f"{name}-{held}-{arguments.model.stem}.jsonl" for name in states}
-    rows = {name: read(path) for name, path in written.items()}
+    kept = {name: folder / f"{name}-{held}-{arguments.model.stem}.jsonl" for name in states}
+    rows = {name: read(path) for name, path in kept.items()}
+    question: dict[str, Any]
     children: dict[str, subprocess.Popen[str]] = {}
     for number, question in enumerate(asked, 1):
         for name, checkout in states.items():
@@ -67,7 +68,7 @@ def main() -> None:
                 children[name] = start(name, checkout, arguments)
             row = ask(children[name], question)
             rows[name][question["id"]] = row
-            with written[name].open("a", encoding="utf-8") as file:
+            with kept[name].open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
         print(f"\r{number} of {len(asked)}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
@@ -93,7 +94,7 @@ def start(name: str, checkout: Path, arguments: argparse.Namespace) -> subproces
     command += ["--threads", str(arguments.threads), *(["--withheld"] * arguments.withheld)]
     if name == "this":
         command += [f"--set={setting}" for setting in arguments.set]
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -171,7 +172,7 @@ def withhold(context: Any) -> None:
     """Have no search of this process find the paragraph of the question at hand."""
     from dataclasses import replace
 
-    from squad import is_paragraph
+    from bench.squad import is_paragraph
 
     from localrag.retrieval.pipeline import Retriever
 
@@ -187,7 +188,7 @@ def withhold(context: Any) -> None:
 
 def report(states: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     """Print the figures of each state of the code, and how this one compares."""
-    from rates import rate
+    from bench.rates import rate
 
     for name, rows in states.items():
         supported = [row for row in rows if row["status"] == "supported"]

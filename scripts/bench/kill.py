@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from options import parser
+from bench.options import parser
 
 from localrag.corpus.readers import read
 from localrag.corpus.readers.types import ReadFailure

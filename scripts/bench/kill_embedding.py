@@ -24,7 +24,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from options import parser
+from bench.options import parser
 
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add

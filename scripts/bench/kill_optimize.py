@@ -17,9 +17,10 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from corpora import LAWS, open_laws
-from options import parser
+from bench.corpora import LAWS, open_laws
+from bench.options import parser
 from tiny_models.chat import write_chat_gguf
 
 from localrag.config import load
@@ -52,7 +53,7 @@ def main() -> None:
     bench(options.parse_args())
 
 
-def child(home: Path, plan: dict[str, object]) -> None:
+def child(home: Path, plan: dict[str, Any]) -> None:
     """Optimise."""
     workspace = Workspace(home)
 

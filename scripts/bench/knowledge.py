@@ -16,9 +16,9 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from options import parser
-from peak_memory import PeakMemory
-from rates import latency, rate
+from bench.options import parser
+from bench.peak_memory import PeakMemory
+from bench.rates import latency, rate
 
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.readers.triples import triple

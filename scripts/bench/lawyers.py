@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from corpora import open_corpus
-from options import REPOSITORY, parser
-from rates import latency, rate
+from bench.corpora import open_corpus
+from bench.options import REPOSITORY, parser
+from bench.rates import latency, rate
 
 from localrag.corpus.types import Locator
 from localrag.question import follow_up

@@ -16,13 +16,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
-from options import parser
-from peak_memory import PeakMemory
-from rates import latency, rate
+from bench.options import parser
+from bench.peak_memory import PeakMemory
+from bench.rates import latency, rate
 
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index, TextEntry, build
@@ -154,7 +154,8 @@ def main() -> None:
         for engine in ENGINES:
             command = [sys.executable, __file__, "--one", engine, name]
             subprocess.run(command, check=True)
-            _print(engine, pickle.loads((folder / "outcome").read_bytes()), task)
+            told = json.loads((folder / "outcome").read_text(encoding="utf-8"))
+            _print(engine, Outcome(**told), task)
 
 
 def _print(engine: str, outcome: Outcome, task: Task) -> None:
@@ -182,8 +183,9 @@ def _run_here(engine: str, folder: str) -> None:
             started = time.perf_counter()
             found.append(search(question))
             seconds.append(time.perf_counter() - started)
-    outcome = Outcome(build_seconds, seconds, found, after.bytes - before.bytes)
-    (Path(folder) / "outcome").write_bytes(pickle.dumps(outcome))
+    keys = [[int(key) for key in some] for some in found]
+    outcome = Outcome(build_seconds, seconds, keys, after.bytes - before.bytes)
+    (Path(folder) / "outcome").write_text(json.dumps(asdict(outcome)), encoding="utf-8")
 
 
 def _fts5(folder: Path, tokenizer: str, texts: Iterator[str]) -> Callable[[list[str]], list[int]]:

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpora import open_corpus
-from options import parser
-from rates import rate
+from bench.corpora import open_corpus
+from bench.options import parser
+from bench.rates import rate
 
 from localrag.config import RetrievalConfig
 from localrag.retrieval.pipeline import Retriever

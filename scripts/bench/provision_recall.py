@@ -8,9 +8,9 @@ the document that holds its gold passage.
 import time
 from pathlib import Path
 
-from corpora import LAWS, law_questions, open_corpus, write_excerpts
-from options import parser
-from rates import latency, rate
+from bench.corpora import LAWS, law_questions, open_corpus, write_excerpts
+from bench.options import parser
+from bench.rates import latency, rate
 
 from localrag.evaluation.recall import all_at, any_at, ranks
 
@@ -46,10 +46,10 @@ def main() -> None:
     n = len(questions)
     print(f"n = {n} questions, {arguments.questions or 'lawqa/train.jsonl'}")
     print(f"{'stage':<10}{'k':>4}  {'any gold article':<26}all gold articles")
-    for stage, placed in found.items():
+    for name, placed in found.items():
         for k in CUTOFFS:
             some, every = any_at(placed, k), all_at(placed, k)
-            print(f"{stage:<10}{k:>4}  {rate(some, n):<26}{rate(every, n)}")
+            print(f"{name:<10}{k:>4}  {rate(some, n):<26}{rate(every, n)}")
     print(f"search, all stages: {latency(seconds)}")
 
 

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.options import parser
+from bench.rates import rate
 from lxml import etree
-from options import parser
-from rates import rate
 
 from localrag.corpus.readers import read
 from localrag.corpus.types import ARTICLES, Document
@@ -26,7 +26,8 @@ _FIGURE = re.compile("［図：[^］]*］")
 def main() -> int:
     """Compare every file; return the exit code."""
     egov = parser(__doc__).parse_args().data / "egov"
-    manifest = [json.loads(line) for line in (egov / "manifest.jsonl").open(encoding="utf-8")]
+    lines = (egov / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
+    manifest = [json.loads(line) for line in lines]
     problems: list[str] = []
     totals: Counter[str] = Counter()
     cpu = 0.0
@@ -105,7 +106,7 @@ def _articles(path: Path) -> tuple[list[etree._Element], list[etree._Element]]:
 
 def _content(article: etree._Element) -> str:
     etree.strip_elements(article, "Rt", with_tail=False)
-    return "".join("".join(article.itertext()).split())
+    return "".join("".join(map(str, article.itertext())).split())
 
 
 if __name__ == "__main__":

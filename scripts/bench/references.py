@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from options import parser
-from rates import rate
+from bench.options import parser
+from bench.rates import rate
 
 from localrag.corpus.links import Reference
 from localrag.corpus.readers import ReadFailure, read, supported
@@ -30,8 +30,9 @@ def main() -> None:
     rows, places = [], {}
     for document in statutes(data):
         about = document.metadata
-        names_of = (about.get(key, "") for key in ("law_num", "law_type", "abbreviations"))
-        rows.append((document.id, document.title, *names_of))
+        number, kind_of_law = about.get("law_num", ""), about.get("law_type", "")
+        short = about.get("abbreviations", "")
+        rows.append((document.id, document.title, number, kind_of_law, short))
         places[document.id] = frozenset(passage.locator for passage in document.passages)
     clock = time.process_time()
     names = LawNames.from_rows(rows)

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from options import parser
-from rates import latency, rate
+from bench.options import parser
+from bench.rates import latency, rate
 
 from localrag.corpus.readers import ReadFailure, read
 from localrag.corpus.types import PARAGRAPHS
@@ -114,8 +114,8 @@ def _print(title: str, verdicts: Sequence[tuple[Case, bool]]) -> None:
         for name in names:
             groups[name].append(called)
     for name in sorted(groups, key=lambda name: ("true" in name or "(" in name, name.strip())):
-        called = groups[name]
-        print(f"  {name:36} n = {len(called):4}  {rate(sum(called), len(called))}")
+        some = groups[name]
+        print(f"  {name:36} n = {len(some):4}  {rate(sum(some), len(some))}")
 
 
 def _show(case: Case) -> None:
@@ -210,7 +210,7 @@ def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
                     )
                 )
     passages = json.loads((folder / "hotpotqa_corpus.json").read_text("utf-8"))
-    for title in chance.sample(sorted(passages), 500):
+    for title in chance.sample(sorted(passages), min(len(passages), 500)):
         sentence = chance.choice(passages[title]).strip()
         if 50 <= len(sentence) <= 250:
             claim = _reworded(sentence, chance)

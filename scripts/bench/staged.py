@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from corpora import open_corpus
-from evaluation import prepare
-from options import parser
-from rates import latency, rate
+from bench.corpora import open_corpus
+from bench.evaluation import prepare
+from bench.options import parser
+from bench.rates import latency, rate
 
 from localrag.config import Stages, load
 from localrag.methods.answering import Answerer, MethodResources
@@ -109,7 +109,7 @@ def report(outcomes: list[Outcome]) -> None:
         assert sum(not call.problem for call in one.calls) <= most, "no more than promised"
     for answer in answers:
         assert bool(answer.text) is (answer.status is not Status.NOT_FOUND)
-        assert answer.doubt or answer.status is Status.SUPPORTED, "what is not carried says why"
+        assert answer.doubts or answer.status is Status.SUPPORTED, "what is not carried says why"
 
 
 def _way(answers: list[Answer], stage: Stage) -> str:

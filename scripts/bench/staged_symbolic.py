@@ -23,9 +23,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from corpora import json_lines, open_corpus
-from options import REPOSITORY, parser
-from rates import latency, rate
+from bench.corpora import json_lines, open_corpus
+from bench.options import REPOSITORY, parser
+from bench.rates import latency, rate
 
 from localrag.config import load
 from localrag.corpus.knowledge import Knowledge, KnownTriple, Mention

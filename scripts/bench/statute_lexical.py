@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
-from options import parser
+from bench.options import parser
 from train_statute_lexical import (
     EVIDENCE,
     FOLDS,
@@ -62,6 +62,8 @@ def main() -> None:
         right, share = validated[EVIDENCE, kind]
         for low, high in pairwise(_SHARES):
             held = (low < share) & (share <= high)
+            if not held.any():
+                continue
             print(
                 f"{kind:<12}{low:.2f} to {high:.2f}: {held.mean():.0%} of the answers, "
                 f"{right[held].mean():.3f} right, {share[held].mean():.3f} expected"

@@ -17,13 +17,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import mean
 
-from corpora import LAWS, law_questions, open_laws
-from options import parser
-from rates import rate
+from bench.corpora import LAWS, law_questions, open_laws
+from bench.options import parser
+from bench.rates import rate
 
 from localrag.config import load
 from localrag.evaluation.recall import all_at, any_at, ranks
 from localrag.evaluation.types import Question
+from localrag.facts import FactKind
 from localrag.methods.answering import MethodResources
 from localrag.methods.choices import labelled
 from localrag.methods.lawqa_study.options import RERANKED, K, search
@@ -95,7 +96,8 @@ def report(
                 min(filter(None, place), default=0) for place in zip(*best, strict=True)
             )
             found[stage].append((together, rankings))
-        events.update({event for event in toolkit.trace.events if "stands in" in event})
+        told = toolkit.trace.events
+        events.update({str(one) for one in told if one.kind is FactKind.WORDS_FOR_MEANING})
     for stage, outcomes in found.items():
         if not any(any(rankings) for _, rankings in outcomes):
             continue

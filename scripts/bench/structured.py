@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bench.rates import rate
 from jsonschema import Draft202012Validator, ValidationError
-from rates import rate
 from tiny_models.chat import write_chat_gguf, write_chat_gguf_with_vocabulary
 
 from localrag_models.backends.llama_cpp.chat import LlamaCppChat
@@ -154,9 +154,8 @@ def judge(model: LlamaCppChat, name: str, schema: dict[str, Any], n: int) -> Cou
         tokens += reply.usage.completion
         outcomes[verdict(validator, reply.text, reply.finish)] += 1
     seconds = time.process_time() - started
-    print(
-        f"  {name:<10} n = {n:3d}  {tokens:6,} tokens  {seconds / tokens * 1000:6.2f} CPU ms each"
-    )
+    per_token = seconds / max(tokens, 1)
+    print(f"  {name:<10} n = {n:3d}  {tokens:6,} tokens  {per_token * 1000:6.2f} CPU ms each")
     return outcomes
 
 
@@ -175,7 +174,8 @@ def verdict(validator: Draft202012Validator, text: str, finish: Finish) -> str:
 
 def free(model: LlamaCppChat, path: Path) -> None:
     """Cost of a token without a schema, and under one that forbids little, in three ways."""
-    from llama_cpp import Llama, LlamaGrammar
+    from llama_cpp import Llama
+    from llama_cpp.llama_grammar import LlamaGrammar
 
     request = ChatRequest(messages=(Message("user", "。"),), max_tokens=200, temperature=1.0)
     bound = replace(request, schema=STRING)

@@ -55,8 +55,8 @@ class Terminal:
         self._pid, self._file = pty.fork()
         if not self._pid:
             size = struct.pack("HHHH", rows, columns, 0, 0)
-            fcntl.ioctl(sys.stdout.fileno(), termios.TIOCSWINSZ, size)
-            os.execvpe(command[0], command, {**own_environment(), **environment})
+            fcntl.ioctl(1, termios.TIOCSWINSZ, size)
+            os.execvpe(command[0], list(command), {**own_environment(), **environment})
 
     def __enter__(self) -> Self:
         return self

@@ -29,9 +29,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
-from rates import latency
-from streaming import WITHOUT_END
-from terminal import Terminal
+from bench.rates import latency
+from bench.streaming import WITHOUT_END
+from bench.terminal import Terminal
 from tiny_models.chat import write_chat_gguf
 
 from localrag_tui.work.child import NICENESS
@@ -99,7 +99,8 @@ def main() -> None:
 
 def first(home: Path, arguments: argparse.Namespace) -> None:
     """From the shell to the first paint."""
-    floors, painted = [], []
+    floors: list[float] = []
+    painted: list[float] = []
     for _ in range(arguments.runs):
         for times, program, texts in (
             (floors, FLOOR, ("ready",)),
@@ -120,7 +121,8 @@ def first(home: Path, arguments: argparse.Namespace) -> None:
 
 def search(home: Path, arguments: argparse.Namespace) -> None:
     """Typing on the Search screen."""
-    echoes, results = [], []
+    echoes: list[float] = []
+    results: list[float] = []
     with workbench(home) as terminal:
         terminal.press(F4)
         terminal.until("Type to search")

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from corpora import make_searchable
-from lawyers import QUESTIONS, SEEN, locator_of
-from multihop import normal, supporting_paragraphs
-from options import parser
-from squad import JUDGES, questions
+from bench.corpora import make_searchable
+from bench.lawyers import QUESTIONS, SEEN, locator_of
+from bench.multihop import normal, supporting_paragraphs
+from bench.options import parser
+from bench.squad import JUDGES, questions
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES

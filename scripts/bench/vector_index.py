@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench.rates import rate
 from numpy.typing import NDArray
-from rates import rate
 
 from localrag_indexes.vectors import VectorEntry, VectorIndex, build, layout
 

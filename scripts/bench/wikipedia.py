@@ -21,7 +21,7 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
-from peak_memory import PeakMemory
+from bench.peak_memory import PeakMemory
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, TRIPLES

@@ -1,8 +1,9 @@
 """Chat models with random weights, written as GGUF in a fraction of a second."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from localrag_models.gguf import read_header
 
@@ -132,7 +133,7 @@ def _byte_alphabet() -> dict[int, str]:
 def read_vocabulary(path: Path) -> Vocabulary:
     """The vocabulary of a GGUF file."""
     # gguf.GGUFReader takes eight seconds for the 300,000 strings of a real vocabulary.
-    metadata = read_header(path).metadata
+    metadata: Mapping[str, Any] = read_header(path).metadata
     tokens = list(metadata["tokenizer.ggml.tokens"])
     return Vocabulary(
         tokens=tokens,

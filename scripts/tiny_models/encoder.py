@@ -210,7 +210,7 @@ def xlmr_tokenizer(pieces: Sequence[tuple[str, float]]) -> "XLMRobertaTokenizer"
 def _trained() -> Any:
     """A SentencePiece model of a few sentences, with the normalisation of XLM-R."""
     from sentencepiece import SentencePieceTrainer
-    from sentencepiece.sentencepiece_model_pb2 import ModelProto
+    from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
     written = io.BytesIO()
     SentencePieceTrainer.train(

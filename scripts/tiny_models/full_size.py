@@ -59,7 +59,9 @@ def write_q4_k_m(path: Path, shape: Shape, vocabulary: Path | None = None) -> No
     _add_vocabulary(writer, _vocabulary(vocabulary, shape.tokens))
     tensors = list(_tensors(shape))
     for name, dimensions, kind in tensors:
-        writer.add_tensor_info(name, dimensions, np.float32, _size(dimensions, kind), kind)
+        writer.add_tensor_info(
+            name, dimensions, np.dtype(np.float32), _size(dimensions, kind), kind
+        )
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_ti_data_to_file()

@@ -1,0 +1,107 @@
+"""Every benchmark runs, on data so small that its figures mean nothing."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from tiny_models.full_size import Shape
+
+from ..patience import PATIENCE
+
+BENCHES = Path(__file__).parents[2] / "scripts" / "bench"
+# By benchmark its arguments, with what the tests make in braces.
+RUNS = {
+    "analysis": ["--laws=1"],
+    "comparison": ["--wrong"],
+    "ingest": ["--workers=1"],
+    "readers": [],
+    "references": ["--all-laws"],
+    "jsquad": ["--limit=2"],
+    "lawyers": ["--parts", "--questions={lawyers}"],
+    "multihop": [],
+    "provision_recall": ["--misses", "--all-laws"],
+    "spoiled_claims": ["--misses"],
+    "statute_lexical": [],
+    "statute_queries": [],
+    "staged_symbolic": ["--more=1"],
+    "knowledge": ["--triples=50", "--index"],
+    "tuning": ["--corpus=jsquad-alone"],
+    "hostile": ["--model={chat}", "--threads=1"],
+    "jsquad_claims": [
+        "--model={chat}",
+        "--threads=1",
+        "--limit=1",
+        "--set=chat.context=4096",
+        "--withheld",
+    ],
+    "staged": ["--limit=1", "--tokens=20"],
+    "structured": ["--replies=3"],
+    "prefix_reuse": ["--sentences=2", "--document=50"],
+    "prompt_batches": ["{chat}", "--tokens=32", "--rounds=1"],
+    "streaming": ["--tokens=20", "--runs=1"],
+    "startup": ["--rounds=1", "--home={home}"],
+    "batch": ["--questions=2", "--kills=1", "--tokens=8"],
+    "kill": ["--rounds=1", "--files=3"],
+    "kill_embedding": ["--rounds=1", "--files=1", "--graph-from=10"],
+    # On the questions whose digest is declared.
+    "kill_optimize": ["--kills=1", "--questions=4", "--calls=8"],
+    "evaluation": ["--limit=2", "--kills=0", "--method=statute-lexical"],
+    "vector_index": ["--count=200", "--queries=5", "--dimension=8", "--only-ours"],
+    "wikipedia": ["--articles=20", "--kills=1"],
+    "lexical_engines": ["--articles=20", "--limit=3"],
+    "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
+    "tui": ["--home={home}", "--runs=1", "first"],
+}
+# What a benchmark does more often than it can be told, or on a larger scale: module and name.
+SMALLER = {
+    "statute_lexical": {
+        "train_statute_lexical.FOLDS": 2,
+        "train_statute_lexical.INNER_FOLDS": 2,
+        "train_statute_lexical.REPEATS": 1,
+        "train_statute_lexical.PENALTIES": (1.0,),
+    },
+    # It is killed until a kill comes before the end: here it comes before the beginning.
+    "kill_embedding": {"random.Random.uniform": lambda _, first, end: first / 2},
+    # How long a busy machine takes says nothing.
+    "evaluation": {"bench.evaluation._ALLOWED_SECONDS": PATIENCE},
+    "model_shapes": {
+        "tiny_models.full_size.QWEN3_8B": Shape(
+            layers=1,
+            width=256,
+            heads=2,
+            kv_heads=1,
+            head_width=128,
+            feed_forward=256,
+            tokens=1024,
+            context=2048,
+        )
+    },
+}
+
+
+def test_every_benchmark_is_run():
+    scripts = {path.stem for path in BENCHES.glob("*.py") if "__main__" in path.read_text()}
+    assert scripts == set(RUNS)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_it_runs(name, data, work, tiny_chat, sample_home, lawyers, request, monkeypatch, capsys):
+    if name == "lexical_engines":
+        for engine in ("bm25s", "rank_bm25"):
+            pytest.importorskip(engine, reason=f"{engine} is of the group bench")
+    if name == "kill_optimize":
+        data = request.getfixturevalue("data_as_declared")
+    monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
+    # Without a vocabulary the models are small.
+    monkeypatch.delenv("LOCALRAG_TEST_VOCABULARY", raising=False)
+    for constant, value in SMALLER.get(name, {}).items():
+        monkeypatch.setattr(constant, value)
+    path = BENCHES / f"{name}.py"
+    made = {"chat": tiny_chat, "home": sample_home, "lawyers": lawyers}
+    given = [argument.format(**made) for argument in RUNS[name]]
+    if "work=True" in path.read_text():
+        given.append(f"--work={work}")
+    monkeypatch.setattr(sys, "argv", [str(path), *given])
+    assert not import_module(f"bench.{name}").main()
+    assert capsys.readouterr().out
