@@ -128,7 +128,7 @@ def update(chosen: Rooms) -> None:
             source.with_suffix(".mo").write_bytes(_compiled(_known(source)))
 
 
-def _translated(language: str) -> dict[object, str | tuple[str, ...]]:
+def _translated(language: str) -> dict[object, str | tuple[str, ...] | list[str] | None]:
     """What the catalogues of all rooms say, by message."""
     catalogues = map(_known, sorted(_path(language, "").parent.glob("*.po")))
     return {
@@ -253,7 +253,7 @@ def _faults(asked: Catalog, known: Catalog) -> Iterator[str]:
             yield f"other placeholders than the original: {id_!r}"
 
 
-def _fields(message: str | tuple[str, ...]) -> set[str | None]:
+def _fields(message: str | Iterable[str]) -> set[str | None]:
     """The names in braces; of several forms, those of any."""
     return {name for text in _forms(message) for _, name, _, _ in Formatter().parse(text)} - {None}
 

@@ -18,7 +18,7 @@ Cross-validation never parts the questions of one page or one law. The JSQuAD qu
 
 import json
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -200,10 +200,11 @@ def multihop(data: Path, work: Path) -> Iterator[Example]:
         with open_corpus(work, name, [folder / f"{name}_corpus.json"]) as retriever:
             for text, gold in supporting_paragraphs(folder / f"{name}.json"):
                 found = retriever.search(Query(text), HITS + len(gold))
-                yield from both(
-                    retriever, name, text, Query(text), found,
-                    lambda passage, gold=gold: normal(passage.text) in gold,
-                )  # fmt: skip
+
+                def supports(passage: Passage, gold: Collection[str] = gold) -> bool:
+                    return normal(passage.text) in gold
+
+                yield from both(retriever, name, text, Query(text), found, supports)
 
 
 def statutes(data: Path, work: Path) -> Iterator[Example]:
@@ -220,9 +221,11 @@ def statutes(data: Path, work: Path) -> Iterator[Example]:
             acts = {unit.partition("#")[0] for unit in gold}
             acts |= {act for law_id in acts for act in retriever.names.parents(law_id)}
             family = acts.union(*map(orders, acts))
-            without = kept_from(
-                found, lambda passage, family=family: passage.document_id in family, HITS
-            )
+
+            def related(passage: Passage, family: Collection[str] = family) -> bool:
+                return passage.document_id in family
+
+            without = kept_from(found, related, HITS)
             yield from example(retriever, "laws", group, query, without, answered=False)
         for asked in list(questions(data / "jsquad" / "valid-v1.3.json"))[-OFF_TOPIC:]:
             query = Query(asked.text)

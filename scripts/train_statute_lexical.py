@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tomli_w
@@ -101,7 +101,7 @@ def main() -> None:
     weights, penalties = fit_all(firsts)
     accuracy = {kind: cross_validated(observed, EVIDENCE, kind).right.mean() for kind in EVIDENCE}
     lawqa = (arguments.data / "lawqa" / "train.jsonl").read_bytes()
-    file = {
+    file: dict[str, Any] = {
         "provenance": {
             "script": "scripts/train_statute_lexical.py",
             "data": "lawqa_jp, lawqa/train.jsonl",
@@ -193,7 +193,8 @@ def fit(training: Sequence[Example], penalty: float) -> np.ndarray:
         method="L-BFGS-B",
         bounds=[(0, None)] * scaled.shape[2],
     )
-    return found.x / spread
+    weights: np.ndarray = found.x / spread
+    return weights
 
 
 def cross_validated(observed: Examples, trained_on: Sequence[str], tested_on: str) -> Validation:

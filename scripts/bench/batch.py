@@ -24,7 +24,7 @@ from bench.rates import rate
 
 from localrag import sample
 from localrag.batch import run
-from localrag.config import load
+from localrag.config import Config, load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, open_answers
@@ -99,8 +99,8 @@ def child(home: Path, questions: Path, out: Path, log: Path) -> None:
     noted = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     @contextmanager
-    def opener(*what: object) -> Iterator[Counted]:
-        with open_answers(*what) as answerer:
+    def opener(workspace: Workspace, corpus: str, config: Config) -> Iterator[Counted]:
+        with open_answers(workspace, corpus, config) as answerer:
             yield Counted(answerer, noted)
 
     workspace = Workspace.locate(home)

@@ -49,7 +49,7 @@ def main() -> None:
     if arguments.against:
         states["other"] = arguments.against.resolve()
     every = questions(arguments.data / "jsquad" / "valid-v1.3.json")
-    asked = [
+    asked: list[dict[str, Any]] = [
         {"id": one.id, "question": one.text, "gold": sorted(one.answers), "context": one.context}
         for one in islice(every, arguments.offset, arguments.limit)
     ]
@@ -58,7 +58,6 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     kept = {name: folder / f"{name}-{held}-{arguments.model.stem}.jsonl" for name in states}
     rows = {name: read(path) for name, path in kept.items()}
-    question: dict[str, Any]
     children: dict[str, subprocess.Popen[str]] = {}
     for number, question in enumerate(asked, 1):
         for name, checkout in states.items():

@@ -183,12 +183,15 @@ def free(model: LlamaCppChat, path: Path) -> None:
     cost("one string", lambda: model.chat(bound).usage.completion)
     llama = Llama(str(path), n_ctx=512, n_threads=1, n_threads_batch=1, verbose=False)
     grammar = LlamaGrammar.from_string(grammar_of(STRING), verbose=False)
-    cost(
-        "the same in llama-cpp-python, which asks about the whole vocabulary",
-        lambda: llama.create_completion(
+
+    def completed() -> int:
+        completion = llama.create_completion(
             [0], max_tokens=200, temperature=1.0, top_p=1.0, min_p=0.0, grammar=grammar
-        )["usage"]["completion_tokens"],
-    )
+        )
+        assert isinstance(completion, dict)
+        return completion["usage"]["completion_tokens"]
+
+    cost("the same in llama-cpp-python, which asks about the whole vocabulary", completed)
     llama.close()
 
 

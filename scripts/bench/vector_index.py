@@ -118,7 +118,7 @@ def drawn(chosen: argparse.Namespace) -> tuple[Vectors, Vectors, NDArray[np.int6
 
 def normalised(vectors: NDArray[Any]) -> Vectors:
     """Make each of length 1."""
-    found = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    found: NDArray[Any] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return found.astype(np.float32)
 
 
@@ -218,7 +218,8 @@ def opened(path: Path, engine: str) -> Callable[[Vectors], list[int]]:
         vectors = np.load(path, mmap_mode="r")
 
         def exact(query: Vectors) -> list[int]:
-            return np.argpartition(-(vectors @ query), K)[:K].tolist()
+            nearest: list[int] = np.argpartition(-(vectors @ query), K)[:K].tolist()
+            return nearest
 
         return exact
     from usearch.index import Index

@@ -119,8 +119,8 @@ def write(path: Path, gguf: Path, folder: Path) -> None:
     from transformers import XLMRobertaModel
     from transformers.utils import logging
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     packed = read(path)
     tokenizer = xlmr_tokenizer(packed.pieces)
     encoder = XLMRobertaModel(_config(packed), add_pooling_layer=False)
