@@ -1,4 +1,4 @@
-"""OpenQuestion on the Ask screen: what comes back, and what can be done with it."""
+"""Asking on the Ask screen: what comes back, and what can be done with it."""
 
 import asyncio
 import shutil

@@ -7,7 +7,7 @@ import pytest
 
 from localrag.workspace import Workspace
 from localrag_tui.corpora import actions
-from localrag_tui.corpora.dialogues import CorporaDialogue, DocumentsDialogue
+from localrag_tui.corpora.dialogue import CorporaDialogue
 from localrag_tui.corpora.welcome import Welcome
 from localrag_tui.corpora.work import add_documents, index_corpus
 from localrag_tui.widgets.form import Form
@@ -140,28 +140,6 @@ async def test_a_corpus_is_removed_once_it_is_agreed_to(workbench, bench_home, s
         await until(pilot, lambda: "second" not in shown(app))
         assert not (corpora / "second").exists()
         assert app.corpus == "main"
-
-
-async def test_a_document_is_removed_and_the_index_follows(workbench, bench_home, shown, until):
-    app = workbench("ja")
-    async with app.run_test(size=(80, 24)) as pilot:
-        actions.choose(app)
-        await until(pilot, lambda: "163" in shown(app))
-        await pilot.press("d")
-        await until(pilot, lambda: isinstance(app.screen, DocumentsDialogue))
-        await until(pilot, lambda: "599AC0000000001" in shown(app))
-        await pilot.press(*"施行令")
-        await until(pilot, lambda: "599AC0000000001" not in shown(app))
-        await pilot.press("down", "delete")
-        await until(pilot, lambda: "この文書を削除しますか" in shown(app))
-        await pilot.press("tab", "enter")
-        await until(pilot, lambda: "599CO0000000002" not in shown(app))
-        await until(pilot, lambda: "これらの語を含む題名はありません" in shown(app))
-        assert app.jobs.all == []
-        await pilot.press("escape")
-        await until(pilot, lambda: app.jobs.all and app.jobs.all[0].state is State.DONE)
-        await until(pilot, lambda: "文書 11 " in shown(app) and "最新" in shown(app))
-        assert not await app.library.read(lambda store: store.by_id("599CO0000000002#1"))
 
 
 async def test_settings_that_are_not_valid_are_told(workbench, bench_home, shown, until):

@@ -1,1 +1,1 @@
-"""OpenQuestion: conversations, the answer with its citations, the evidence beside it."""
+"""Asking: conversations, the answer with its citations, the evidence beside it."""

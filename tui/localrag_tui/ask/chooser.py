@@ -159,7 +159,6 @@ class Chooser(Dialogue):
         self._rows: list[ChoiceRow | None] = []
 
     def compose(self) -> ComposeResult:
-        """The list, as soon as everything is looked up."""
         with Vertical(classes="box"):
             yield Static(Content(_("Answer with")), classes="heading")
             yield OptionList(markup=False)
@@ -167,12 +166,10 @@ class Chooser(Dialogue):
             yield KeyBar()
 
     def on_mount(self) -> None:
-        """Look up what there is."""
         self.query_one(OptionList).loading = True
         self._look_up()
 
     def action_take(self) -> None:
-        """Choose what is highlighted, and close."""
         if self._choose():
             self.dismiss(None)
 

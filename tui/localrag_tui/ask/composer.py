@@ -159,7 +159,6 @@ class Composer(Vertical):
         self._typed = False
 
     def compose(self) -> ComposeResult:
-        """The question; what else there is comes with `complete`."""
         yield self.question
 
     async def complete(self) -> None:
@@ -171,7 +170,6 @@ class Composer(Vertical):
         self.set_interval(_PACE, self._keep)
 
     async def on_unmount(self) -> None:
-        """Keep what was typed last."""
         await self._keep()
         self._kept.close()
 
@@ -304,6 +302,5 @@ class StatusLine(Widget):
         )
 
     def on_click(self, event: Click) -> None:
-        """Have something else chosen."""
         event.stop()
         self.post_message(self.Pressed())

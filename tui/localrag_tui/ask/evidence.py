@@ -105,12 +105,10 @@ class Places(OptionList):
         return self.current
 
     def action_take(self, number: int) -> None:
-        """Read the passage of this number."""
         if self.point(number) is not None:
             self.action_select()
 
     def action_copy(self) -> None:
-        """Copy what is highlighted."""
         if (place := self.current) is not None:
             self.post_message(self.Copy(place))
 
@@ -159,7 +157,6 @@ class Evidence(Vertical):
         self._turn: Turn | None = None
 
     def compose(self) -> ComposeResult:
-        """Citations, and what was found."""
         with TabbedContent():
             with TabPane(_("Citations"), id="cited"):
                 yield Places(id="citations")
@@ -167,11 +164,9 @@ class Evidence(Vertical):
                 yield Places(id="hits")
 
     def on_mount(self) -> None:
-        """Leave the keys to the lists: left and right change them."""
         self.query_one(Tabs).can_focus = False
 
     def action_other(self) -> None:
-        """Go to the other list."""
         tabs = self.query_one(TabbedContent)
         tabs.active = "found" if tabs.active == "cited" else "cited"
         self.call_after_refresh(self.enter)
@@ -296,7 +291,6 @@ class SourceSide(Vertical):
         self._wanted: EvidencePlace | None = None
 
     def compose(self) -> ComposeResult:
-        """The evidence above its source."""
         yield Evidence()
         yield SourcePane()
 

@@ -86,7 +86,6 @@ class AskScreen(WorkbenchScreen):
         self._ways: dict[str, Way] = {}
 
     def body(self) -> ComposeResult:
-        """The conversation on the left, its evidence on the right, the cost below."""
         with Horizontal(id="parts"), Vertical(id="conversation"):
             # Before the transcript, so that Tab goes from the question to the answer.
             yield Composer(UnsentFile(self.bench.workspace.home / "tui-unsent"))
@@ -94,7 +93,6 @@ class AskScreen(WorkbenchScreen):
         yield StatusLine()
 
     def on_mount(self) -> None:
-        """Let the question be typed."""
         self.query_one(Composer).question.focus()
 
     async def get_ready(self) -> None:
@@ -118,12 +116,10 @@ class AskScreen(WorkbenchScreen):
         self._look_up()
 
     def on_unmount(self) -> None:
-        """Nobody is told any more."""
         if self.ready.is_set():
             self._unlisten()
 
     def on_screen_resume(self) -> None:
-        """Take up what was chosen on another screen."""
         if self.ready.is_set():
             self._chosen()
 
@@ -138,7 +134,7 @@ class AskScreen(WorkbenchScreen):
             key=lambda widget: (composer not in widget.ancestors, widget is not transcript),
         )
 
-    # OpenQuestion
+    # Asking
 
     def on_composer_asked(self, event: Composer.Asked) -> None:
         """Ask what was typed; it may lean on the questions before it."""
@@ -242,7 +238,6 @@ class AskScreen(WorkbenchScreen):
 
     @work(group="cancel")
     async def action_cancel(self) -> None:
-        """Give up the answer that is being made."""
         if self._asking is not None:
             await self._asking.cancel()
 
@@ -264,7 +259,6 @@ class AskScreen(WorkbenchScreen):
         transcript.scroll_relative(y=by * transcript.size.height, animate=False)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """ChoiceRow to cancel while there is something to cancel, and to leave what can be left."""
         del parameters
         if action == "cancel":
             return self._asking is not None and not self._asking.over and not self._covered
@@ -282,7 +276,6 @@ class AskScreen(WorkbenchScreen):
     # What answers
 
     def action_choose(self) -> None:
-        """Choose corpus, method and model."""
         from localrag_tui.ask.chooser import Chooser
 
         self.app.push_screen(Chooser(), lambda _chosen: self._chosen())
@@ -378,11 +371,9 @@ class AskScreen(WorkbenchScreen):
     # The conversation
 
     def action_new(self) -> None:
-        """Begin a new conversation."""
         self._go_on_with(0)
 
     def action_conversations(self) -> None:
-        """Choose a conversation."""
         from localrag_tui.sessions.dialogue import ConversationsDialogue
 
         def chosen(conversation: object) -> None:

@@ -43,11 +43,9 @@ class PieceView(Paragraph):
         self.turn_view = turn_view
 
     def action_cite(self, number: int) -> None:
-        """Open a citation."""
         self.post_message(self.Cited(self, number))
 
     def on_click(self, event: Click) -> None:
-        """Go to the paragraph."""
         if self.piece.step and "@click" not in event.style.meta:
             self.post_message(self.Reached(self))
 
@@ -83,7 +81,6 @@ class TurnView(Vertical):
         self._limit = limit
 
     def compose(self) -> ComposeResult:
-        """The pieces of the turn as it is now."""
         if self.progress is None:
             yield from (PieceView(piece, self) for piece in pieces(self.turn, self._limit))
         else:
@@ -132,7 +129,6 @@ class Earlier(Static):
         """It was clicked."""
 
     def on_click(self, event: Click) -> None:
-        """Bring some."""
         event.stop()
         self.post_message(self.Wanted())
 
@@ -217,11 +213,9 @@ class Transcript(VerticalScroll):
         self._put_wanted = False
 
     def compose(self) -> ComposeResult:
-        """What stands above, then the turns as they come."""
         yield Earlier()
 
     def on_mount(self) -> None:
-        """Follow the layout: a turn is brought into view once it has its place."""
         self.screen.screen_layout_refresh_signal.subscribe(self, self._after_layout, immediate=True)
 
     @property
@@ -316,7 +310,6 @@ class Transcript(VerticalScroll):
             self.action_cite(1)
 
     def action_cite(self, number: int) -> None:
-        """See the source of a citation."""
         if self.turn is not None:
             self.post_message(self.Open(self.turn, number))
 
@@ -327,12 +320,10 @@ class Transcript(VerticalScroll):
             self.post_message(self.Copy(self.turn, cited[0] if cited else 1))
 
     def action_again(self) -> None:
-        """Ask the question of the turn once more."""
         if self.turn is not None:
             self.post_message(self.Again(self.turn))
 
     def action_evidence(self) -> None:
-        """Go to the evidence."""
         self.post_message(self.Evidence())
 
     def on_piece_view_reached(self, event: PieceView.Reached) -> None:

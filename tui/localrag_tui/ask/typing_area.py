@@ -213,19 +213,15 @@ class QuestionArea(TypingArea):
         self.has_options = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Go to the options where there are some."""
         return self.has_options if action == "leave" else super().check_action(action, parameters)
 
     def action_ask(self) -> None:
-        """Ask it."""
         self.post_message(self.Asked())
 
     def action_leave(self) -> None:
-        """Go on with the options."""
         self.post_message(self.Left())
 
     def action_newline(self) -> None:
-        """Go on in a new line."""
         self._type("\n")
 
     def action_cursor_up(self, select: bool = False) -> None:
@@ -271,7 +267,6 @@ class OptionsArea(TypingArea):
         ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """From an empty line Enter asks."""
         if action in ("next", "ask"):
             return self._at_end == (action == "ask")
         return super().check_action(action, parameters)
@@ -281,15 +276,12 @@ class OptionsArea(TypingArea):
         self.refresh_bindings()
 
     def action_next(self) -> None:
-        """Go on with the next option."""
         self._type("\n")
 
     def action_ask(self) -> None:
-        """Ask the question with its options."""
         self.post_message(QuestionArea.Asked())
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """Go up, beyond the first row to the question."""
         if select or self._row() > 0:
             super().action_cursor_up(select)
         else:

@@ -62,18 +62,16 @@ class Example(Static, can_focus=True):
         self._question = ""
 
     def offer(self, question: str) -> None:
-        """ChoiceRow a question; "" offers none."""
+        """Offer a question; "" offers none."""
         self._question = question
         self.set_class(bool(question), "-known")
         hint = _("for example (Tab, Enter):")
         self.update(Content.assemble((f"{hint} ", "$foreground-muted"), content(question)))
 
     def action_ask(self) -> None:
-        """Ask it."""
         self.post_message(self.Asked(self._question))
 
     def on_click(self) -> None:
-        """Ask it."""
         self.action_ask()
 
 
@@ -88,7 +86,6 @@ class EmptyConversation(Vertical):
     """
 
     def compose(self) -> ComposeResult:
-        """The words, and a question to begin with."""
         yield Static(id="begin")
         yield Example()
 

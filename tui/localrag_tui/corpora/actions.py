@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
-from localrag_tui.corpora.dialogues import CorporaDialogue, DocumentsDialogue
+from localrag_tui.corpora.dialogue import CorporaDialogue
 from localrag_tui.corpora.work import add_documents, add_sample, index_corpus
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.text_field import as_path, existing
@@ -67,15 +67,11 @@ def add(bench: "Workbench") -> None:
 
 def index(bench: "Workbench", corpus: str = "", *, rebuild: bool = False) -> None:
     """Make a corpus searchable, the one in use where none is named."""
-    start_index(bench, corpus or bench.corpus, rebuild=rebuild)
-    bench.action_jobs()
-
-
-def start_index(bench: "Workbench", corpus: str, *, rebuild: bool = False) -> None:
-    """Make a corpus searchable; its end is told."""
+    corpus = corpus or bench.corpus
     title = _("Index {corpus}").format(corpus=corpus)
     arguments = (bench.workspace, corpus, bench.config(), rebuild)
     bench.jobs.start(Job(title, index_corpus, arguments))
+    bench.action_jobs()
 
 
 def choose(bench: "Workbench") -> None:
@@ -88,11 +84,6 @@ def choose(bench: "Workbench") -> None:
     bench.push_screen(CorporaDialogue(), chosen)
 
 
-def show_documents(bench: "Workbench") -> None:
-    """Show what the corpus in use holds."""
-    bench.push_screen(DocumentsDialogue(bench.corpus))
-
-
 COMMANDS = (
     CorpusCommand(
         N_("Try the sample corpus"), N_("Invented laws and pages, ready to ask"), try_sample
@@ -101,9 +92,6 @@ COMMANDS = (
     CorpusCommand(N_("Index the corpus"), N_("Make what was added searchable"), index),
     CorpusCommand(
         N_("Choose the corpus"), N_("What is asked, read and searched; Del removes one"), choose
-    ),
-    CorpusCommand(
-        N_("Documents of the corpus"), N_("What it holds; Del removes a document"), show_documents
     ),
     CorpusCommand(
         N_("Jobs"), N_("What runs: progress, stop, result"), lambda bench: bench.action_jobs()

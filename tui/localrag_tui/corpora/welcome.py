@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue
-from localrag_tui.shell.footer import KeyBar
 from localrag_tui.widgets.listing import Listing
 
 if TYPE_CHECKING:
@@ -45,7 +43,6 @@ class WelcomeList(Listing):
     ]
 
     def action_take(self, place: int) -> None:
-        """Choose by number."""
         self.highlighted = place
         self.action_select()
 
@@ -62,25 +59,21 @@ class Welcome(Dialogue):
     }
     """
 
-    def compose(self) -> ComposeResult:
-        """The greeting and the choices."""
-        with Vertical(classes="box"):
-            yield Static(Content(_("Welcome to localrag")), classes="heading")
-            yield Static(
-                Content(
-                    _(
-                        "Questions are answered from documents on this machine, with the place"
-                        " of every quotation. It works without a model and never uses the"
-                        " network unless you pull one."
-                    )
-                ),
-                classes="text",
-            )
-            yield WelcomeList(*(_option(number, name) for number, name in enumerate(_CHOICES, 1)))
-        yield KeyBar()
+    def body(self) -> ComposeResult:
+        yield Static(Content(_("Welcome to localrag")), classes="heading")
+        yield Static(
+            Content(
+                _(
+                    "Questions are answered from documents on this machine, with the place"
+                    " of every quotation. It works without a model and never uses the"
+                    " network unless you pull one."
+                )
+            ),
+            classes="text",
+        )
+        yield WelcomeList(*(_option(number, name) for number, name in enumerate(_CHOICES, 1)))
 
     def on_mount(self) -> None:
-        """Begin at the first choice."""
         choices = self.query_one(WelcomeList)
         choices.highlighted = 0
         choices.focus()

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import ListItem, ListView, Static
 
@@ -12,7 +12,6 @@ from localrag.language import N_, _
 from localrag_tui.jobs.step import details
 from localrag_tui.jobs.view import JobView
 from localrag_tui.screen import Dialogue
-from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import harmless
 from localrag_tui.work.job import Job, State
 
@@ -38,20 +37,15 @@ class ReportDialogue(Dialogue):
         super().__init__()
         self._job = job
 
-    def compose(self) -> ComposeResult:
-        """The title and the lines."""
-        with Vertical(classes="box"):
-            yield Static(Content(harmless(self._job.title)), classes="heading")
-            with VerticalScroll():
-                yield Static(Content(harmless("\n".join(details(self._job)))), classes="lines")
-        yield KeyBar()
+    def body(self) -> ComposeResult:
+        yield Static(Content(harmless(self._job.title)), classes="heading")
+        with VerticalScroll():
+            yield Static(Content(harmless("\n".join(details(self._job)))), classes="lines")
 
     def on_mount(self) -> None:
-        """The arrows scroll."""
         self.query_one(VerticalScroll).focus()
 
     def action_copy(self) -> None:
-        """Copy the lines."""
         self.bench.copy("\n".join(details(self._job)))
 
 
@@ -80,19 +74,15 @@ class JobsDialogue(Dialogue):
         Binding("x", "stop", N_("Stop"), id="jobs.stop"),
     ]
 
-    def compose(self) -> ComposeResult:
-        """The jobs, or that there is none."""
+    def body(self) -> ComposeResult:
         jobs = self.bench.jobs.all[::-1]
-        with Vertical(classes="box"):
-            yield Static(Content(_("Jobs")), classes="heading")
-            if jobs:
-                yield JobsList(*(ListItem(JobView(job)) for job in jobs))
-            else:
-                yield Static(Content(_("Nothing runs, and nothing has run.")), classes="nothing")
-        yield KeyBar()
+        yield Static(Content(_("Jobs")), classes="heading")
+        if jobs:
+            yield JobsList(*(ListItem(JobView(job)) for job in jobs))
+        else:
+            yield Static(Content(_("Nothing runs, and nothing has run.")), classes="nothing")
 
     def on_mount(self) -> None:
-        """Begin at the newest."""
         for listing in self.query(JobsList):
             listing.focus()
 

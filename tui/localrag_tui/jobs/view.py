@@ -51,13 +51,11 @@ class JobView(Vertical):
         self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The title with the state, the bar, the words."""
         yield Static(classes="title")
         yield ProgressBar(total=1.0, show_eta=False, show_percentage=True)
         yield Static(classes="words")
 
     def on_mount(self) -> None:
-        """Follow the job."""
         self._looking = self.set_interval(_EVERY, self._show)
         self._show()
 

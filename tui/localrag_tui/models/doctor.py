@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 from textual.widgets.option_list import Option
@@ -18,7 +17,6 @@ from localrag.workspace import Workspace
 from localrag_tui.corpora.actions import index
 from localrag_tui.jobs.view import JobView
 from localrag_tui.screen import Dialogue
-from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content
 from localrag_tui.widgets.listing import Listing
@@ -102,16 +100,12 @@ class DoctorDialogue(Dialogue):
         self._findings: list[Finding] = []
         self._job: Job | None = None
 
-    def compose(self) -> ComposeResult:
-        """The job, mounted once it has begun, and the findings."""
-        with Vertical(classes="box"):
-            key = key_of(self.app, Dialogue, "dialogue.leave")
-            yield Static(Content(_(_READING).format(key=key)), classes="about")
-            yield Findings()
-        yield KeyBar()
+    def body(self) -> ComposeResult:
+        key = key_of(self.app, Dialogue, "dialogue.leave")
+        yield Static(Content(_(_READING).format(key=key)), classes="about")
+        yield Findings()
 
     def on_mount(self) -> None:
-        """Begin."""
         self.query_one(Findings).focus()
         self._unlisten = self.bench.jobs.listen(self._on_job)
         arguments = (self.bench.workspace, dict(self.bench.overrides))
@@ -119,13 +113,11 @@ class DoctorDialogue(Dialogue):
         self.query_one(".box").mount(JobView(self._job), before=0)
 
     async def on_unmount(self) -> None:
-        """Stop what is under way."""
         self._unlisten()
         if self._job is not None:
             await self._job.stop()
 
     def action_copy(self) -> None:
-        """Copy the cure of the finding."""
         finding = self._chosen()
         if finding is not None and finding.cure:
             self.bench.copy(finding.cure)

@@ -74,7 +74,6 @@ class MemoryPane(Static):
         self.usage: MemoryUsage | None = None
 
     def on_mount(self) -> None:
-        """Measure from now on."""
         self.set_interval(_EVERY, self._look)
         self._look()
 
@@ -209,7 +208,6 @@ class ModelsScreen(WorkbenchScreen):
         self._rows: list[ModelRow] = []
 
     def body(self) -> ComposeResult:
-        """The list, and beside it the model under the cursor, what is done, the memory."""
         with Horizontal(id="parts"):
             yield ModelsList()
             with VerticalScroll(id="side"):
@@ -219,16 +217,13 @@ class ModelsScreen(WorkbenchScreen):
                 yield Static(Content(self._further_keys()), id="keys")
 
     def on_mount(self) -> None:
-        """Look at the models whenever a job has ended."""
         self._unlisten = self.bench.jobs.listen(self._on_job)
         self.query_one(ModelsList).focus()
 
     def on_unmount(self) -> None:
-        """Listen no longer."""
         self._unlisten()
 
     def on_screen_resume(self) -> None:
-        """Look at the models, the first time and again: a choice may have been made elsewhere."""
         self.refill()
 
     @work(exclusive=True, group="stock")
@@ -282,7 +277,6 @@ class ModelsScreen(WorkbenchScreen):
         self.refill()
 
     def action_try(self) -> None:
-        """Test the model."""
         row = self._chosen(*_TRIED)
         if row is None:
             return
@@ -325,7 +319,6 @@ class ModelsScreen(WorkbenchScreen):
         self._ask(forms.import_form(), go)
 
     def action_export(self) -> None:
-        """Write the model to a file."""
         row = self._chosen(ModelState.INSTALLED)
         if row is None:
             return
@@ -345,13 +338,11 @@ class ModelsScreen(WorkbenchScreen):
             self._start(Job(title, verify_models, (self.bench.workspace, [row.name])))
 
     def action_remove(self) -> None:
-        """Remove the model, after asking."""
         row = self._chosen(ModelState.INSTALLED, ModelState.DAMAGED, ModelState.UNFINISHED)
         if row is not None:
             self._ask(forms.remove_form(row), lambda _values: self._remove(row.name))
 
     def action_doctor(self) -> None:
-        """Have the doctor look at everything."""
         self.app.push_screen(DoctorDialogue())
 
     async def action_stop(self) -> None:

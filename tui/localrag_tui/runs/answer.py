@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
@@ -19,7 +19,6 @@ from localrag.methods.choices import LABELS
 from localrag.reading import wording
 from localrag.reading.wording import STATUSES
 from localrag_tui.screen import Dialogue
-from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content, flat, harmless, one_line
 from localrag_tui.spot import Spot
 from localrag_tui.widgets.paragraph import Paragraph
@@ -55,19 +54,15 @@ class AnswerDialogue(Dialogue):
         self._corpus = corpus
         self._citations: list[Mapping[str, Any]] = list(row.get("citations") or ())
 
-    def compose(self) -> ComposeResult:
-        """The question, what became of it, the citations to choose from."""
-        with Vertical(classes="box"):
-            with VerticalScroll():
-                for part in _parts(self._row):
-                    yield Paragraph(part)
-            if self._citations:
-                options = (_option(n, one) for n, one in enumerate(self._citations, 1))
-                yield OptionList(*options)
-        yield KeyBar()
+    def body(self) -> ComposeResult:
+        with VerticalScroll():
+            for part in _parts(self._row):
+                yield Paragraph(part)
+        if self._citations:
+            options = (_option(n, one) for n, one in enumerate(self._citations, 1))
+            yield OptionList(*options)
 
     def on_mount(self) -> None:
-        """Begin at the first citation; without any the arrows scroll."""
         self.query_one(OptionList if self._citations else VerticalScroll).focus()
 
     async def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -95,7 +90,6 @@ class AnswerDialogue(Dialogue):
         self.dismiss(spot)
 
     def action_copy(self) -> None:
-        """Copy all that is shown."""
         parts = [part.plain for part in _parts(self._row)]
         parts += [
             f"[{n}] {one['label']}{_provenance(one)}: {one['quote']}" for n, one in self._numbered()

@@ -140,7 +140,6 @@ class RunDetail(Vertical):
         self._report = ("", "")
 
     def compose(self) -> ComposeResult:
-        """The state above, the parts below."""
         yield Static(classes="head")
         yield ProgressBar(total=1.0, show_eta=False, show_percentage=True)
         with TabbedContent():
@@ -154,7 +153,6 @@ class RunDetail(Vertical):
                 yield ReportView(id="report")
 
     def on_mount(self) -> None:
-        """Name the columns."""
         table = self.query_one("#entries", DataTable)
         table.add_columns(_("entry"), _("order"), _("answered"), _("failed"), _("outcomes"))
 

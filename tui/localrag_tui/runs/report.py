@@ -85,7 +85,6 @@ class ReportView(VerticalScroll):
         self._draw()
 
     def on_resize(self) -> None:
-        """Draw as wide as there is room."""
         self._draw()
 
     def _draw(self) -> None:

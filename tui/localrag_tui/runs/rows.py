@@ -139,11 +139,9 @@ class RowList(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
-        """Nothing is wider than the list."""
         self.virtual_size = Size(self.size.width, len(self._places))
 
     def on_click(self, event: Click) -> None:
-        """Choose a row; one that is chosen already is opened."""
         index = self.scroll_offset.y + event.get_content_offset_capture(self).y
         if index == self.cursor:
             self.action_open()
@@ -151,23 +149,18 @@ class RowList(ScrollView, can_focus=True):
             self.cursor = index
 
     def action_move(self, by: int) -> None:
-        """Go so many rows on."""
         self.cursor = max(0, min(self.cursor + by, len(self._places) - 1))
 
     def action_page(self, by: int) -> None:
-        """Go so many screens on."""
         self.action_move(by * max(1, self.size.height - 1))
 
     def action_first(self) -> None:
-        """Go to the first row."""
         self.cursor = 0
 
     def action_last(self) -> None:
-        """Go to the last row."""
         self.action_move(len(self._places))
 
     def action_open(self) -> None:
-        """Open the row."""
         if self._places:
             self.post_message(self.Opened(self, self._places[self.cursor]))
 

@@ -87,7 +87,6 @@ class RunsScreen(WorkbenchScreen):
         self._seen = 0.0
 
     def body(self) -> ComposeResult:
-        """The list, the run."""
         self._runs = Runs(self.bench.workspace, self.bench.overrides)
         with Horizontal():
             with Vertical(id="list"):
@@ -97,7 +96,6 @@ class RunsScreen(WorkbenchScreen):
             yield RunDetail(self._runs, id="detail")
 
     def on_mount(self) -> None:
-        """Follow the jobs, and look now and then while something runs."""
         table = self._table
         for name, width in _COLUMNS.items():
             table.add_column(_(name), key=name, width=width)
@@ -109,11 +107,9 @@ class RunsScreen(WorkbenchScreen):
         self.look()
 
     def on_unmount(self) -> None:
-        """Nobody listens any more."""
         self._unlisten()
 
     def on_screen_resume(self) -> None:
-        """What was begun in a shell meanwhile is found."""
         if self.is_mounted:
             self.look()
 
@@ -142,7 +138,6 @@ class RunsScreen(WorkbenchScreen):
         self.query_one(RunDetail).focus_part()
 
     def action_close(self) -> None:
-        """Go back to the list."""
         self.remove_class("-opened", "-zoomed")
         self._table.focus()
 
@@ -156,24 +151,20 @@ class RunsScreen(WorkbenchScreen):
                 self.query_one(RunDetail).focus_part()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer to zoom where the list stands beside a run."""
         del parameters
         return not (action == "zoom" and (self.has_class("-narrow") or not self._lines))
 
     async def action_new_batch(self) -> None:
-        """Begin a batch."""
         from localrag_tui.runs.starting import BatchDialogue
 
         await self.app.push_screen(BatchDialogue(), self._start_chosen)
 
     async def action_new_evaluation(self) -> None:
-        """Begin an evaluation."""
         from localrag_tui.runs.starting import EvaluationDialogue
 
         await self.app.push_screen(EvaluationDialogue(), self._start_chosen)
 
     def action_start(self) -> None:
-        """Go on with the run under the cursor."""
         self._go_on(retry_failed=False)
 
     def action_retry(self) -> None:
@@ -201,7 +192,6 @@ class RunsScreen(WorkbenchScreen):
 
     @work
     async def action_forget(self) -> None:
-        """Take a batch off the list; its files stay."""
         line = self._chosen
         if line is None or line.state in (RunState.RUNNING, RunState.ELSEWHERE):
             return
@@ -295,7 +285,6 @@ class RunsScreen(WorkbenchScreen):
             self.look()
 
     def on_resize(self) -> None:
-        """What is under way stands elsewhere on a narrow screen."""
         self._changed = True
 
     def _repaint(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Input, Select, SelectionList, Static
 from textual.widgets.selection_list import Selection
@@ -21,7 +21,6 @@ from localrag.workspace import Workspace
 from localrag_tui.runs import work as functions
 from localrag_tui.runs.work import BatchOrder, EvaluationOrder
 from localrag_tui.screen import Dialogue
-from localrag_tui.shell.footer import KeyBar
 from localrag_tui.shown import content, harmless, one_line
 from localrag_tui.widgets.form import Field
 from localrag_tui.widgets.listing import CheckList
@@ -114,20 +113,17 @@ class RunForm(Dialogue):
         super().__init__()
         self.job: Job | None = None
 
-    def compose(self) -> ComposeResult:
-        """The fields, what it would take, the ways to begin."""
-        with Vertical(classes="box"):
-            yield Static(Content(_(self.HEADING)), classes="heading")
-            with VerticalScroll(can_focus=False):
-                for one in self.fields():
-                    one.add_class("-beside")
-                    yield one
-            yield Static(id="expected")
-            with Horizontal(classes="buttons"):
-                yield Button(_("Estimate"), id="estimate", compact=True)
-                yield Button(_("Start"), id="start", variant="primary", compact=True)
-                yield Button(_("Leave"), id="leave", compact=True)
-        yield KeyBar()
+    def body(self) -> ComposeResult:
+        yield Static(Content(_(self.HEADING)), classes="heading")
+        with VerticalScroll(can_focus=False):
+            for one in self.fields():
+                one.add_class("-beside")
+                yield one
+        yield Static(id="expected")
+        with Horizontal(classes="buttons"):
+            yield Button(_("Estimate"), id="estimate", compact=True)
+            yield Button(_("Start"), id="start", variant="primary", compact=True)
+            yield Button(_("Leave"), id="leave", compact=True)
 
     @abstractmethod
     def fields(self) -> Iterable[Field]:
@@ -162,13 +158,11 @@ class RunForm(Dialogue):
         """What that job found, in words."""
 
     def on_mount(self) -> None:
-        """Begin at the first field; look up what can be chosen."""
         self.query(Field).first().widget.focus()
         self._unlisten = self.bench.jobs.listen(self._hear)
         self._offer()
 
     def on_unmount(self) -> None:
-        """Nobody listens any more."""
         self._unlisten()
 
     async def on_button_pressed(self, event: Button.Pressed) -> None:
@@ -184,7 +178,6 @@ class RunForm(Dialogue):
 
     @work(exclusive=True, group="start")
     async def action_start(self) -> None:
-        """Check the fields, and begin."""
         if (order := await self._checked(starts=True)) is not None:
             self.dismiss(order)
 

@@ -149,7 +149,7 @@ class BatchEnded:
         )
 
     def details(self) -> list[str]:
-        """RunLine by line."""
+        """Line by line."""
         return [self.told()]
 
 
@@ -171,7 +171,7 @@ class EvaluationEnded:
         return "\n".join((asked, *self.stopped))
 
     def details(self) -> list[str]:
-        """RunLine by line."""
+        """Line by line."""
         return self.told().splitlines()
 
 

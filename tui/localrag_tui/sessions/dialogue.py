@@ -158,7 +158,6 @@ class ConversationsDialogue(Dialogue):
         self._changed = 0
 
     def compose(self) -> ComposeResult:
-        """The search field above the list."""
         with Vertical(classes="box"):
             yield Static(Content(_("Conversations")), classes="heading")
             yield ConversationSearch(
@@ -172,7 +171,6 @@ class ConversationsDialogue(Dialogue):
         yield KeyBar(show_commands=False)
 
     def on_mount(self) -> None:
-        """Show the newest; keys go to the list."""
         self._list.focus()
         self._ask()
 
@@ -214,7 +212,6 @@ class ConversationsDialogue(Dialogue):
     # Between the field and the list
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer to leave the search before the dialogue; only rows that are seen are acted on."""
         if action in ("clear", "leave"):
             return self._searching == (action == "clear")
         if action in ("rename", "delete", "export"):
@@ -222,11 +219,9 @@ class ConversationsDialogue(Dialogue):
         return super().check_action(action, parameters)
 
     def action_search(self) -> None:
-        """Type into the search field."""
         self._field.focus()
 
     def action_to_list(self) -> None:
-        """Choose among what was found."""
         self._list.focus()
 
     def _begin_search(self, text: str) -> None:
@@ -234,7 +229,6 @@ class ConversationsDialogue(Dialogue):
         self._field.insert_text_at_cursor(text)
 
     def action_clear(self) -> None:
-        """Leave the search."""
         self._field.clear()
         self._list.focus()
 
@@ -247,12 +241,10 @@ class ConversationsDialogue(Dialogue):
             self.dismiss(chosen.id)
 
     def action_new(self) -> None:
-        """Begin a new conversation."""
         self.dismiss(0)
 
     @work
     async def action_rename(self) -> None:
-        """Ask for another title."""
         if chosen := self._list.chosen:
             form = Form(
                 _("Rename the conversation"),
@@ -269,7 +261,6 @@ class ConversationsDialogue(Dialogue):
 
     @work
     async def action_delete(self) -> None:
-        """Ask whether the conversation is to go."""
         if chosen := self._list.chosen:
             sure = await self.app.push_screen_wait(
                 Form(
@@ -287,7 +278,6 @@ class ConversationsDialogue(Dialogue):
 
     @work
     async def action_export(self) -> None:
-        """Write the conversation into a file."""
         if chosen := self._list.chosen:
             await export(self.bench, chosen)
 

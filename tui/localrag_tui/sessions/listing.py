@@ -167,7 +167,6 @@ class ConversationList(OptionList):
                 return
 
     def on_resize(self, event: Resize) -> None:
-        """Fit the lines into the new width."""
         del event
         if self._width != self._fitted:
             highlighted = self.highlighted
