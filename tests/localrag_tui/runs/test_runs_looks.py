@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
+from localrag.batch.rows import ROWS
 from localrag.batch.types import ANSWERING
 from localrag.facts import Fact, FactKind
 from localrag.progress import Progress
@@ -109,14 +110,21 @@ async def test_the_dialogues(alone: Any, snapshots: Any, until: Any) -> None:
 
 async def test_one_row(alone: Any, snapshots: Any) -> None:
     held = {
+        "passage_id": "1#8",
         "label": "渡し舟法 第八条",
         "quote": "渡し守は、水位が",
         "state": "2118-04-01",
         "verified": True,
     }
-    rejected = {"label": "渡し舟法 第九条", "quote": HOSTILE, "problem": "not in its source"}
+    rejected = {
+        "passage_id": "1#9",
+        "label": "渡し舟法 第九条",
+        "quote": HOSTILE,
+        "problem": "not in its source",
+    }
     answered = {
         "row": 7,
+        "line": 7,
         "id": "q7",
         "question": "渡し舟を運航してはならないのはどのときか。",
         "options": ["水位が基準を超えるとき", "晴天のとき"],
@@ -127,7 +135,7 @@ async def test_one_row(alone: Any, snapshots: Any) -> None:
     }
     spoiled = {
         **answered,
-        "label": None,
+        "label": "",
         "status": "unsupported",
         "claims": [
             {"text": "水位が基準を超えるとき。", "citations": [1], "moved": True},
@@ -140,7 +148,7 @@ async def test_one_row(alone: Any, snapshots: Any) -> None:
     }
     beside = {
         **answered,
-        "label": None,
+        "label": "",
         "status": "quoted",
         "absent": ["会社法"],
         "claims": [],
@@ -148,10 +156,18 @@ async def test_one_row(alone: Any, snapshots: Any) -> None:
         "citations": [{**held, "beside": True}],
     }
     broke = {"type": "InputError", "cause": f"It broke: {HOSTILE}", "cure": "Mend it."}
-    failed = {"row": 8, "id": "q8", "question": "川幅は。", "error": broke}
+    failed = {
+        "row": 8,
+        "line": 8,
+        "id": "q8",
+        "question": "川幅は。",
+        "options": [],
+        "status": "failed",
+        "error": broke,
+    }
 
     async def open_(pilot: Any, row: dict[str, Any]) -> None:
-        await pilot.app.push_screen(AnswerDialogue(row, "main"))
+        await pilot.app.push_screen(AnswerDialogue(ROWS.validate_python(row), "main"))
 
     rows = {"answered": answered, "spoiled": spoiled, "beside": beside, "failed": failed}
     states = {name: partial(open_, row=row) for name, row in rows.items()}

@@ -251,9 +251,13 @@ class RunDetail(Vertical):
 
     @work(exclusive=True, group="open")
     async def _open(self, line: RunLine, place: RowPlace) -> None:
+        from localrag.batch.rows import ROWS
+
         path = line.parts[place.part].path
         try:
-            row = await to_thread(lambda: self._runs.book(path).row(place.number))
+            row = ROWS.validate_python(
+                await to_thread(lambda: self._runs.book(path).row(place.number))
+            )
         except (OSError, LookupError, ValueError):
             self._bench.tell(
                 StorageError(
