@@ -12,7 +12,7 @@ from localrag_tui.work.answering import Drafted, StageEnded
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
-    monkeypatch.setattr("localrag_tui.ask.progress.monotonic", lambda: 100.0)
+    monkeypatch.setattr("localrag_tui.ask.asking.monotonic", lambda: 100.0)
     monkeypatch.setattr(AnswerProgress, "seconds", 4.2)
 
 

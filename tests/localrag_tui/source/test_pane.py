@@ -355,7 +355,7 @@ async def test_what_is_not_there_is_told_and_what_was_read_stays(
         pane = pane_of(pilot)
         await pane.jump("渡し舟法2条")
         await pane.jump("渡し舟法99条")
-        await until(pilot, lambda: "舟法99条" in shown(app))
+        await until(pilot, lambda: "渡し舟法99条" in shown(app))
         await until(pilot, lambda: "第二条　この法律" in shown(app))
         await pane.open(Spot("gone#[red]", 3, 5))
         await until(pilot, lambda: "The corpus has no document 'gone#[red]'" in shown(app))
