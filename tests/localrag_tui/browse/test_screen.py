@@ -12,7 +12,7 @@ from textual.widgets import Input
 from localrag import language
 from localrag_tui.browse.screen import Panes
 from localrag_tui.browse.tree import PlaceTree
-from localrag_tui.source.page import Page
+from localrag_tui.source.page import DocumentPage
 from localrag_tui.spot import OpenSpot, Spot
 
 ACT = "599AC0000000001"
@@ -28,7 +28,7 @@ async def test_a_name_is_typed_and_enter_opens_the_law(
         await until(pilot, lambda: "渡し舟法施行規則" in shown(app))
         assert not app.screen.query_one(PlaceTree).is_on_screen
         await pilot.press("down", "enter")
-        await until(pilot, lambda: "第一条" in shown(app) and isinstance(app.focused, Page))
+        await until(pilot, lambda: "第一条" in shown(app) and isinstance(app.focused, DocumentPage))
         assert app.screen.query_one(Panes).spots[0].document_id == ORDER
         # The tree is there again, at the law that was opened.
         await until(pilot, lambda: under_cursor(app).endswith("施行令"))
@@ -50,7 +50,7 @@ async def test_a_citation_is_opened_before_it_is_found(
         await type_(pilot, "渡し舟法8条")
         await pilot.press("enter")
         await until(pilot, lambda: read(app) == [f"> {ACT}#8"])
-        await until(pilot, lambda: isinstance(app.focused, Page))
+        await until(pilot, lambda: isinstance(app.focused, DocumentPage))
         await pilot.press("escape")
         assert isinstance(app.focused, PlaceTree)
         await pilot.press("slash")
@@ -90,7 +90,7 @@ async def test_two_places_beside_each_other(
         assert read(app) == []
         await type_(pilot, "渡し舟法8条")
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.focused, Page))
+        await until(pilot, lambda: isinstance(app.focused, DocumentPage))
         await pilot.press("v")
         await until(pilot, lambda: read(app) == [f"{ACT}#8", f"> {ACT}#8"])
         app.screen.post_message(OpenSpot(Spot(ORDER, passage_id=f"{ORDER}#2")))
@@ -112,7 +112,7 @@ async def test_what_was_open_is_there_again(
     async with app.run_test(size=(140, 40)) as pilot:
         await type_(pilot, "渡し舟法8条")
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.focused, Page))
+        await until(pilot, lambda: isinstance(app.focused, DocumentPage))
         await pilot.press("v")
         await until(pilot, lambda: len(read(app)) == 2)
         app.screen.post_message(OpenSpot(Spot(ORDER, passage_id=f"{ORDER}#2", start=100, end=100)))
@@ -208,7 +208,7 @@ def _at_article_8(until: Callable[..., Any], type_: Any) -> Any:
     async def prepare(pilot: Pilot[None]) -> None:
         await type_(pilot, "渡し舟法8条")
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.focused, Page))
+        await until(pilot, lambda: isinstance(pilot.app.focused, DocumentPage))
         await until(pilot, lambda: pilot.app.screen.query_one(Panes).all[0].provision is not None)
 
     return prepare

@@ -8,7 +8,7 @@ from localrag import language
 from localrag.errors import NotFoundError
 from localrag.statutes.names import LawNames
 from localrag_tui.browse.screen import Panes
-from localrag_tui.browse.tree import PlaceTree, Shelf, titles
+from localrag_tui.browse.tree import DocumentShelf, PlaceTree, titles
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.form import Form
 from localrag_tui.work.job import State
@@ -146,7 +146,7 @@ async def test_a_document_that_went_meanwhile_is_told(
         with store() as opened:
             opened.remove(ACT)
             names = LawNames.from_rows(opened.laws())
-            assert titles(opened, names, Shelf("Act", laws=True, count=1), after=ACT) == []
+            assert titles(opened, names, DocumentShelf("Act", laws=True, count=1), after=ACT) == []
         await pilot.press("down", "down", "right")
         await until(pilot, lambda: "no document" in shown(app))
         await until(pilot, lambda: "localrag list" in shown(app))

@@ -13,7 +13,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.workspace import Workspace
 from localrag_tui.app import Workbench
 from localrag_tui.jump.finder import Finder, JumpDialogue
-from localrag_tui.jump.places import Found
+from localrag_tui.jump.places import PlacesFound
 from localrag_tui.source.pane import SourcePane
 
 ACT = "599AC0000000001"
@@ -123,7 +123,7 @@ async def test_the_newest_text_wins(
         await _type(pilot, "渡し舟")
         await until(pilot, lambda: offers.option_count > 1)
         offers.highlighted = offers.option_count - 1
-        app.screen.query_one(Finder)._show(Found(), "x")
+        app.screen.query_one(Finder)._show(PlacesFound(), "x")
         await pilot.pause()
         assert isinstance(app.screen, JumpDialogue)
 

@@ -8,10 +8,10 @@ import pytest
 from localrag.corpus.store import CorpusStore
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
-from localrag_tui.jump.places import Found, look_up
+from localrag_tui.jump.places import PlacesFound, look_up
 
 ACT = "599AC0000000001"
-LookUp = Callable[..., Found]
+LookUp = Callable[..., PlacesFound]
 
 
 @pytest.fixture(scope="module")
@@ -70,4 +70,4 @@ def test_names_titles_subjects_and_ids_are_places_too(look: LookUp) -> None:
     "typed", ["", " ", "[red]", "\x1b[2J", "%", "#", "あ" * 50_000, "ほたる狩り"]
 )
 def test_whatever_else_is_typed_is_nothing(look: LookUp, typed: str) -> None:
-    assert look(typed) == Found()
+    assert look(typed) == PlacesFound()

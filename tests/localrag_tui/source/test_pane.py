@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList
 from localrag.corpus.store import CorpusStore
 from localrag.wrapping import Layout
 from localrag_tui.app import Workbench
-from localrag_tui.source.page import Page
+from localrag_tui.source.page import DocumentPage
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.source.ties import Ties
 from localrag_tui.spot import Spot
@@ -22,7 +22,7 @@ from .conftest import ACT, ORDER, store_path
 HOSTILE = "[red]渡し舟[/red] \x1b[2J\x00\u202eevil\u2066 [@click=app.quit]x[/]\ta\r\n" * 3
 
 
-def marked(page: Page, what: str) -> str:
+def marked(page: DocumentPage, what: str) -> str:
     """What is in view on the ground of a mark."""
     ground = page.get_component_rich_style(f"page--{what}").bgcolor
     strips = [page.render_line(y) for y in range(page.size.height)]
@@ -106,7 +106,7 @@ async def test_a_link_is_followed_with_the_mouse(reader, pane_of, until, shown):
         await until(pilot, lambda: pane.page.links)
         row = next(y for y in range(20) if "政令で定める基準" in pane.page.render_line(y).text)
         column = pane.page.render_line(row).text.index("政令で定め")
-        await pilot.click(Page, offset=(2 * column, row))
+        await pilot.click(DocumentPage, offset=(2 * column, row))
         await until(pilot, lambda: "施行令" in shown(app).split("\n")[1])
         await until(pilot, lambda: "第四条（運航の制限の基準）" in shown(app))
         assert pane.page.scroll_offset.y > 0
@@ -160,7 +160,7 @@ async def test_what_is_told_of_the_place_before_does_not_move_what_is_opened(
         monkeypatch.setattr("localrag_tui.source.page.Layout", wrap)
         opening = asyncio.create_task(pane.open(place))
         await until(pilot, lambda: pane.spot == place)
-        pane.page.post_message(Page.Scrolled())
+        pane.page.post_message(DocumentPage.Scrolled())
         await pilot.pause()
         wrapped.set()
         await opening
@@ -231,9 +231,9 @@ async def test_a_quotation_a_selection_or_the_provision_is_copied_with_its_citat
         await until(pilot, lambda: app.clipboard)
         assert app.clipboard == f"「推進の方法」（{law}第4条第2項第3号ロ）"
         row = next(y for y in range(20) if "渡し場の位置" in pane.page.render_line(y).text)
-        await pilot.mouse_down(Page, offset=(8, row))
-        await pilot.hover(Page, offset=(14, row))
-        await pilot.mouse_up(Page, offset=(14, row))
+        await pilot.mouse_down(DocumentPage, offset=(8, row))
+        await pilot.hover(DocumentPage, offset=(14, row))
+        await pilot.mouse_up(DocumentPage, offset=(14, row))
         await pilot.press("c")
         await until(pilot, lambda: "第4条第2項第2号" in app.clipboard)
         assert app.clipboard.startswith("「渡し場の")

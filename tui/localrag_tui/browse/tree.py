@@ -33,7 +33,7 @@ PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class DocumentShelf:
     """Documents of a kind.
 
     Attributes:
@@ -55,20 +55,22 @@ class Title:
     title: str
 
 
-def shelves(store: "CorpusStore", names: "LawNames") -> list[Shelf]:
+def shelves(store: "CorpusStore", names: "LawNames") -> list[DocumentShelf]:
     """The shelves of a corpus that hold something."""
     laws = Counter(row.law_type or "Misc" for row in names.rows.values())
-    found = [Shelf(name, laws=True, count=count) for name, count in laws.items()]
+    found = [DocumentShelf(name, laws=True, count=count) for name, count in laws.items()]
     kinds = store.kinds()
     kinds.pop("law", None)
-    found += [Shelf(name, laws=False, count=count) for name, count in kinds.items()]
+    found += [DocumentShelf(name, laws=False, count=count) for name, count in kinds.items()]
     order = list(DOCUMENTS)
     return sorted(
         found, key=lambda shelf: order.index(shelf.name) if shelf.name in DOCUMENTS else len(order)
     )
 
 
-def titles(store: "CorpusStore", names: "LawNames", shelf: Shelf, after: str = "") -> list[Title]:
+def titles(
+    store: "CorpusStore", names: "LawNames", shelf: DocumentShelf, after: str = ""
+) -> list[Title]:
     """A page of the documents of a shelf; `after` is the last document of the page before."""
     if not shelf.laws:
         return [Title(*row) for row in store.listed(shelf.name, after, PAGE)]
@@ -94,7 +96,7 @@ _FEW = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     """A part of a document."""
 
     document_id: str
@@ -108,7 +110,7 @@ class More:
     after: str
 
 
-Branch = Shelf | Title | Part | More
+Branch = DocumentShelf | Title | DocumentPart | More
 Node = TreeNode[Branch]
 
 
@@ -280,7 +282,7 @@ class PlaceTree(Tree[Branch]):
         match node.data:
             case Title(document_id):
                 self.post_message(self.Chosen(Spot(document_id)))
-            case Part(document_id, entry):
+            case DocumentPart(document_id, entry):
                 start = entry.start
                 self.post_message(self.Chosen(Spot(document_id, start, start, entry.passage_id)))
             case More():
@@ -321,17 +323,17 @@ class PlaceTree(Tree[Branch]):
         if node.children or not node.allow_expand:
             return
         match node.data:
-            case Shelf():
+            case DocumentShelf():
                 await self._read_titles(node)
             case Title(document_id):
                 entries = await self._reading.read(lambda store: _outline(store, document_id))
                 self._add_parts(node, document_id, entries)
-            case Part(document_id, entry):
+            case DocumentPart(document_id, entry):
                 self._add_parts(node, document_id, entry.parts)
 
     async def _read_titles(self, node: Node, more: Node | None = None) -> None:
         shelf = node.data
-        assert isinstance(shelf, Shelf)
+        assert isinstance(shelf, DocumentShelf)
         after = more.data.after if more is not None and isinstance(more.data, More) else ""
 
         def page(store: "CorpusStore", names: "LawNames") -> list[Title]:
@@ -342,7 +344,7 @@ class PlaceTree(Tree[Branch]):
             more.remove()
         self._add_titles(node, shelf, found)
 
-    def _add_titles(self, node: Node, shelf: Shelf, found: Sequence[Title]) -> None:
+    def _add_titles(self, node: Node, shelf: DocumentShelf, found: Sequence[Title]) -> None:
         there = {child.data for child in node.children}
         for title in found:
             if title not in there:
@@ -355,7 +357,7 @@ class PlaceTree(Tree[Branch]):
 
     def _add_parts(self, node: Node, document_id: str, entries: Iterable["Entry"]) -> None:
         for entry in entries:
-            part = Part(document_id, entry)
+            part = DocumentPart(document_id, entry)
             node.add(_label(part), part, allow_expand=bool(entry.parts))
         node.allow_expand = bool(node.children)
 
@@ -377,7 +379,9 @@ class PlaceTree(Tree[Branch]):
         return self._library
 
 
-def _first_shown(store: "CorpusStore", names: "LawNames") -> list[tuple[Shelf, list[Title]]]:
+def _first_shown(
+    store: "CorpusStore", names: "LawNames"
+) -> list[tuple[DocumentShelf, list[Title]]]:
     """The shelves, and what stands on them where they are shown open."""
     found = shelves(store, names)
     few = sum(shelf.count for shelf in found) <= _FEW
@@ -391,7 +395,7 @@ def _outline(store: "CorpusStore", document_id: str) -> list["Entry"]:
 
 
 def _name(node: Node) -> str:
-    return node.data.name if isinstance(node.data, Shelf) else ""
+    return node.data.name if isinstance(node.data, DocumentShelf) else ""
 
 
 def _child(node: Node, branch: Branch) -> Node | None:
@@ -399,7 +403,7 @@ def _child(node: Node, branch: Branch) -> Node | None:
 
 
 def _same(one: Branch | None, other: Branch) -> bool:
-    if isinstance(one, Part) and isinstance(other, Part):
+    if isinstance(one, DocumentPart) and isinstance(other, DocumentPart):
         return (one.document_id, one.entry.start) == (other.document_id, other.entry.start)
     return one == other
 
@@ -422,18 +426,18 @@ def _path(node: Node) -> tuple[Branch, ...]:
 def _around(node: Node, position: int) -> Node | None:
     """The part that holds a position."""
     for child in node.children:
-        if isinstance(child.data, Part) and child.data.entry.holds(position):
+        if isinstance(child.data, DocumentPart) and child.data.entry.holds(position):
             return child
     return None
 
 
-def _label(branch: Shelf | Title | Part) -> Text:
+def _label(branch: DocumentShelf | Title | DocumentPart) -> Text:
     match branch:
-        case Shelf(name, _laws, count):
+        case DocumentShelf(name, _laws, count):
             kind = called(name, DOCUMENTS)
             return Text.assemble((kind, "bold"), f"  {count:,}")
         case Title(document_id, title):
             return Text(one_line(title) or one_line(document_id))
-        case Part(entry=entry):
+        case DocumentPart(entry=entry):
             page = _("page {n}").format(n=entry.page) if entry.page else ""
             return Text(page or one_line(entry.title))

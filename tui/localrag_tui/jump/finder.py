@@ -12,7 +12,7 @@ from textual.widgets import Input, OptionList, Static
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
-from localrag_tui.jump.places import Found, Offer, look_up
+from localrag_tui.jump.places import Offer, PlacesFound, look_up
 from localrag_tui.screen import Dialogue, bench_of
 from localrag_tui.shell.keys import bench_key
 from localrag_tui.shown import harmless, one_line
@@ -156,12 +156,12 @@ class Finder(Vertical):
                 lambda store, names: look_up(store, names, typed, law_id)
             )
         except LocalragError as error:
-            found = Found(cause=error.cause, cure=error.cure)
+            found = PlacesFound(cause=error.cause, cure=error.cure)
         self._show(found, typed)
         if choose and found.certain:
             self._choose(found.offers[0])
 
-    def _show(self, found: Found, typed: str) -> None:
+    def _show(self, found: PlacesFound, typed: str) -> None:
         self._found_for = typed
         self.set_class(bool(found.cause) or bool(typed and not found.offers), "-problem")
         self.set_class(not found.complete, "-cut")
@@ -181,7 +181,7 @@ class Finder(Vertical):
         self.post_message(self.Chosen(offer.spot))
 
 
-def _problem(found: Found, key: str) -> Content:
+def _problem(found: PlacesFound, key: str) -> Content:
     searched = _("Search ({key}) looks into the texts.").format(key=key)
     if not found.cause:
         nothing = _("Nothing is called so.")

@@ -39,7 +39,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PlacesFound:
     """What a look-up found.
 
     Attributes:
@@ -56,7 +56,7 @@ class Found:
     complete: bool = True
 
 
-def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "") -> Found:
+def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "") -> PlacesFound:
     """Find the places that are called so.
 
     Args:
@@ -67,7 +67,7 @@ def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "
     """
     typed = typed.strip()
     if not typed or len(typed) > _LONGEST:
-        return Found()
+        return PlacesFound()
     place_alone = law_id in names.rows and _PLACE.match(typed)
     written = f"{names.title(law_id)} {typed}" if place_alone else typed
     resolutions = _resolutions(store, names, written)
@@ -83,7 +83,7 @@ def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "
     if missing and not offers:
         return _missing(store, names, missing)
     certain = bool(offers) and len(targets) <= 1
-    return Found(tuple(offers[:_LIMIT]), certain, complete=titled.complete)
+    return PlacesFound(tuple(offers[:_LIMIT]), certain, complete=titled.complete)
 
 
 def _resolutions(store: "CorpusStore", names: "LawNames", written: str) -> "tuple[Resolution, ...]":
@@ -145,12 +145,12 @@ def _known(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offe
                 yield _offer(passage, names)
 
 
-def _missing(store: "CorpusStore", names: "LawNames", missing: "list[Resolution]") -> Found:
+def _missing(store: "CorpusStore", names: "LawNames", missing: "list[Resolution]") -> PlacesFound:
     """Say what is missing, and offer what there is around it."""
     from localrag.provision import around
 
     nearest = [target for resolution in missing for target in around(store, resolution)]
-    return Found(tuple(_provisions(store, names, nearest)), cause=_cause(store, missing[0]))
+    return PlacesFound(tuple(_provisions(store, names, nearest)), cause=_cause(store, missing[0]))
 
 
 def _cause(store: "CorpusStore", missing: "Resolution") -> str:

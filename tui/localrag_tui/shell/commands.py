@@ -18,7 +18,7 @@ _IN_ENGLISH = {"en": "English", "ja": "Japanese"}
 _LOOKS = {"dark": N_("Dark theme"), "light": N_("Light theme")}
 
 
-class Command(NamedTuple):
+class PaletteCommand(NamedTuple):
     """Something that can be done.
 
     Attributes:
@@ -59,7 +59,7 @@ class Commands(Provider):
             # Said here, in the language of the interface: Textual has it in English alone.
             yield Hit(1, Content.styled(_("No command fits."), "$foreground-muted"), _do_nothing)
 
-    def _commands(self) -> Iterator[Command]:
+    def _commands(self) -> Iterator[PaletteCommand]:
         from localrag_tui.corpora.actions import COMMANDS, tell_errors
 
         actions = list(self._actions())
@@ -67,26 +67,26 @@ class Commands(Provider):
         # A dialogue would be covered by another one, or lost with the screen below it.
         if not self.screen.is_modal:
             bench = bench_of(self.screen)
-            yield Command(_("Keys"), "Keys", bench.action_show_help, _("how to change them"))
+            yield PaletteCommand(_("Keys"), "Keys", bench.action_show_help, _("how to change them"))
             has_key = {action.original for action in actions}
             for command in (command for command in COMMANDS if command.title not in has_key):
                 run = partial(tell_errors, bench, command.run)
-                yield Command(_(command.title), command.title, run, _(command.help))
+                yield PaletteCommand(_(command.title), command.title, run, _(command.help))
             for name, title in _LOOKS.items():
-                yield Command(_(title), title, partial(use_theme, bench, name))
+                yield PaletteCommand(_(title), title, partial(use_theme, bench, name))
             for code, name in LANGUAGES.items():
                 run = partial(use_language, bench, code)
                 title = _("Language: {name}").format(name=name)
-                yield Command(title, f"Language: {_IN_ENGLISH[code]}", run)
+                yield PaletteCommand(title, f"Language: {_IN_ENGLISH[code]}", run)
 
-    def _actions(self) -> Iterator[Command]:
+    def _actions(self) -> Iterator[PaletteCommand]:
         palette, said = self.app.screen, {"app.palette"}
         for key, active in palette.actions.items() if isinstance(palette, Palette) else ():
             id_, title = active.binding.id or "", active.binding.description
             if id_ and title and active.enabled and id_ not in said:
                 said.add(id_)
                 run = partial(self.app.run_action, active.binding.action, active.node)
-                yield Command(_(title), title, run, spelled(key))
+                yield PaletteCommand(_(title), title, run, spelled(key))
 
 
 class Palette(CommandPalette, SettledScreen[None]):

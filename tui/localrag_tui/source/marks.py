@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.widget import Widget
 
-from localrag_tui.source.sheet import Part
+from localrag_tui.source.sheet import MarkedSpan
 
 Span = tuple[int, int]
 """Where something begins and ends, in characters."""
@@ -68,15 +68,15 @@ class Marks:
     found: Sequence[Span] = ()
     current: int | None = None
 
-    def of(self, row: Stretch) -> Iterator[Part]:
+    def of(self, row: Stretch) -> Iterator[MarkedSpan]:
         """What of it may lie on a row, that which covers the rest last."""
-        yield from (Part(*self.links[n], LINK) for n in touching(self.links, row))
-        yield Part(*self.quote, QUOTE)
-        yield from (Part(*self.found[n], FOUND) for n in touching(self.found, row))
+        yield from (MarkedSpan(*self.links[n], LINK) for n in touching(self.links, row))
+        yield MarkedSpan(*self.quote, QUOTE)
+        yield from (MarkedSpan(*self.found[n], FOUND) for n in touching(self.found, row))
         if self.chosen is not None:
-            yield Part(*self.links[self.chosen], CHOSEN)
+            yield MarkedSpan(*self.links[self.chosen], CHOSEN)
         if self.current is not None:
-            yield Part(*self.found[self.current], CURRENT)
+            yield MarkedSpan(*self.found[self.current], CURRENT)
 
 
 SELECTED = "selected"
@@ -101,7 +101,7 @@ class Ink:
             style = self._mixed[marks] = sum(map(self._part, marks), self._page.rich_style)
         return style
 
-    def segments(self, text: str, row: Stretch, marks: Sequence[Part]) -> Iterator[Segment]:
+    def segments(self, text: str, row: Stretch, marks: Sequence[MarkedSpan]) -> Iterator[Segment]:
         """A part of a text, cut where marks begin and end; the last mark covers the others."""
         cuts = {at for mark in marks for at in mark[:2] if row.start < at < row.end}
         for start, end in pairwise(sorted({row.start, row.end, *cuts})):

@@ -31,7 +31,7 @@ from localrag_tui.source.marks import (
     Span,
     within,
 )
-from localrag_tui.source.sheet import CAPTION, HEADING, NUMBER, Part, Sheet
+from localrag_tui.source.sheet import CAPTION, HEADING, NUMBER, MarkedSpan, Sheet
 
 _OPENED = "opened"
 _PARTS = (HEADING, CAPTION, NUMBER, LINK, QUOTE, FOUND, CHOSEN, CURRENT, _OPENED)
@@ -55,7 +55,7 @@ class View(NamedTuple):
     eye: int
 
 
-class Page(ScrollView, can_focus=True):
+class DocumentPage(ScrollView, can_focus=True):
     """Shows a `Sheet`; whoever owns it says what is marked.
 
     Attributes:
@@ -65,7 +65,7 @@ class Page(ScrollView, can_focus=True):
     ALLOW_SELECT = True
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"page--{part}" for part in _PARTS}
     DEFAULT_CSS: ClassVar[str] = """
-    Page {
+    DocumentPage {
         overflow: hidden scroll;
         background: $background;
         color: $foreground;
@@ -94,7 +94,7 @@ class Page(ScrollView, can_focus=True):
         """A link is followed.
 
         Attributes:
-            span: which of `Page.links`.
+            span: which of `DocumentPage.links`.
         """
 
         def __init__(self, span: Span) -> None:
@@ -417,7 +417,7 @@ class Page(ScrollView, can_focus=True):
         marks = [*self.sheet.parts(row.start, row.end), *self._marks.of(row)]
         if (selection := self.text_selection) and (span := selection.get_span(number)):
             last = row.end if span[1] < 0 else row.start + span[1]
-            marks.append(Part(row.start + max(span[0], 0), last, SELECTED))
+            marks.append(MarkedSpan(row.start + max(span[0], 0), last, SELECTED))
         return self._ink.segments(self._text, row, marks)
 
     def _redraw(self) -> None:

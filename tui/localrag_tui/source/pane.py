@@ -24,7 +24,7 @@ from localrag_tui.shown import content, cut, one_line
 from localrag_tui.source.find import FindBar
 from localrag_tui.source.links import TextLink, described, destination, gone, links_of, opened
 from localrag_tui.source.marks import Span
-from localrag_tui.source.page import Page
+from localrag_tui.source.page import DocumentPage
 from localrag_tui.source.sheet import Sheet
 from localrag_tui.source.ties import Ties, counts, ties_of
 from localrag_tui.spot import Spot
@@ -186,7 +186,7 @@ class SourcePane(Widget):
         width: 1fr;
         background: $background;
         #source-body { height: 1fr; layout: vertical; }
-        Page { height: 1fr; width: 1fr; }
+        DocumentPage { height: 1fr; width: 1fr; }
         Ties { display: none; height: 50%; border-top: solid $primary; }
         Ties:focus { border-top: solid $accent; }
         #source-notice { height: auto; max-height: 6; padding: 0 1; display: none; }
@@ -232,7 +232,7 @@ class SourcePane(Widget):
         self.spot: Spot | None = None
         self.provision: Provision | None = None
         self.library = library
-        self.page = Page()
+        self.page = DocumentPage()
         self._head = Head()
         self._ties = Ties()
         self._finder = FindBar()
@@ -386,7 +386,7 @@ class SourcePane(Widget):
         else:
             self.bench.copy(copied)
 
-    def on_page_scrolled(self, event: Page.Scrolled) -> None:
+    def on_document_page_scrolled(self, event: DocumentPage.Scrolled) -> None:
         """Keep head, links and ties with what is in view."""
         event.stop()
         page = self.page
@@ -401,7 +401,7 @@ class SourcePane(Widget):
             self._arrive(unit, Spot(page.sheet.document.id, start, start, passage))
         self.run_worker(self._look(page.sheet), group="look", exclusive=True)
 
-    def on_page_followed(self, event: Page.Followed) -> None:
+    def on_document_page_followed(self, event: DocumentPage.Followed) -> None:
         event.stop()
         link = self._links.get(event.span)
         if link is not None:

@@ -31,7 +31,7 @@ _DEEPER = re.compile(r"（[０-９]+）(?=　)|[（(][ｉivxⅰⅱⅲⅳⅴ]+[)�
 _STEPS = ((_ARTICLE, 0), (_PARAGRAPH, 0), (_ITEM, 2), (_SUBITEM, 4), (_DEEPER, 6))
 
 
-class Part(NamedTuple):
+class MarkedSpan(NamedTuple):
     """A span of a document, in characters, and what it is."""
 
     start: int
@@ -78,27 +78,27 @@ class Sheet:
         """The headings around a position, from the outermost."""
         return tuple(of.title for of in self.sections if of.start <= position <= of.end)
 
-    def parts(self, start: int, end: int) -> Iterator[Part]:
+    def parts(self, start: int, end: int) -> Iterator[MarkedSpan]:
         """What stands out in a row: a heading, the caption or the number at its beginning."""
         heading = self._heading(start)
         if heading.end > start:
             yield heading
         elif self.is_law and self.text[start - 1] == "\n":
             if caption := _CAPTION.match(self.text, start):
-                yield Part(start, caption.end(), CAPTION)
+                yield MarkedSpan(start, caption.end(), CAPTION)
             for step, _ in _STEPS:
                 if number := step.match(self.text, start, end):
-                    yield Part(start, number.end(), NUMBER)
+                    yield MarkedSpan(start, number.end(), NUMBER)
                     return
 
-    def _heading(self, position: int) -> Part:
+    def _heading(self, position: int) -> MarkedSpan:
         """The last heading before a position, itself included; of a law its title is one."""
         number = bisect_right(self.sections, position, key=lambda section: section.start) - 1
         if number < 0 and not self.is_law:
-            return Part(0, 0, HEADING)
+            return MarkedSpan(0, 0, HEADING)
         start = self.sections[number].start if number >= 0 else 0
         end = self.text.find("\n", start, start + _LONGEST_HEADING)
-        return Part(start, end if end >= 0 else start + _LONGEST_HEADING, HEADING)
+        return MarkedSpan(start, end if end >= 0 else start + _LONGEST_HEADING, HEADING)
 
     def indents(self, text: str, start: int, end: int) -> tuple[int, int]:
         """How far a line is indented, as printed statutes are; see `layout.Indents`."""
