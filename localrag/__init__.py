@@ -30,3 +30,7 @@ def __getattr__(name: str) -> Any:
         if name in api.__all__:
             return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *import_module("localrag.api").__all__})

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self
 
-from localrag.errors import NotFoundError
+from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
 from localrag.progress import ignore
 from localrag.workspace import CorpusPaths, Workspace
@@ -115,6 +115,9 @@ class Corpus:
         self._retriever: Retriever | None = None
         self._answerer: Answerer | None = None
         self._opened_from: tuple[object, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.name!r} in {str(self._workspace.home)!r})"
 
     @cached_property
     def config(self) -> "Config":
@@ -226,9 +229,13 @@ class Corpus:
 
         Raises:
             NotFoundError: there is no such corpus.
-            UsageError: the query is empty.
+            UsageError: the query is empty, or `k` is less than 1.
             StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
         """
+        if k is not None and k < 1:
+            raise UsageError(
+                N_("A search for {k} hits finds nothing."), N_("Ask for 1 or more."), k=k
+            )
         return self.retriever.search(_query(query), k)
 
     def show(self, target: str) -> "Provision":

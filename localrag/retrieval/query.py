@@ -32,8 +32,15 @@ def check(query: Query) -> None:
     """Refuse what cannot be a question.
 
     Raises:
-        UsageError: nothing but blanks and punctuation, or longer than `MAX_CHARACTERS`.
+        UsageError: it is not Unicode, only blanks and punctuation, or longer than
+            `MAX_CHARACTERS`.
     """
+    try:
+        full_text(query).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            N_("The question holds half a character (\\ud800 to \\udfff)."), N_("Leave it out.")
+        ) from error
     length = len(query.text) + sum(map(len, query.options))
     if length > MAX_CHARACTERS:
         raise UsageError(

@@ -44,6 +44,7 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
 
 def test_what_it_gives_is_there():
     assert all(hasattr(localrag, name) for name in api.__all__)
+    assert set(api.__all__) <= set(dir(localrag))
     with pytest.raises(AttributeError, match="nothing"):
         localrag.nothing  # noqa: B018
 
@@ -58,6 +59,17 @@ def test_a_corpus_that_is_not_there_is_named(home):
     with pytest.raises(localrag.UsageError):
         session.corpus("../x")
     assert session.corpora() == []
+
+
+def test_what_cannot_be_asked_is_told(sample):
+    with localrag.open(sample).corpus() as corpus:
+        assert repr(corpus) == f"Corpus('main' in {str(sample)!r})"
+        for text, cause in (("　", "no word"), ("水\ud800", "half a character")):
+            with pytest.raises(localrag.UsageError, match=cause):
+                corpus.ask(text)
+        for k in (0, -1):
+            with pytest.raises(localrag.UsageError, match="finds nothing"):
+                corpus.search("渡し守", k)
 
 
 def test_what_has_changed_is_opened_anew(sample, tmp_path):
