@@ -94,7 +94,9 @@ check: $(VENV)/dev
 
 # Three workers on two cores, for the tests of the workbench wait half of their time; those of a file
 # stay together, for they share what is slow to make. A run that has not ended by itself
-# (tests/ending.py) is interrupted, and says what it knows.
+# (tests/ending.py) is interrupted, and says what it knows. Bytecode is kept whatever the shell says:
+# hundreds of processes would compile what they import.
+test: export PYTHONDONTWRITEBYTECODE =
 test: check
 	@timeout --foreground --signal=INT --kill-after=2m 45m $(BIN)/pytest --numprocesses 3 --dist loadfile
 

@@ -39,7 +39,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Give a coroutine the limit that its event loop keeps."""
     if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
-        item.obj = _limited(item.obj, 0.5 * float(item.config.getini("faulthandler_timeout")))
+        item.obj = _limited(item.obj, 0.5 * _limit(item.config))
+
+
+def _limit(config: pytest.Config) -> float:
+    return float(config.getini("faulthandler_timeout"))
 
 
 def _limited(test: Any, seconds: float) -> Any:
@@ -56,7 +60,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """End what was left behind, once pytest-xdist has ended its processes."""
     if hasattr(session.config, "workerinput"):
         return
-    _, left = psutil.wait_procs(list(_others()), _FAREWELL)
+    _, left = psutil.wait_procs(list(_others()), min(_FAREWELL, 0.5 * _limit(session.config)))
     session.config.stash[_LEFT] = [_described(process) for process in left]
     for process in left:
         process.kill()

@@ -9,7 +9,7 @@ from pathlib import Path
 from .patience import PATIENCE
 
 REPOSITORY = Path(__file__).parent.parent
-TESTS = """
+WAITING = """
 import asyncio
 import ctypes
 import subprocess
@@ -60,16 +60,25 @@ def test_a_process_stays():
 async def test_all_is_well(resource):
     pass
 """
+SHARING = """
+from multiprocessing.shared_memory import SharedMemory
 
 
-def test_what_waits_for_ever_is_ended_and_named(tmp_path):
-    (tmp_path / "test_waiting.py").write_text(TESTS)
-    shutil.copy(REPOSITORY / "tests" / "ending.py", tmp_path / "conftest.py")
-    run = subprocess.run(
+def test_python_keeps_a_process_for_what_is_shared():
+    shared = SharedMemory(create=True, size=1)
+    shared.close()
+    shared.unlink()
+"""
+
+
+def run_tests(folder, tests, *options):
+    """Run tests in a folder, ended as those of localrag are."""
+    (folder / "test_made.py").write_text(tests)
+    shutil.copy(REPOSITORY / "tests" / "ending.py", folder / "conftest.py")
+    return subprocess.run(
         [
             *(sys.executable, "-m", "pytest", f"--config-file={REPOSITORY / 'pyproject.toml'}"),
-            *(f"--rootdir={tmp_path}", "--numprocesses=2", "-p", "no:cacheprovider"),
-            *("--override-ini=faulthandler_timeout=8", str(tmp_path)),
+            *(f"--rootdir={folder}", "-p", "no:cacheprovider", *options, str(folder)),
         ],
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         stdin=subprocess.DEVNULL,
@@ -78,6 +87,10 @@ def test_what_waits_for_ever_is_ended_and_named(tmp_path):
         timeout=PATIENCE,
         check=False,
     )
+
+
+def test_what_waits_for_ever_is_ended_and_named(tmp_path):
+    run = run_tests(tmp_path, WAITING, "--numprocesses=2", "--override-ini=faulthandler_timeout=5")
     told = run.stdout + run.stderr
     assert run.returncode == 1, told
     assert "3 failed, 3 passed" in run.stdout, told
@@ -86,5 +99,11 @@ def test_what_waits_for_ever_is_ended_and_named(tmp_path):
     for name in ("a_coroutine_waits", "a_teardown_waits", "a_library_lets_nobody"):
         assert sum(name in line for line in named) == 1, told
     assert "TimeoutError" in run.stdout
-    assert "Timeout (0:00:08)!" in run.stderr
+    assert "Timeout (0:00:05)!" in run.stderr
     assert sum("# left behind" in line for line in named) == 1, told
+
+
+def test_a_process_that_ends_with_python_is_not_named(tmp_path):
+    run = run_tests(tmp_path, SHARING, "-p", "no:xdist")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "LEFT" not in run.stdout

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-from sentence_transformers import CrossEncoder
 from tiny_models.encoder import NASTY_TEXTS, TinyEncoder
 
 from localrag_models.reranking import Reranker
@@ -29,6 +28,8 @@ def test_scores_agree(
 def test_scores_are_those_of_the_library(
     tiny_encoder: TinyEncoder, llama_cpp_reranker: Callable[..., Reranker]
 ) -> None:
+    from sentence_transformers import CrossEncoder  # Slow to import, for whoever collects tests.
+
     passages = ["個人情報とは", "The controller shall", "第三条 この法律において"]
     library = CrossEncoder(str(tiny_encoder.cross_encoder), device="cpu", local_files_only=True)
     expected = library.predict([(QUERY, passage) for passage in passages], show_progress_bar=False)
