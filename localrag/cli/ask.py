@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli import render
 from localrag.cli.questions import (
     After,
     Dense,
@@ -82,6 +81,7 @@ def ask(
     made whole from those given with --after, and how it was read is told. With --method another
     method answers; some choose between options.
     """
+    from localrag.cli import render
     from localrag.cli.draft import shown_draft
     from localrag.reading.types import Status
 

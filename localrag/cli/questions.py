@@ -7,10 +7,10 @@ import typer
 
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
-from localrag.retrieval.types import Filters, Query
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
+    from localrag.retrieval.types import Query
 
 Options = Annotated[
     list[str] | None,
@@ -77,13 +77,15 @@ def read_query(
     layers: list[str] | None,
     date_from: str,
     date_to: str,
-) -> Query:
+) -> "Query":
     """Put a query together from the command line.
 
     Raises:
         UsageError: a date or a layer is not valid, or a text is not UTF-8.
         NotFoundError: a law of ``--law`` or a type of ``--type`` is not in the corpus.
     """
+    from localrag.retrieval.types import Filters, Query
+
     return Query(
         text=unicode(sys.stdin.read() if text == "-" else text),
         options=tuple(map(unicode, options or ())),

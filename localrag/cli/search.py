@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli import render
 from localrag.cli.questions import (
     Dense,
     From,
@@ -68,6 +67,8 @@ def search(
     model for it the meaning too; all are fused, reread by a reranker if there is one, and the
     provisions that fill a found one in are added.
     """
+    from localrag.cli import render
+
     session: Session = switched(context.obj, lexical, dense, rerank)
     with session.corpus(corpus) as opened:
         names = opened.retriever.names
