@@ -30,6 +30,18 @@ _EXTRAS = {
     "optimize": ("gepa",),
     "sentence-transformers": ("sentence_transformers",),
 }
+_KINDS = {
+    "dictionary": N_("dictionary"),
+    "extra": N_("extra"),
+    "workspace": N_("workspace"),
+    "config": N_("config"),
+    "disk": N_("disk"),
+    "model": N_("model"),
+    "store": N_("store"),
+    "index": N_("index"),
+    "vectors": N_("vectors"),
+}
+"""What is looked at; programs and settings go by their own names."""
 _LITTLE_SPACE = 2 * 1024**3
 """Bytes below which indexing a large corpus may fill the disk."""
 
@@ -45,12 +57,22 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found, and what mends it, a command mostly."""
+    """What one check found, and what mends it, a command mostly.
+
+    Attributes:
+        check: what was looked at, as JSON names it: a kind, with a name where there are several.
+    """
 
     check: str
     health: Health
     detail: Fact
     cure: str = ""
+
+    @property
+    def title(self) -> str:
+        """What was looked at, in the language in use."""
+        kind, blank, name = self.check.partition(" ")
+        return f"{_(_KINDS.get(kind, kind))}{blank}{name}"
 
 
 def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[Finding]:
@@ -166,7 +188,9 @@ def _models(workspace: Workspace) -> Iterator[Finding]:
     store = ModelStore(workspace.models)
     for model in store.installed():
         yield Finding(
-            f"model {model.name}", Health.GOOD, _said(f"{model.kind}, {gigabytes(model.size)}")
+            f"model {model.name}",
+            Health.GOOD,
+            _said(f"{_(model.kind)}{_(', ')}{gigabytes(model.size)}"),
         )
     for problem in map(as_ours, store.problems().values()):
         yield Finding("model", Health.BROKEN, _said(problem.cause), problem.cure)

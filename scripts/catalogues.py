@@ -11,6 +11,7 @@ is behind.
 import argparse
 import ast
 import sys
+import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from io import BytesIO
@@ -35,8 +36,11 @@ HELP = "localrag.cli.help"
 """The room of what the command line explains, which no mark names: verbs, options, settings."""
 WRITTEN_IN = "en"
 
-_HELP = {"help", "short", "about", "description"}
+_HELP = {"help", "short", "about", "description", "metavar"}
 """Arguments that are help texts."""
+
+_DECLARED = {"good_for", "caveats", "hints", "conditions", "source"}
+"""Fields of declarations (.toml) that are shown in the language in use, where they are words."""
 
 _FORMS = {"_": 1, "N_": 1, "ngettext": 2}
 """How many forms of a message follow a mark."""
@@ -68,16 +72,34 @@ def main() -> None:
 
 def rooms(named: Collection[str] = ()) -> Rooms:
     """The files of every room, or of those named."""
-    found = {Path(package).name: sorted((REPOSITORY / package).rglob("*.py")) for package in WHOLE}
+    found = {Path(package).name: _files(REPOSITORY / package) for package in WHOLE}
     for package in DIVIDED:
         folder = REPOSITORY / package
         found[folder.name] = sorted(folder.glob("*.py"))
         for path in sorted(folder.iterdir()):
-            if path.is_dir() and (files := sorted(path.rglob("*.py"))):
+            if path.is_dir() and (files := _files(path)):
                 found[f"{folder.name}.{path.name}"] = files
     found[HELP] = [*found.get("localrag.cli", ()), REPOSITORY / "localrag" / "config.py"]
     found[HELP] = [path for path in found[HELP] if path.exists()]
     return {room: files for room, files in found.items() if not named or room in named}
+
+
+def _files(folder: Path) -> list[Path]:
+    """What can hold messages: code and declarations."""
+    return sorted((*folder.rglob("*.py"), *folder.rglob("*.toml")))
+
+
+def _declared(value: object, field: str = "") -> Iterator[str]:
+    """What a declaration tells in words, not as a name or an address."""
+    match value:
+        case dict():
+            for name, part in value.items():
+                yield from _declared(part, field if field in _DECLARED else name)
+        case list():
+            for part in value:
+                yield from _declared(part, field)
+        case str() if field in _DECLARED and " " in value:
+            yield value
 
 
 def _helped(code: str) -> Iterator[str]:
@@ -169,7 +191,11 @@ def _asked(room: str, files: Iterable[Path]) -> Catalog:
     catalog = Catalog()
     for path in files:
         code = path.read_text(encoding="utf-8")
-        for message in _helped(code) if room == HELP else _marked(code):
+        if path.suffix == ".toml":
+            found: Iterable[str | tuple[str, ...]] = _declared(tomllib.loads(code))
+        else:
+            found = _helped(code) if room == HELP else _marked(code)
+        for message in found:
             catalog.add(message, locations=[(path.relative_to(REPOSITORY).as_posix(), 1)])
     return catalog
 

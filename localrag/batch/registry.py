@@ -136,5 +136,5 @@ def _write(workspace: Workspace, batch: KnownBatch) -> None:
         replace_text(path, _adapter.dump_json(batch, indent=1).decode())
     except (OSError, ValueError) as error:
         _log.warning(
-            "The batch goes on, but is not noted among the runs of the workspace (%s).", error
+            N_("The batch goes on, but is not noted among the runs of the workspace (%s)."), error
         )

@@ -34,6 +34,7 @@ def add(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
+            metavar="PATH",
             help="Files and folders; folders are searched to the bottom.",
             # What cannot be read is told like any other bad file, and the rest is added.
             readable=False,

@@ -45,7 +45,9 @@ def register(app: typer.Typer) -> None:
 
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="The question; - reads standard input.")],
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="The question; - reads standard input.")
+    ],
     option: Options = None,
     after: After = None,
     law: Law = None,

@@ -1,5 +1,6 @@
 """``localrag config``: every setting, its value, and where the value comes from."""
 
+import json
 from typing import Annotated
 
 import typer
@@ -10,6 +11,9 @@ from localrag.cli.verbs import verb
 from localrag.errors import UsageError
 from localrag.language import N_, _
 from localrag.session import Session
+
+_SOURCES = {"default": N_("default"), "flag": N_("flag")}
+"""Where a value comes from, if neither a file nor a variable says so."""
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +32,9 @@ def register(app: typer.Typer) -> None:
 
 def config(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(help="Show only this setting.", show_default=False)] = "",
+    key: Annotated[
+        str, typer.Argument(metavar="SETTING", help="Show only this setting.", show_default=False)
+    ] = "",
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
@@ -64,7 +70,15 @@ def config(
         )
     else:
         table(
-            (_("setting"), _("value"), _("source"), _("meaning")),
-            [(one.key, str(one.value), one.source, _(one.help)) for one in settings],
+            (_("setting"), _("value"), _("comes from"), _("meaning")),
+            [
+                (one.key, _written(one.value), _(_SOURCES.get(one.source, one.source)), _(one.help))
+                for one in settings
+            ],
         )
         say((_("file: "), "dim"), (str(workspace.settings), "dim"))
+
+
+def _written(value: object) -> str:
+    """A value as it is written in localrag.toml, a text without its quotation marks."""
+    return value if isinstance(value, str) else json.dumps(value)

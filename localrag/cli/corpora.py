@@ -23,8 +23,14 @@ _HEADINGS = {
     "index": N_("index"),
     "vectors": N_("vectors"),
 }
-_STATES = (N_("fresh"), N_("behind"), N_("missing"), N_("damaged"), N_("outdated"))
-"""What `IndexState` says; marked for the catalogue."""
+_STATES = {
+    "fresh": N_("fresh"),
+    "behind": N_("behind"),
+    "missing": N_("none"),
+    "damaged": N_("damaged"),
+    "outdated": N_("outdated"),
+}
+"""What `IndexState` says."""
 
 
 def register(app: typer.Typer) -> None:
@@ -52,6 +58,7 @@ def list_(
     corpus: Annotated[
         str,
         typer.Argument(
+            metavar="CORPUS",
             help="List the documents of this corpus; without it, the corpora.",
             autocompletion=complete_corpus,
             show_default=False,
@@ -78,7 +85,9 @@ def remove(
     context: typer.Context,
     documents: Annotated[
         list[str] | None,
-        typer.Argument(help="Ids of documents, as localrag list NAME shows them."),
+        typer.Argument(
+            metavar="DOCUMENT", help="Ids of documents, as localrag list CORPUS shows them."
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Remove the whole corpus, its store and its index.")
@@ -153,12 +162,17 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
     elif found:
         table(
             [_(_HEADINGS[name]) for name in found[0]],
-            [[f"{v:,}" if isinstance(v, int) else _(v) for v in row.values()] for row in found],
+            [[_told(value) for value in row.values()] for row in found],
         )
     else:
         tell(
             _("There is no corpus yet. Add documents: localrag add PATH, or localrag add --sample")
         )
+
+
+def _told(value: int | str) -> str:
+    """A cell of the list of corpora: a number, how an index is, or a name."""
+    return f"{value:,}" if isinstance(value, int) else _(_STATES.get(value, value))
 
 
 def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json: bool) -> None:

@@ -33,7 +33,7 @@ def register(parent: typer.Typer) -> None:
         app,
         "data",
         short="See and bring in datasets to evaluate with.",
-        examples=("localrag data list", "localrag data add lawqa FOLDER"),
+        examples=("localrag data list", "localrag data add lawqa /media/stick"),
         exit_codes=_CODES,
     )
 

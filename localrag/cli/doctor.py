@@ -5,6 +5,8 @@ import typer
 from localrag.cli.session import Json
 from localrag.cli.terminal import emit, say
 from localrag.cli.verbs import verb
+from localrag.cli.wording import colon
+from localrag.language import N_, _
 from localrag.session import Session
 
 
@@ -24,23 +26,26 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
     Checks the installation, the workspace, and every store and index byte by byte. Each thing
     that is wrong comes with the command that mends it.
     """
+    from rich.cells import set_cell_size
+
     from localrag.doctor import Finding, Health, examine
 
-    styles = {
-        Health.GOOD: "green",
-        Health.ABSENT: "dim",
-        Health.WARNING: "yellow",
-        Health.BROKEN: "bold red",
+    shown = {
+        Health.GOOD: (N_("good"), "green"),
+        Health.ABSENT: (N_("absent"), "dim"),
+        Health.WARNING: (N_("warning"), "yellow"),
+        Health.BROKEN: (N_("broken"), "bold red"),
     }
     session: Session = context.obj
     findings: list[Finding] = []
     for finding in examine(session.workspace, session.overrides):
         findings.append(finding)
         if not as_json:
+            health, style = shown[finding.health]
             say(
-                (f"{finding.health.value:<8}", styles[finding.health]),
-                (finding.check, "bold"),
-                f": {finding.detail}",
+                (set_cell_size(_(health), 8), style),
+                (finding.title, "bold"),
+                f"{colon()}{finding.detail}",
             )
             if finding.cure:
                 say((finding.cure, "bold"), indent=8)

@@ -42,7 +42,7 @@ def register(parent: typer.Typer) -> None:
             "localrag eval lawqa --method statute-lexical",
             "localrag eval lawqa --method all --model qwen3-8b --orders 4",
             "localrag eval list",
-            "localrag eval compare RUN RUN",
+            "localrag eval compare lawqa/before lawqa/after",
         ),
         exit_codes=_CODES,
     )

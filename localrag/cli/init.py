@@ -35,7 +35,7 @@ def init(context: typer.Context, as_json: Json = False) -> None:
         say(_("workspace "), (str(workspace.home), "bold"))
         say(
             _("Next, add documents: "),
-            ("localrag add PATH", "bold"),
+            (_("localrag add PATH"), "bold"),
             _(" or "),
             ("--sample", "bold"),
         )

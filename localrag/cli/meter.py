@@ -4,7 +4,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from localrag.cli.terminal import console_for_progress, on_terminal, tell
-from localrag.cli.wording import duration
+from localrag.cli.wording import colon, duration
 from localrag.language import _
 from localrag.progress import BYTES, Phase, Progress
 
@@ -47,7 +47,7 @@ class Meter:
             self._draw(progress)
         elif monotonic() - self._spoke >= self._every:
             self._spoke = monotonic()
-            tell(f"{self._called(progress)}: {_in_words(progress)}")
+            tell(f"{self._called(progress)}{colon()}{_in_words(progress)}")
 
     def _draw(self, progress: Progress) -> None:
         if self._bar is None:

@@ -55,6 +55,7 @@ def queries(
         Literal["overlap", "recall"],
         typer.Option(
             "--objective",
+            metavar="overlap|recall",
             help="Score a query by how much of the gold context its best hit holds, or by the "
             "share of gold articles among its hits.",
         ),

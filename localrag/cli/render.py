@@ -6,6 +6,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from localrag.cli.terminal import say, tell
+from localrag.cli.wording import aside, colon
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind, told
 from localrag.language import _, ngettext
@@ -33,10 +34,12 @@ _STYLES = {
 def print_hits(query: Query, hits: Iterable[Hit]) -> None:
     """Print a paragraph per hit: rank, place, why it was found, the part that matches, id."""
     for hit in hits:
-        found = f"{hit.stage} {hit.score:.3f}" + (f": {hit.reason}" if hit.reason else "")
+        found = f"{wording.step(hit.stage)} {hit.score:.3f}"
+        if hit.reason:
+            found += f"{colon()}{hit.reason}"
         if hit.beside:
             found += _("; beside: of a law that the query does not name")
-        say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), f"  ({found})")
+        say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), _beside(found))
         _print_snippet(hit.passage.text, snippet(query, hit.passage.text, _SHOWN))
         say((hit.passage.id, "dim"), indent=3)
         say("")
@@ -47,7 +50,7 @@ def print_laws(laws: Iterable[LawNamed], names: LawNames) -> None:
     for law in dict.fromkeys((law.words, law.law_ids) for law in laws):
         words, law_ids = law
         if law_ids:
-            titles = "; ".join(names.title(law_id) or law_id for law_id in law_ids)
+            titles = _("; ").join(names.title(law_id) or law_id for law_id in law_ids)
             say((words, "bold"), _(" is read as {titles}").format(titles=titles))
         else:
             say((words, "bold"), (_(": the corpus has no law called so"), "bold yellow"))
@@ -57,10 +60,11 @@ def print_trace(trace: Trace) -> None:
     """Print every stage with its time, its hits and what it left out, and every call of a model."""
     for record in trace.stages:
         hits = ngettext("{n} hit", "{n} hits", len(record.hits)).format(n=len(record.hits))
+        about = wording.step(record.subject)
         say(
-            (_("stage {stage}").format(stage=record.stage), "bold"),
-            f" {record.subject}" if record.subject else "",
-            f"  {hits}, {record.seconds * 1000:.1f} ms",
+            (_("stage {stage}").format(stage=wording.step(record.stage)), "bold"),
+            f" {about}" if about else "",
+            f"  {hits}{_(', ')}{record.seconds * 1000:.1f} ms",
         )
         if record.query:
             say((_("searched for: "), "dim"), record.query, indent=2)
@@ -68,7 +72,7 @@ def print_trace(trace: Trace) -> None:
             say(
                 f"{hit.rank:>3}  {hit.score:>9.3f}  ",
                 (hit.passage.id, "cyan"),
-                f"  {hit.passage.header}" + (f"  ({hit.reason})" if hit.reason else ""),
+                f"  {hit.passage.header}" + (_beside(str(hit.reason)) if hit.reason else ""),
                 indent=2,
             )
         for event in record.events:
@@ -82,7 +86,7 @@ def print_trace(trace: Trace) -> None:
         )
         say(
             (_("model {name}").format(name=call.model), "bold"),
-            f" {call.purpose}" if call.purpose else "",
+            f" {wording.step(call.purpose)}" if call.purpose else "",
             f"  {cost}",
         )
     say("")
@@ -98,7 +102,8 @@ def print_answer(answer: Answer) -> None:
         say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
     elif answer.derivation and answer.text:
         say(*cut(answer.text, "bold"))
-    say((_(wording.STATUSES[answer.status]), _STYLES[answer.status]), f": {_verdict(answer)}")
+    status = _(wording.STATUSES[answer.status])
+    say((status, _STYLES[answer.status]), f"{colon()}{_verdict(answer)}")
     if answer.derivation:
         _print_derivation(answer, answer.derivation)
     if answer.claims:
@@ -126,7 +131,7 @@ def print_answer(answer: Answer) -> None:
                 (f"[{number}] ", "bold"),
                 (_("rejected: "), "bold red"),
                 *cut(citation.label or citation.passage_id),
-                f" ({citation.problem})",
+                aside(str(citation.problem)),
             )
             say(*cut(citation.quote, most=_QUOTED), indent=4)
 
@@ -200,6 +205,11 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
     }
 
 
+def _beside(words: str) -> str:
+    """Words in brackets, apart from a heading that may end in brackets itself."""
+    return _("  ({words})").format(words=words)
+
+
 def _verdict(answer: Answer) -> str:
     if answer.status is Status.NOT_FOUND and answer.trace.calls and not answer.doubts:
         return _("{verdict} (see --no-model)").format(verdict=wording.verdict(answer))
@@ -228,20 +238,20 @@ def _found(answer: Answer, step: Step) -> list[tuple[str, str]]:
     if step.triple is None:
         return [
             *cut(f"{step.subject}、{step.predicate}", "cyan"),
-            (": ", "cyan"),
+            (colon(), "cyan"),
             (_("not found"), "bold yellow"),
-            (f" ({wording.origin(step)})", "dim"),
+            (aside(wording.origin(step)), "dim"),
         ]
     triple = step.triple
     found = [
         *cut(f"{triple.subject}、{triple.predicate}", "cyan"),
-        (": ", "cyan"),
+        (colon(), "cyan"),
         *cut("、".join(triple.objects), "bold"),
     ]
     if step.citation:
         found.append((f" {wording.mark(answer, step.citation)}", "bold"))
     if step.stage:
-        found.append((f" ({wording.origin(step)})", "dim"))
+        found.append((aside(wording.origin(step)), "dim"))
     return found
 
 

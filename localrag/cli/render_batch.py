@@ -9,7 +9,7 @@ from localrag.batch import BatchEstimate, BatchReport
 from localrag.batch.types import Event, Listener, RowFailed
 from localrag.cli.meter import Meter, a_minute
 from localrag.cli.terminal import say, tell
-from localrag.cli.wording import duration
+from localrag.cli.wording import colon, duration
 from localrag.facts import Fact, FactKind
 from localrag.harmless import one_line
 from localrag.language import _, ngettext
@@ -60,7 +60,8 @@ def print_report(out: Path, report: BatchReport) -> None:
         "not_found": _("{n:,} not found"),
     }
     counts = [statuses[status].format(n=count) for status, count in report.statuses.items()]
-    say((one_line(str(out)), "bold"), f": {_rows(report.rows)}; {_(', ').join(counts)}")
+    rows = f"{_rows(report.rows)}{_('; ')}{_(', ').join(counts)}"
+    say((one_line(str(out)), "bold"), f"{colon()}{rows}")
     cost = report.spent
     if cost.asked:
         asked = ngettext("{n:,} question", "{n:,} questions", cost.asked).format(n=cost.asked)
@@ -87,7 +88,7 @@ def print_report(out: Path, report: BatchReport) -> None:
     if report.failed:
         kinds = _(", ").join(f"{count:,} {name}" for name, count in sorted(report.failed.items()))
         failed = _("{rows} failed").format(rows=_rows(sum(report.failed.values())))
-        say((failed, "bold red"), f": {kinds}")
+        say((failed, "bold red"), f"{colon()}{kinds}")
         say(_("Mend what is wrong, then "), (_("add --retry-failed to the same command"), "bold"))
 
 

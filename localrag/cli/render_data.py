@@ -10,6 +10,7 @@ from localrag.cli.render_ingest import (
     print_index_report,
 )
 from localrag.cli.terminal import emit, say, table, tell, tell_lines
+from localrag.cli.wording import colon
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
 from localrag.evaluation.datasets.keeping import Shelf
@@ -55,7 +56,7 @@ def print_list(found: Sequence[Found], *, as_json: bool) -> None:
         folding=(_("licence"), _("source"), _("title")),
     )
     if not all(map(_at_hand, found)):
-        say(_("Bring one in: "), ("localrag data add DATASET FOLDER", "bold"))
+        say(_("Bring one in: "), (_("localrag data add DATASET FOLDER"), "bold"))
 
 
 def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
@@ -75,14 +76,14 @@ def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
         }
         emit(_entry(found) | more | {"splits": splits, "published": figures})
         return
-    say((dataset.name, "bold"), f": {dataset.title}")
+    say((dataset.name, "bold"), f"{colon()}{dataset.title}")
     say(_("source: {words}").format(words=dataset.source), indent=2)
     say(_("licence: {words}").format(words=dataset.licence), indent=2)
-    parts = ", ".join(parts_of_corpus(dataset))
+    parts = _(", ").join(parts_of_corpus(dataset))
     corpus = _("{name}, from {parts}").format(name=corpus_name(dataset), parts=parts)
     say(_("corpus: {words}").format(words=corpus if parts else _(_NO_CORPUS)), indent=2)
     for caveat in dataset.caveats:
-        say(_("caveat: {words}").format(words=caveat), indent=2)
+        say(_("caveat: {words}").format(words=_(caveat)), indent=2)
     table(
         (_("split"), _("questions"), "SHA-256", _("file")),
         [
@@ -108,8 +109,8 @@ def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
                     method,
                     f"{figure.score:.1%}",
                     str(figure.n or "–"),
-                    figure.conditions,
-                    figure.source,
+                    _(figure.conditions),
+                    _(figure.source),
                 )
                 for method, figures in dataset.published.items()
                 for figure in figures
@@ -144,16 +145,16 @@ def print_brought(brought: Brought, *, as_json: bool) -> None:
         _print_corpus(name, brought.added)
         print_index_report(name, brought.indexed)
     for caveat in dataset.caveats if brought.added else ():
-        tell((_("note: "), "yellow"), caveat)
+        tell((_("note: "), "yellow"), _(caveat))
     for missing in brought.missing:
-        tell((_("not there: "), "yellow"), f"{missing.path}. {missing.hint}".strip())
+        tell((_("not there: "), "yellow"), f"{missing.path}{_('. ')}{_(missing.hint)}".strip())
     without_corpus = {missing.path for missing in brought.missing} & set(dataset.corpus)
     if not (brought.new or brought.unchanged) or without_corpus:
         return
     command = f"localrag eval {dataset.name} --method all"
     if not parts_of_corpus(dataset):
         say(_("corpus: {words}").format(words=_(_NO_CORPUS)))
-        command += " --corpus NAME"
+        command += _(" --corpus NAME")
     say(_("Next: "), (command, "bold"))
 
 

@@ -10,7 +10,7 @@ from localrag.batch.types import RowFailed
 from localrag.cli.meter import Meter
 from localrag.cli.render_batch import EVERY
 from localrag.cli.terminal import say, table, tell
-from localrag.cli.wording import duration
+from localrag.cli.wording import aside, colon, duration
 from localrag.evaluation.events import Asking, Event, Halted, Judging, Listener, Unjudged
 from localrag.evaluation.measures import Verdict
 from localrag.evaluation.planning import LeftOut, Plan
@@ -71,7 +71,8 @@ def shown_events() -> Iterator[Listener]:
                 case RowFailed() | Unjudged():
                     failures += 1
                     if failures <= _FAILURES:
-                        tell((_("failed: "), "bold red"), f"{step}, {_failure(event)}")
+                        words = f"{step}{_(', ')}{_failure(event)}"
+                        tell((_("failed: "), "bold red"), words)
                     elif failures == _FAILURES + 1:
                         tell(
                             _("further failures are only counted here; the report counts them all")
@@ -80,9 +81,10 @@ def shown_events() -> Iterator[Listener]:
                     behind = True
                     tell((_("note: "), "yellow"), str(event))
                 case Fact(kind=FactKind.STOPPED):
-                    tell(f"{step}: {event}")
+                    tell(f"{step}{colon()}{event}")
                 case Halted():
-                    tell((_("stopped: "), "bold red"), f"{event.name}: {event.cause}")
+                    words = f"{event.name}{colon()}{event.cause}"
+                    tell((_("stopped: "), "bold red"), words)
                     tell("  ", (event.cure, "bold"))
                 case _:
                     pass
@@ -99,7 +101,7 @@ def print_finished(finished: Finished) -> None:
     numbers = {note.key: f"({number})" for number, note in enumerate(shared, 1)}
     own = _("{dataset}, own questions {split}") if questions.own else _("{dataset} {split}")
     named = own.format(dataset=questions.dataset.name, split=questions.split)
-    say((named, "bold"), ": ", _asked(evaluation, finished.asked))
+    say((named, "bold"), colon(), _asked(evaluation, finished.asked))
     table(
         [
             _("method"),
@@ -116,9 +118,10 @@ def print_finished(finished: Finished) -> None:
     say(_("calls and median s are those of one answer"))
     _print_measured(evaluation)
     for note in shared:
-        say(f"{numbers[note.key]} {one_line(str(note))}: {_holding(note, notes)}")
+        holding = _holding(note, notes)
+        say(f"{numbers[note.key]} {one_line(str(note))}{colon()}{holding}")
     for name, error in finished.stopped.items():
-        say((_("{name}: no results").format(name=name), "bold red"), f" ({error.cause})")
+        say((_("{name}: no results").format(name=name), "bold red"), aside(error.cause))
     if any(result.failure for entry in evaluation.entries for result in entry.results):
         say(
             _("Failed questions count as wrong. Ask them again: "),

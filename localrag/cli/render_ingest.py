@@ -7,6 +7,7 @@ from typing import Any
 
 from localrag.cli.meter import Meter
 from localrag.cli.terminal import say, tell
+from localrag.cli.wording import colon
 from localrag.harmless import one_line
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import (
@@ -41,7 +42,7 @@ def shown_events() -> Iterator[Listener]:
                 case FileResumed(path, line):
                     _note(_("{path} goes on after line {line:,}").format(path=path, line=line))
                 case FileFailed():
-                    tell((_("failed: "), "bold red"), f"{event.source}: {event.cause}")
+                    tell((_("failed: "), "bold red"), f"{event.source}{colon()}{event.cause}")
                     if event.cure:
                         tell("  ", (event.cure, "bold"))
                 case Duplicate(source, original):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from localrag.cli.terminal import emit, failure, say, table, tell
+from localrag.cli.wording import colon
 from localrag.errors import LocalragError
 from localrag.inference.failures import as_ours
 from localrag.language import N_, _, ngettext
@@ -15,6 +16,8 @@ from localrag_models.store import InstalledModel, ModelStore
 if TYPE_CHECKING:
     from localrag_models.backends.ollama import OllamaModel
 
+_KINDS = (N_("chat"), N_("embedder"), N_("reranker"))
+"""What models are for, as messages."""
 _SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
 _CONTEXT = 8192
 """Tokens that the memory of a chat model is shown for: what localrag uses at most by itself."""
@@ -47,23 +50,18 @@ class Overview:
         """Print it for people."""
         if self.installed:
             table(
-                tuple(
-                    map(
-                        _,
-                        (
-                            N_("installed"),
-                            N_("kind"),
-                            N_("size"),
-                            N_("context"),
-                            N_("licence"),
-                            N_("used as"),
-                        ),
-                    )
+                (
+                    _("installed"),
+                    _("role"),
+                    _("size"),
+                    _("context"),
+                    _("licence"),
+                    _("used as"),
                 ),
                 [
                     (
                         model.name,
-                        model.kind,
+                        _(model.kind),
                         gigabytes(model.size),
                         _tokens(model.context),
                         model.manifest.licence,
@@ -77,33 +75,28 @@ class Overview:
             tell(_("No model is installed yet."))
         say("")
         table(
-            tuple(
-                map(
-                    _,
-                    (
-                        N_("can be pulled"),
-                        N_("kind"),
-                        N_("size"),
-                        N_("memory"),
-                        N_("licence"),
-                        N_("good for"),
-                    ),
-                )
+            (
+                _("can be pulled"),
+                _("role"),
+                _("size"),
+                _("memory"),
+                _("licence"),
+                _("good for"),
             ),
             [
                 (
                     entry.name,
-                    entry.kind,
+                    _(entry.kind),
                     gigabytes(entry.size),
                     gigabytes(entry.memory(_CONTEXT)),
                     entry.licence,
-                    entry.good_for,
+                    _(entry.good_for),
                 )
                 for entry in self.available
             ],
             folding=(_("licence"), _("good for")),
         )
-        say(_("Get one: "), ("localrag models pull NAME", "bold"))
+        say(_("Get one: "), (_("localrag models pull NAME"), "bold"))
         for name, size in self.unfinished.items():
             tell(
                 _(
@@ -134,7 +127,8 @@ def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: boo
     if as_json:
         emit(model_as_json(model))
         return
-    say((model.name, "bold"), f": {model.kind}, {gigabytes(model.size)}, {model.format}")
+    what = _(", ").join((_(model.kind), gigabytes(model.size), model.format))
+    say((model.name, "bold"), f"{colon()}{what}")
     say((_("from {source}").format(source=model.manifest.source), "dim"), indent=2)
     if model.kind == "embedder":
         prefixes = model.prefixes
@@ -189,18 +183,7 @@ def print_served(runtime: str, found: "Sequence[OllamaModel]", *, as_json: bool)
         )
     elif found:
         table(
-            tuple(
-                map(
-                    _,
-                    (
-                        N_("on the server"),
-                        N_("size"),
-                        N_("family"),
-                        N_("parameters"),
-                        N_("quantisation"),
-                    ),
-                )
-            ),
+            (_("on the server"), _("size"), _("family"), _("parameters"), _("quantisation")),
             [
                 (f"{runtime}:{m.name}", gigabytes(m.size), m.family, m.parameters, m.quantization)
                 for m in found
@@ -256,10 +239,6 @@ def _entry_as_json(entry: CatalogueEntry) -> dict[str, Any]:
         "licence": entry.licence,
         "good_for": entry.good_for,
     }
-
-
-def _headings(*names: str) -> list[str]:
-    return list(map(_, names))
 
 
 def _tokens(context: int | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from localrag.cli.terminal import say, table, tell
-from localrag.cli.wording import duration
+from localrag.cli.wording import colon, duration
 from localrag.errors import UsageError, WorkspaceError
 from localrag.facts import Fact
 from localrag.language import N_, _, ngettext
@@ -79,7 +79,7 @@ def print_outcome(outcome: Outcome) -> None:
     best, seed = outcome.candidates[outcome.best], outcome.candidates[0]
     n = ngettext("{n:,} validation question", "{n:,} validation questions", outcome.validation)
     n = n.format(n=outcome.validation)
-    say((outcome.name, "bold"), f": {_(_ENDS.get(outcome.end, outcome.end))}")
+    say((outcome.name, "bold"), f"{colon()}{_(_ENDS.get(outcome.end, outcome.end))}")
     if outcome.best:
         say(
             (f"{best.score:.3f}", "bold green"),

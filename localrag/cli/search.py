@@ -39,11 +39,19 @@ def register(app: typer.Typer) -> None:
 
 def search(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="Words or a question; - reads standard input.")],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="Words or a question; - reads standard input.")
+    ],
     option: Options = None,
     k: Annotated[
         int | None,
-        typer.Option("-k", min=1, max=1000, help="Passages to show; else the setting retrieval.k."),
+        typer.Option(
+            "-k",
+            metavar="N",
+            min=1,
+            max=1000,
+            help="Passages to show; else the setting retrieval.k.",
+        ),
     ] = None,
     law: Law = None,
     law_type: Type = None,

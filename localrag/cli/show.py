@@ -34,8 +34,9 @@ def show(
     target: Annotated[
         list[str],
         typer.Argument(
+            metavar="CITATION",
             help="A citation as you would write it, the id of a passage or a document, or the name "
-            "of a subject of triples."
+            "of a subject of triples.",
         ),
     ],
     everything: Annotated[

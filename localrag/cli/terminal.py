@@ -53,7 +53,9 @@ def tell_warnings() -> None:
 
     class Notes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            tell((_("note: "), "yellow"), record.getMessage())
+            from localrag.inference.failures import noted
+
+            tell((_("note: "), "yellow"), noted(record))
 
     for package in ("localrag", "localrag_models", "localrag_indexes"):
         logger = logging.getLogger(package)

@@ -94,7 +94,7 @@ def tune_retrieval(
             ),
             [
                 (
-                    trial.name,
+                    _called(trial.name),
                     f"{trial.ndcg:.3f}",
                     "{:.3f} [{:.3f}, {:.3f}]".format(*trial.behind),
                     of.format(n=trial.any_found, total=found.questions),
@@ -111,13 +111,28 @@ def tune_retrieval(
             say(said)
         say(
             _("chosen: "),
-            (found.chosen.name, "bold"),
+            (_called(found.chosen.name), "bold"),
             _(", the simplest not clearly behind the best"),
         )
         if written:
             say(_("written to {path}").format(path=written))
         elif found.tried:
             say(_("Make it the default of this corpus: the same with "), ("--apply", "bold"))
+
+
+def _called(name: str) -> str:
+    """What a way of searching is called in the language in use: "words + meaning 1:2, reread"."""
+    from localrag.language import N_, _
+
+    words = {
+        "words": N_("words"),
+        "meaning": N_("meaning"),
+        "by ranks": N_("by ranks"),
+        ", reread": N_(", reread"),
+    }
+    for word, message in words.items():
+        name = name.replace(word, _(message))
+    return name
 
 
 def _trial(trial: "Trial") -> dict[str, Any]:

@@ -62,15 +62,14 @@ class _Explained:
     def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write usage, description, examples, what it takes, and exit codes."""
         width = min(get_terminal_size().columns, _WIDEST) - 2
-        usage = " ".join(self.collect_usage_pieces(ctx))  # type: ignore[attr-defined]
-        formatter.write(f"{_('Usage:')} {ctx.command_path} {usage}\n")
+        params = self.get_params(ctx)  # type: ignore[attr-defined]
+        formatter.write(f"{_('Usage:')} {ctx.command_path} {' '.join(self._usage(params))}\n")
         for paragraph in paragraphs(self.help or ""):
             rows = _rows(_(paragraph), width - 2)
             formatter.write("\n" + "".join(f"  {row}\n" for row in rows))
         if self.examples:
             lines = (f"    {example}\n" for example in self.examples)
             formatter.write(f"\n  {_('Examples:')}\n{''.join(lines)}")
-        params = self.get_params(ctx)  # type: ignore[attr-defined]
         for kind, heading in (("argument", _("Arguments:")), ("option", _("Options:"))):
             records = [
                 _record(param, ctx)
@@ -84,6 +83,15 @@ class _Explained:
         if self.exit_codes:
             lines = (f"    {code:<3} {_(EXIT_CODES[code])}\n" for code in self.exit_codes)
             formatter.write(f"\n  {_('Exit codes:')}\n{''.join(lines)}")
+
+    def _usage(self, params: Sequence[Any]) -> Iterator[str]:
+        """What follows the name of the command on its line of usage."""
+        yield _("[OPTIONS]")
+        for param in params:
+            if param.param_type_name == "argument":
+                yield _name(param) if param.required else f"[{_name(param)}]"
+        if isinstance(self, TyperGroup):
+            yield _("COMMAND [ARGS]...")
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
         """Read the arguments.
@@ -191,7 +199,6 @@ def with_examples(kind: type[Any], examples: Sequence[str], exit_codes: Sequence
 
 def _record(param: Any, ctx: "Context") -> tuple[str, str]:
     """How a parameter is written, and what it does."""
-    name, _told = param.get_help_record(ctx)
     extra = []
     if param.show_envvar and param.envvar:
         extra.append(_("environment: {variable}").format(variable=param.envvar))
@@ -204,7 +211,16 @@ def _record(param: Any, ctx: "Context") -> tuple[str, str]:
     if param.required:
         extra.append(_("required"))
     told = _(param.help) if param.help else ""
-    return name, f"{told} [{'; '.join(extra)}]".strip() if extra else told
+    return _name(param), f"{told} [{'; '.join(extra)}]".strip() if extra else told
+
+
+def _name(param: Any) -> str:
+    """How a parameter is written, with a word for its value."""
+    value = "" if getattr(param, "is_flag", False) else _(param.metavar)
+    if param.param_type_name == "argument":
+        return f"{value}..." if param.nargs != 1 else value
+    names = (sorted(names, key=len) for names in (param.opts, param.secondary_opts) if names)
+    return f"{' / '.join(map(', '.join, names))} {value}".strip()
 
 
 def _bounds(param: Any) -> str:
@@ -222,15 +238,24 @@ def _listed(heading: str, records: Sequence[tuple[str, str]], width: int) -> Ite
     if not records:
         return
     yield f"\n{heading}\n"
-    column = min(max(len(name) for name, _told in records), _WIDEST_NAME) + 2
+    column = min(max(_cells(name) for name, _told in records), _WIDEST_NAME) + 2
     for name, told in records:
         rows = _rows(told, width - column - 2)
-        if len(name) + 2 > column:
+        if _cells(name) + 2 > column:
             yield f"  {name}\n"
             name = ""
-        yield f"  {name:<{column}}{next(rows, '')}\n"
+        yield f"  {name}{' ' * (column - _cells(name))}{next(rows, '')}\n"
         for row in rows:
-            yield f"  {'':<{column}}{row}\n"
+            yield f"  {' ' * column}{row}\n"
+
+
+def _cells(text: str) -> int:
+    """How many cells a text takes."""
+    if text.isascii():
+        return len(text)
+    from localrag.wrapping import cells
+
+    return cells(text)
 
 
 def _rows(text: str, width: int) -> Iterator[str]:
@@ -248,7 +273,9 @@ def in_words(error: typer.TyperException) -> str:
     """What is wrong with a command line, from the values of Typer's error."""
     values: Any = error
     param = getattr(error, "param", None)
-    name = getattr(error, "option_name", "") or (param.get_error_hint() if param else "")
+    name = getattr(error, "option_name", "")
+    if param:
+        name = param.opts[0] if param.param_type_name == "option" else _name(param)
     match type(error).__name__:
         case "NoSuchOption" if values.possibilities:
             names = ", ".join(sorted(values.possibilities))
@@ -260,7 +287,7 @@ def in_words(error: typer.TyperException) -> str:
         case "BadOptionUsage":
             return _("{name} needs a value, or takes none.").format(name=name)
         case "BadParameter" if param:
-            taken = _bounds(param) or param.display_type_rich(ctx=values.ctx)
+            taken = _bounds(param) or _(param.metavar)
             return _("{name} has a value that it does not take: it takes {taken}.").format(
                 name=name, taken=taken
             )

@@ -1,11 +1,16 @@
-"""Numbers in sentences."""
+"""Numbers and signs in sentences."""
 
 from localrag.language import _
 
 
-def counted(count: int, noun: str) -> str:
-    """A number with its noun, in the plural unless it is one: 1 row, 1,200 rows."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def colon() -> str:
+    """What stands between a name and what is said of it, in the language in use."""
+    return _(": ")
+
+
+def aside(words: str) -> str:
+    """Words in the brackets of the language in use, with the blank that it wants before them."""
+    return _(" ({words})").format(words=words)
 
 
 def duration(seconds: float) -> str:

@@ -1,10 +1,11 @@
 """What a model fails with, told as an error of localrag, with its commands and settings."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from localrag.errors import BusyError, LocalragError, ModelUnusable, StorageError
-from localrag.language import N_
+from localrag.language import N_, _
 from localrag_models.errors import BackendMissing, Cure, ModelError, StorageFailed, StoreBusy
 
 _EXTRAS = {
@@ -114,3 +115,17 @@ def as_ours(error: ModelError) -> LocalragError:
     return ModelUnusable(
         cause, cure, kind=type(error).__name__, transient=error.transient, **fields
     )
+
+
+def noted(record: logging.LogRecord) -> str:
+    """What one of our packages wrote to the log, in the language in use."""
+    from localrag_models.backends.servers.http import Retry
+
+    match record.args:
+        case (Retry(error=ModelError() as error) as retry,):
+            words = _("{problem} Attempt {n} follows in {seconds:.1f} s.")
+            return words.format(
+                problem=as_ours(error).cause, n=retry.attempt + 1, seconds=retry.wait
+            )
+    words = _(str(record.msg))
+    return words % record.args if record.args else words

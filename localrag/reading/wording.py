@@ -6,6 +6,7 @@ from localrag.facts import told
 from localrag.language import N_, _, ngettext
 from localrag.reading.checking import MismatchKind
 from localrag.reading.types import Answer, Stage, Status, Step
+from localrag.retrieval.types import FOLLOW_UP
 
 STATUSES: Mapping[str, str] = {
     Status.SUPPORTED: N_("supported"),
@@ -36,11 +37,54 @@ MISMATCHES: Mapping[str, str] = {
 }
 """What is wrong with a claim."""
 
+_STEPS = {
+    FOLLOW_UP: N_("follow-up"),
+    "resolve": N_("resolve"),
+    "lexical": N_("lexical"),
+    "dense": N_("dense"),
+    "fuse": N_("fuse"),
+    "rerank": N_("rerank"),
+    "expand": N_("expand"),
+    "triples": N_("triples"),
+    "query": N_("query"),
+    "query-prompt": N_("query-prompt"),
+    "decomposition": N_("decomposition"),
+    "comparison": N_("comparison"),
+    "subject": N_("subject"),
+    "agreement": N_("agreement"),
+    "knowledge": N_("knowledge"),
+    "documents": N_("documents"),
+    "model": N_("model"),
+    "question": N_("question"),
+    "findings": N_("findings"),
+    "verdict": N_("verdict"),
+    "knock-out": N_("knock-out"),
+    "choice": N_("choice"),
+    "answer": N_("answer"),
+    "second reading": N_("second reading"),
+    "second search": N_("second search"),
+    "evidence": N_("evidence"),
+    "merge": N_("merge"),
+    "decide": N_("decide"),
+    "triple": N_("triple"),
+    "ask": N_("ask"),
+    "analysis": N_("analysis"),
+}
+"""Stages, what they are about, and what models are called for; of some there are several."""
+
 _SOURCES = {
     Stage.KNOWLEDGE: N_("triples"),
     Stage.DOCUMENTS: N_("documents"),
     Stage.MODEL: N_("the model alone"),
 }
+
+
+def step(name: str) -> str:
+    """What a trace calls a stage or a call of a model, in words: "fuse", "verdict b"."""
+    if name in _STEPS:
+        return _(_STEPS[name])
+    kind, blank, which = name.partition(" ")
+    return f"{_(_STEPS.get(kind, kind))}{blank}{which}"
 
 
 def verdict(answer: Answer) -> str:

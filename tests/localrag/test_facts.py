@@ -44,7 +44,7 @@ def test_a_fact_is_told_in_the_language_in_use():
     language.use("ja")
     try:
         assert str(LACKING) == "このコーパスに渡し舟法という法令はありません"
-        assert str(several) == "質問は複数の主題を指す可能性があります：凪、凪 (女優)"
+        assert str(several) == "質問は複数の主語を指す可能性があります：凪、凪 (女優)"
     finally:
         language.use("en")
 

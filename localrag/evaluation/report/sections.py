@@ -217,7 +217,7 @@ def notes(entries: Sequence[EntryFigures]) -> list[Block]:
 def caveats(sentences: Sequence[str]) -> list[Block]:
     """What has to be known of the dataset to judge a score on it."""
     # A sentence could begin like a list.
-    said = [_("Of the dataset: {sentence}").format(sentence=one) for one in sentences]
+    said = [_("Of the dataset: {sentence}").format(sentence=_(one)) for one in sentences]
     return [Items(said)] if said else []
 
 
@@ -228,8 +228,8 @@ def published(figures: Mapping[str, Sequence[Published]]) -> list[Block]:
         _("Method {method}: {figure}, {conditions} ({source})").format(
             method=method,
             figure=published_figure(one),
-            conditions=one.conditions,
-            source=one.source,
+            conditions=_(one.conditions),
+            source=_(one.source),
         )
         for method, ones in figures.items()
         for one in ones

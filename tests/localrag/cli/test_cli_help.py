@@ -94,7 +94,9 @@ def test_the_language_of_a_call(
     assert heading() == "Usage:"
     assert heading("--lang", "ja") == "使い方："
     assert heading("--set", "language=ja") == "使い方："
-    assert cli("--lang", "ja", "ask").err.splitlines()[0] == "エラー：'question' がありません。"
+    assert (
+        cli("--lang", "ja", "ask").err.splitlines()[0] == "エラー：「質問」が指定されていません。"
+    )
     assert "There is no language 'fr'" in cli("--lang", "fr", "config").err
     home.mkdir()
     (home / "localrag.toml").write_text('language = "ja"')
@@ -155,7 +157,8 @@ def test_help_imports_nothing_heavy(arguments: list[str], forbidden: list[str]) 
     ("arguments", "part"),
     [
         (["bogus"], "There is no verb 'bogus'"),
-        (["search"], "query"),
+        (["search"], "QUERY is missing"),
+        (["eval", "lawqa"], "--method is missing"),
         (["search", "--bogus", "x"], "--bogus"),
         (["search", "x", "-k", "0"], "-k"),
         (["add"], "Nothing to add"),

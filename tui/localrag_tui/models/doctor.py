@@ -171,7 +171,7 @@ class DoctorDialogue(Dialogue):
 
 def _shown(finding: "Finding") -> Content:
     line = Content.assemble(
-        "  ", content(finding.check, "bold"), "  ", content(str(finding.detail))
+        "  ", content(finding.title, "bold"), "  ", content(str(finding.detail))
     )
     if not finding.cure:
         return line

@@ -174,7 +174,7 @@ def _available(entry: "CatalogueEntry", used: dict[str, str], fetched: int) -> M
         fetched,
         entry.memory(CONTEXT),
         entry.repository,
-        (entry.good_for,),
+        (_(entry.good_for),),
     )
 
 
