@@ -6,6 +6,29 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from localrag.errors import StorageError
+from localrag.language import N_
+
+_CURE = N_("Free space on the disk, mend the permissions, or choose another workspace with --home.")
+
+
+@contextmanager
+def storing(path: Path, cure: str = _CURE) -> Iterator[None]:
+    """Tell what the system says of a file or a folder as an error of ours, with its cure.
+
+    Raises:
+        StorageError: what the block does to the disk fails.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            N_("{path} cannot be written ({problem})."),
+            cure,
+            path=error.filename or path,
+            problem=error.strerror or error,
+        ) from error
+
 
 def replace_text(path: Path, text: str) -> None:
     """Write a small file in the place of the one before it; see `replacing`.

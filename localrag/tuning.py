@@ -17,8 +17,8 @@ from localrag.corpus.readers.jsonl import json_object, numbered_lines
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES
-from localrag.durable import replace_text
-from localrag.errors import InputError, LocalragError, NotFoundError, StorageError, UsageError
+from localrag.durable import replace_text, storing
+from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
 from localrag.language import N_, _
 from localrag.provision import find
 from localrag.retrieval.pipeline import Retriever
@@ -164,15 +164,8 @@ def apply(place: CorpusPaths, tuning: Tuning) -> Path:
         *(f"{name} = {_toml(value)}" for name, value in values.items()),
     ]
     path = place.settings
-    try:
+    with storing(path):
         replace_text(path, "\n".join(lines) + "\n")
-    except OSError as error:
-        raise StorageError(
-            N_("{path} cannot be written ({problem})."),
-            N_("Free space on the disk, or mend the permissions of the folder."),
-            path=path,
-            problem=error.strerror,
-        ) from error
     return path
 
 

@@ -12,7 +12,7 @@ from typing import IO
 
 from localrag.batch import origin as origins
 from localrag.batch.origin import Origin
-from localrag.durable import flush_folder
+from localrag.durable import flush_folder, storing
 from localrag.errors import BusyError, StorageError, UsageError
 from localrag.language import N_
 from localrag.locking import is_locked, locked
@@ -101,15 +101,8 @@ class BatchFolder:
             path=self.out,
         )
         with ExitStack() as held:
-            try:
+            with storing(self.path, N_("Mend its permissions, or name another file with --out.")):
                 held.enter_context(locked(self._lock, busy))
-            except OSError as error:
-                raise StorageError(
-                    N_("The folder {folder} cannot be written ({problem})."),
-                    N_("Check its permissions and the disk, or name another file with --out."),
-                    folder=self.path,
-                    problem=error.strerror,
-                ) from error
             yield
 
     def begin(self, origin: Origin, *, restart: bool) -> None:

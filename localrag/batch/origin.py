@@ -10,8 +10,8 @@ from pathlib import Path
 from localrag import __version__, prompts
 from localrag.config import Config
 from localrag.corpus.store import CorpusStore
-from localrag.durable import replace_text
-from localrag.errors import StorageError, UsageError
+from localrag.durable import replace_text, storing
+from localrag.errors import UsageError
 from localrag.inference.failures import named
 from localrag.language import N_, _
 from localrag.methods.answering import named_method
@@ -184,15 +184,8 @@ def write(path: Path, origin: Origin) -> None:
     Raises:
         StorageError: the disk is full or the folder cannot be written.
     """
-    try:
+    with storing(path, N_("Free some space, or choose another folder with --out.")):
         replace_text(path, json.dumps(origin, ensure_ascii=False, indent=1))
-    except OSError as error:
-        raise StorageError(
-            N_("{path} cannot be written ({problem})."),
-            N_("Free some space, or choose another folder with --out."),
-            path=path,
-            problem=error.strerror,
-        ) from error
 
 
 def _in_words(value: object) -> str:

@@ -20,7 +20,8 @@ from localrag.conversations.kept import (
 )
 from localrag.conversations.types import Conversation, Turn, TurnState
 from localrag.database import Database, Row, Schema
-from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
+from localrag.durable import storing
+from localrag.errors import BusyError, NotFoundError, StoreError
 from localrag.language import N_
 from localrag.locking import is_locked, locked
 from localrag.reading.types import Answer
@@ -49,18 +50,8 @@ class Owner:
         """
         if not self._mark:
             mark = uuid4().hex
-            try:
+            with storing(self._folder):
                 self._held.enter_context(locked(self._lock(mark), BusyError(mark)))
-            except OSError as error:
-                raise StorageError(
-                    N_("The folder {folder} cannot be written ({problem})."),
-                    N_(
-                        "Check its permissions and the disk, or choose another workspace with "
-                        "--home."
-                    ),
-                    folder=self._folder,
-                    problem=error.strerror,
-                ) from error
             self._mark = mark
         return self._mark
 

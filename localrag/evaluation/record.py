@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from localrag.durable import replace_text
-from localrag.errors import NotFoundError, StorageError, UsageError
+from localrag.durable import replace_text, storing
+from localrag.errors import NotFoundError, UsageError
 from localrag.evaluation import places, report
 from localrag.evaluation.planning import Plan
 from localrag.evaluation.types import Evaluation
@@ -211,15 +211,9 @@ def write(folder: Path, run: Run) -> None:
     Raises:
         StorageError: it cannot be written.
     """
-    try:
+    goes_on = N_("Free some space: the answers are kept, and the same command goes on.")
+    with storing(folder / FILE, goes_on):
         replace_text(folder / FILE, _adapter.dump_json(run, indent=1).decode())
-    except OSError as error:
-        raise StorageError(
-            N_("{path} cannot be written ({problem})."),
-            N_("Free some space: the answers are kept, and the same command goes on."),
-            path=folder / FILE,
-            problem=error.strerror,
-        ) from error
 
 
 def now() -> str:

@@ -18,7 +18,8 @@ from pydantic_core import to_jsonable_python
 from localrag import prompts
 from localrag.batch.origin import Origin, weights
 from localrag.config import Config
-from localrag.errors import BusyError, StorageError, WorkspaceError
+from localrag.durable import storing
+from localrag.errors import BusyError, WorkspaceError
 from localrag.evaluation.answers import Answered
 from localrag.evaluation.types import Question, Spent
 from localrag.inference.opening import server_of
@@ -133,15 +134,9 @@ def opened(path: Path) -> Iterator[Journal[Judgement]]:
         path=path,
     )
     with ExitStack() as held:
-        try:
+        goes_on = N_("Free some space or mend its permissions; the same command goes on.")
+        with storing(path, goes_on):
             held.enter_context(locked(path.with_suffix(".lock"), busy))
-        except OSError as error:
-            raise StorageError(
-                N_("{path} cannot be read or written ({problem})."),
-                N_("Free some space or mend its permissions; the same command goes on."),
-                path=path,
-                problem=error.strerror,
-            ) from error
         yield held.enter_context(_journal(path))
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from localrag.errors import BusyError, StorageError
+from localrag.durable import storing
+from localrag.errors import BusyError
 from localrag.language import N_, _
 from localrag.locking import locked
 from localrag.workspace import CorpusPaths
@@ -33,17 +34,10 @@ def writing(paths: CorpusPaths) -> Iterator[None]:
         holder=_name(holder),
     )
     with ExitStack() as held:
-        try:
+        with storing(folder):
             held.enter_context(locked(folder / "writer.lock", busy))
             held.callback(holder.unlink, missing_ok=True)
             holder.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
-        except OSError as error:
-            raise StorageError(
-                N_("The folder {folder} cannot be written ({problem})."),
-                N_("Check its permissions and the disk, or choose another workspace with --home."),
-                folder=folder,
-                problem=error.strerror,
-            ) from error
         yield
 
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from localrag.batch.origin import Origin, changed
-from localrag.durable import replace_text
-from localrag.errors import BusyError, StorageError, UsageError, WorkspaceError
+from localrag.durable import replace_text, storing
+from localrag.errors import BusyError, UsageError, WorkspaceError
 from localrag.language import N_
 from localrag.locking import locked
 from localrag.optimize.types import Outcome
@@ -61,10 +61,8 @@ class RunFolder:
             name=self.name,
         )
         with ExitStack() as held:
-            try:
+            with storing(self.path):
                 held.enter_context(locked(self.path / "lock", busy))
-            except OSError as error:
-                raise _unwritable(self.path, error) from error
             yield
 
     def begin(self, origin: Origin, *, restart: bool) -> None:
@@ -76,7 +74,7 @@ class RunFolder:
             WorkspaceError: what is there does not say what it depends on, or cannot be read.
             StorageError: the folder cannot be written.
         """
-        try:
+        with storing(self.path):
             if restart:
                 self.journal.unlink(missing_ok=True)
                 self._report.unlink(missing_ok=True)
@@ -96,8 +94,6 @@ class RunFolder:
                     name=self.name,
                 )
             replace_text(self._origin, json.dumps(origin, ensure_ascii=False, indent=1))
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
 
     def write(self, outcome: Outcome) -> None:
         """Write down what it came to.
@@ -105,10 +101,8 @@ class RunFolder:
         Raises:
             StorageError: the folder cannot be written.
         """
-        try:
+        with storing(self.path):
             replace_text(self._report, _OUTCOME.dump_json(outcome, indent=1).decode())
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
 
     def outcome(self) -> Outcome | None:
         """What it came to when it was last left; None where it was not left in good order yet.
@@ -177,12 +171,3 @@ def _read(path: Path, kind: TypeAdapter[_Value]) -> _Value | None:
             N_("Restore it from a copy, or begin anew with --restart."),
             path=path,
         ) from error
-
-
-def _unwritable(path: Path, error: OSError) -> StorageError:
-    return StorageError(
-        N_("The folder {path} cannot be written ({problem})."),
-        N_("Free space on the disk, or mend the permissions of the folder."),
-        path=path,
-        problem=error.strerror,
-    )

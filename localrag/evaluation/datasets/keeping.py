@@ -17,8 +17,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from localrag.durable import replace_text, replacing
-from localrag.errors import BusyError, InputError, NotFoundError, StorageError, WorkspaceError
+from localrag.durable import replace_text, replacing, storing
+from localrag.errors import BusyError, InputError, NotFoundError, WorkspaceError
 from localrag.language import N_
 from localrag.locking import locked
 from localrag.workspace import Workspace
@@ -139,18 +139,8 @@ class Shelf:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Tell what the system says about the disk as `StorageError`."""
-        try:
+        with storing(self.folder):
             yield
-        except OSError as error:
-            raise StorageError(
-                N_("{path} cannot be written ({problem})."),
-                N_(
-                    "Free space on the disk, mend the permissions, or choose another "
-                    "workspace with --home."
-                ),
-                path=error.filename or self.folder,
-                problem=error.strerror or error,
-            ) from error
 
     def _note(self, entries: dict[str, Received]) -> None:
         table = _RECEIVED.dump_json(dict(sorted(entries.items())), indent=1)

@@ -9,8 +9,8 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from localrag.durable import replace_text
-from localrag.errors import InputError, NotFoundError, StorageError, WorkspaceError
+from localrag.durable import replace_text, storing
+from localrag.errors import InputError, NotFoundError, WorkspaceError
 from localrag.evaluation.report.document import Block, Picture, Section, Words, markdown
 from localrag.evaluation.report.figures import Figures, figures
 from localrag.evaluation.report.measured import answers_of
@@ -102,22 +102,13 @@ def write(evaluation: Evaluation, folder: Path) -> None:
         drawn = [Words(without)]
         _log.warning(without)
     text = markdown(report.sections(drawn))
-    try:
+    again = N_("Free some space, and give the command again: answers that are there are kept.")
+    with storing(folder, again):
         folder.mkdir(parents=True, exist_ok=True)
         if plot:
             replace_text(folder / PLOT, plot)
         replace_text(folder / MARKDOWN, text)
         replace_text(folder / JSON, written.decode())
-    except OSError as error:
-        raise StorageError(
-            N_("The report in {folder} cannot be written ({problem})."),
-            N_(
-                "Free space on the disk, or mend the permissions of the folder; then give the "
-                "command again: answers that are there are kept."
-            ),
-            folder=folder,
-            problem=error.strerror,
-        ) from error
 
 
 def _is_there(folder: Path, written: bytes) -> bool:
