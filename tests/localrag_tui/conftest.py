@@ -13,6 +13,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.app import App, ScreenStackError
+from textual.css import stylesheet
+from textual.css.model import RuleSet
 from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.screen import ModalScreen, Screen
@@ -50,6 +52,31 @@ _IN_THREADS: set[asyncio.Future[Any]] = set()
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def parsed_once() -> Iterator[None]:
+    """Every style sheet is parsed once; Textual parses all of them for every application anew."""
+    tokens: dict[frozenset[tuple[str, str]], dict[str, Any]] = {}
+    rules: dict[tuple[object, ...], list[RuleSet]] = {}
+    tokenize, parse = stylesheet.tokenize_values, stylesheet.parse
+
+    def tokenized(values: dict[str, str]) -> dict[str, Any]:
+        key = frozenset(values.items())
+        if key not in tokens:
+            tokens[key] = tokenize(values)
+        return tokens[key]
+
+    def parsed(*what: Any, variable_tokens: dict[str, Any], **named: Any) -> list[RuleSet]:
+        key = (id(variable_tokens), *what, *named.items())
+        if key not in rules:
+            rules[key] = list(parse(*what, variable_tokens=variable_tokens, **named))
+        return rules[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stylesheet, "tokenize_values", tokenized)
+        patch.setattr(stylesheet, "parse", parsed)
+        yield
 
 
 @pytest.fixture(autouse=True)
