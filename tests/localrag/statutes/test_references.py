@@ -205,11 +205,11 @@ def test_tables_that_replace_words_of_other_laws(
 def test_hostile_text_takes_linear_time(
     names: LawNames, statute: Callable[..., Document], piece: str
 ) -> None:
-    document = statute(ORDER, "灯台管理法施行令", [("1.1", piece * (100_000 // len(piece)))])
+    document = statute(ORDER, "灯台管理法施行令", [("1.1", piece * (30_000 // len(piece)))])
     start = time.process_time()
     extract_references(document, names)
     extract_definitions(document)
-    assert time.process_time() - start < 10.0
+    assert time.process_time() - start < 3.0
 
 
 def test_other_documents_have_none(names: LawNames) -> None:
