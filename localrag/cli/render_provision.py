@@ -7,13 +7,14 @@ from pydantic_core import to_jsonable_python
 
 from localrag.cli.render import cut, passage_as_json
 from localrag.cli.terminal import say
+from localrag.cli.wording import aside, colon
 from localrag.corpus.knowledge import KnownTriple
 from localrag.language import N_, _
 from localrag.provision import Provision, ProvisionLink
 
 _KINDS = {
     "refers": "",
-    "applies-mutatis-mutandis": "準用: ",
+    "applies-mutatis-mutandis": "準用：",
     "delegates": N_("delegates: "),
     "delegated-by": N_("made under: "),
 }
@@ -39,8 +40,8 @@ def print_provision(view: Provision, *, most: int | None) -> None:
     if view.terms:
         _heading(_("Terms defined elsewhere"), len(view.terms))
         for term in view.terms:
-            scope = f" ({term.scope})" if term.scope else ""
-            say((term.term, "bold"), f"{scope}: {term.passage.header}", indent=2)
+            scope = aside(term.scope) if term.scope else ""
+            say((term.term, "bold"), f"{scope}{colon()}{term.passage.header}", indent=2)
 
 
 def provision_as_json(view: Provision) -> dict[str, Any]:
@@ -100,7 +101,7 @@ def _print_rest(count: int, most: int | None) -> None:
 
 def _heading(title: str, count: int) -> None:
     say("")
-    say((f"{title} ({count})", "bold"))
+    say((f"{title}{aside(str(count))}", "bold"))
 
 
 def _link(link: ProvisionLink) -> dict[str, Any]:
