@@ -75,7 +75,7 @@ def test_an_error_is_told_in_the_language_in_use(tmp_path: Path) -> None:
     assert raised.value.cause == "The model 'qwen3-8b' is not installed."
     ours = as_ours(raised.value)
     assert ours.cause == "モデル「qwen3-8b」はインストールされていません。"
-    assert ours.cure == "取得してください: localrag models pull qwen3-8b"
+    assert ours.cure == "取得してください：localrag models pull qwen3-8b"
 
 
 @pytest.mark.usefixtures("japanese")
