@@ -21,28 +21,24 @@ from localrag.cli.questions import (
 )
 from localrag.cli.session import CorpusName, Json, MethodName, switched, tell_if_behind
 from localrag.cli.terminal import emit
-from localrag.cli.verbs import verb
+from localrag.cli.verbs import app, verb
 from localrag.session import Session
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to `app`."""
-    verb(
-        app,
-        "ask",
-        examples=[
-            "localrag ask 渡し舟を運航してはならない水位の基準は何か。",
-            "localrag ask 'When was the Fennimore refractor finished?'",
-            "localrag ask - --json < question.txt",
-            "localrag ask --after 渡し舟を運航してはならない水位の基準は何か。 その罰則は",
-            "localrag --set chat.model=qwen3-8b ask 渡し守になるには何が要るか。",
-            "localrag ask --method statute-lexical --option 三年以上操縦に従事した経験 "
-            "--option 十年以上操縦に従事した経験 渡し守の資格として正しいものはどれか。",
-        ],
-        exit_codes=(0, 2, 3, 5, 8),
-    )(ask)
-
-
+@verb(
+    app,
+    "ask",
+    examples=[
+        "localrag ask 渡し舟を運航してはならない水位の基準は何か。",
+        "localrag ask 'When was the Fennimore refractor finished?'",
+        "localrag ask - --json < question.txt",
+        "localrag ask --after 渡し舟を運航してはならない水位の基準は何か。 その罰則は",
+        "localrag --set chat.model=qwen3-8b ask 渡し守になるには何が要るか。",
+        "localrag ask --method statute-lexical --option 三年以上操縦に従事した経験 "
+        "--option 十年以上操縦に従事した経験 渡し守の資格として正しいものはどれか。",
+    ],
+    exit_codes=(0, 2, 3, 5, 8),
+)
 def ask(
     context: typer.Context,
     question: Annotated[
@@ -84,7 +80,7 @@ def ask(
     method answers; some choose between options.
     """
     from localrag.cli import render
-    from localrag.cli.draft import shown_draft
+    from localrag.cli.meter import shown_draft
     from localrag.reading.types import Status
 
     session: Session = switched(context.obj, lexical, dense, rerank)

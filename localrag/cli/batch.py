@@ -7,28 +7,24 @@ from typing import Annotated
 import typer
 
 from localrag.cli.session import CorpusName, Json, MethodName
-from localrag.cli.verbs import verb
+from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_
 from localrag.session import Session
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to `app`."""
-    verb(
-        app,
-        "batch",
-        examples=[
-            "localrag batch questions.jsonl --out answers.jsonl",
-            "localrag batch questions.csv --dry-run",
-            "localrag batch questions.csv --out answers.jsonl --concurrency 8",
-            "localrag batch questions.jsonl --out answers.jsonl --retry-failed",
-            "localrag batch choices.jsonl --method statute-lexical --out answers.jsonl",
-        ],
-        exit_codes=(0, 2, 3, 4, 5, 6, 7, 8, 130),
-    )(batch)
-
-
+@verb(
+    app,
+    "batch",
+    examples=[
+        "localrag batch questions.jsonl --out answers.jsonl",
+        "localrag batch questions.csv --dry-run",
+        "localrag batch questions.csv --out answers.jsonl --concurrency 8",
+        "localrag batch questions.jsonl --out answers.jsonl --retry-failed",
+        "localrag batch choices.jsonl --method statute-lexical --out answers.jsonl",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 6, 7, 8, 130),
+)
 def batch(
     context: typer.Context,
     questions: Annotated[

@@ -1,7 +1,8 @@
-"""``localrag list`` and ``localrag remove``: what a workspace holds."""
+"""``localrag init``, ``add``, ``list``, ``remove``, ``index``: from an empty folder to a corpus."""
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,11 +10,116 @@ import typer
 from localrag.cli.questions import unicode
 from localrag.cli.session import CorpusName, Json, complete_corpus, indexing
 from localrag.cli.terminal import columns, emit, emit_all, say, table, tell
-from localrag.cli.verbs import verb
+from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.harmless import harmless
 from localrag.language import N_, _
 from localrag.session import Session
+
+
+@verb(
+    app,
+    "init",
+    examples=["localrag init", "localrag --home /data/law init"],
+    exit_codes=(0, 5, 7),
+)
+def init(context: typer.Context, as_json: Json = False) -> None:
+    """Make the workspace, the folder that holds everything.
+
+    Corpora, indexes and settings lie in it. Where it is comes from --home, from the environment
+    variable LOCALRAG_HOME, or is the user's data folder. Running it again changes nothing. The
+    folder can be copied to another machine.
+    """
+    session: Session = context.obj
+    workspace = session.workspace
+    workspace.init()
+    if as_json:
+        emit({"workspace": str(workspace.home)})
+    else:
+        say(_("workspace "), (str(workspace.home), "bold"))
+        say(
+            _("Next, add documents: "),
+            (_("localrag add PATH"), "bold"),
+            _(" or "),
+            ("--sample", "bold"),
+        )
+
+
+@verb(
+    app,
+    "add",
+    examples=[
+        "localrag add ~/egov/xml",
+        "localrag add laws.zip notes.md --corpus work",
+        "localrag add ~/egov/xml --prune",
+        "localrag add jawiki-cirrussearch-content.json.gz --corpus jawiki",
+        "localrag add facts.tsv wikidata-latest-all.json.bz2 --corpus facts",
+        "localrag add --sample",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 6, 7, 130),
+)
+def add(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Files and folders; folders are searched to the bottom.",
+            # What cannot be read is told like any other bad file, and the rest is added.
+            readable=False,
+        ),
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Add the sample corpus (invented laws and pages).")
+    ] = False,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Drop documents whose file below the given paths is gone."),
+    ] = False,
+    check_content: Annotated[
+        bool,
+        typer.Option("--check-content", help="Compare content even where size and time agree."),
+    ] = False,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Read files into a corpus.
+
+    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, and zips of them; dumps of
+    Wikipedia (CirrusSearch, WikiExtractor), with what their infoboxes tell; triples as tables
+    (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
+    of lines may be compressed (.gz, .bz2, .xz).
+    Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
+    does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
+    """
+    if not paths and not sample:
+        raise UsageError(
+            N_("Nothing to add."),
+            N_("Name files or folders, or use --sample."),
+        )
+    from localrag import sample as sample_corpus
+    from localrag.cli.render_ingest import add_report_as_json, print_add_report, shown_events
+    from localrag.cli.terminal import emit
+
+    session: Session = context.obj
+    session.workspace.require()
+    opened = session.corpus(corpus)
+    with shown_events() as listener:
+        report = opened.add(
+            *(paths or []),
+            *([sample_corpus.FOLDER] if sample else []),
+            prune=prune,
+            check_content=check_content,
+            workers=0,
+            on_event=listener,
+        )
+    if as_json:
+        emit(add_report_as_json(opened.name, report))
+    else:
+        print_add_report(opened.name, report, indexing(session, opened.name))
+    if report.failed:
+        raise typer.Exit(4)
+
 
 _HEADINGS = {
     "corpus": N_("corpus"),
@@ -33,26 +139,12 @@ _STATES = {
 """What `IndexState` says."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verbs to `app`."""
-    verb(
-        app,
-        "list",
-        examples=["localrag list", "localrag list main --kind law", "localrag list main --json"],
-        exit_codes=(0, 3, 5),
-    )(list_)
-    verb(
-        app,
-        "remove",
-        examples=[
-            "localrag remove 599AC0000000001",
-            "localrag remove pages/kite-mail.md --corpus main",
-            "localrag remove --all --corpus trial --yes",
-        ],
-        exit_codes=(0, 2, 3, 5, 6, 7),
-    )(remove)
-
-
+@verb(
+    app,
+    "list",
+    examples=["localrag list", "localrag list main --kind law", "localrag list main --json"],
+    exit_codes=(0, 3, 5),
+)
 def list_(
     context: typer.Context,
     corpus: Annotated[
@@ -81,6 +173,16 @@ def list_(
         _list_corpora(session, as_json=as_json)
 
 
+@verb(
+    app,
+    "remove",
+    examples=[
+        "localrag remove 599AC0000000001",
+        "localrag remove pages/kite-mail.md --corpus main",
+        "localrag remove --all --corpus trial --yes",
+    ],
+    exit_codes=(0, 2, 3, 5, 6, 7),
+)
 def remove(
     context: typer.Context,
     documents: Annotated[
@@ -188,3 +290,40 @@ def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json:
                     for d in documents
                 ),
             )
+
+
+@verb(
+    app,
+    "index",
+    examples=["localrag index", "localrag index --corpus work --rebuild"],
+    exit_codes=(0, 3, 4, 5, 6, 7, 8, 130),
+)
+def index(
+    context: typer.Context,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Build anew even if the index is up to date.")
+    ] = False,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Make a corpus searchable.
+
+    Finds the references between provisions and builds the search index. Where an
+    embedder is installed, or embedding.model names one, passages are embedded too, to be found by
+    their meaning; what was embedded before is not embedded again, also after an interruption
+    (embedding.model = "off": none is). A new index is switched in when it is complete; until then
+    searches use the old one.
+    """
+    from localrag.cli.render_ingest import index_report_as_json, print_index_report, shown_events
+    from localrag.cli.terminal import emit
+
+    session: Session = context.obj
+    opened = session.corpus(corpus)
+    with shown_events() as listener:
+        report = opened.index(rebuild=rebuild, workers=0, on_event=listener)
+    if as_json:
+        emit(index_report_as_json(opened.name, report))
+    else:
+        print_index_report(opened.name, report)
+    if report.failed:
+        raise typer.Exit(4)

@@ -7,14 +7,19 @@ import typer
 
 from localrag.cli.meter import Meter
 from localrag.cli.session import Json
-from localrag.cli.verbs import verb, verbs
+from localrag.cli.verbs import group, verb
 from localrag.language import N_
 from localrag.progress import BYTES, Phase, Stopwatch
 from localrag.session import Session
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 130)
 
-app = typer.Typer(rich_markup_mode=None)
+app = group(
+    "data",
+    short="See and bring in datasets to evaluate with.",
+    examples=("localrag data list", "localrag data add lawqa /media/stick"),
+    exit_codes=_CODES,
+)
 
 Name = Annotated[
     str,
@@ -26,18 +31,7 @@ Name = Annotated[
 ]
 
 
-def register(parent: typer.Typer) -> None:
-    """Add the verbs to `parent`."""
-    verbs(
-        parent,
-        app,
-        "data",
-        short="See and bring in datasets to evaluate with.",
-        examples=("localrag data list", "localrag data add lawqa /media/stick"),
-        exit_codes=_CODES,
-    )
-
-
+@verb(app, "list", examples=("localrag data list",), exit_codes=_CODES)
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List the datasets that can be named: what of them is here, where they are from, the licence.
 
@@ -55,6 +49,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     print_list([find(workspace, dataset.name) for dataset in known(workspace)], as_json=as_json)
 
 
+@verb(app, "show", examples=("localrag data show lawqa",), exit_codes=_CODES)
 def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
     """Show a dataset: its splits with their questions and hashes, its licence, published figures.
 
@@ -68,6 +63,12 @@ def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
     print_dataset(workspace, find(workspace, name), as_json=as_json)
 
 
+@verb(
+    app,
+    "add",
+    examples=("localrag data add lawqa /media/stick", "localrag data add mine.toml folder/"),
+    exit_codes=_CODES,
+)
 def add(
     context: typer.Context,
     name: Name,
@@ -108,6 +109,7 @@ def add(
         raise typer.Exit(4)
 
 
+@verb(app, "download", examples=("localrag data download lawqa",), exit_codes=_CODES)
 def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
     """Fetch the questions of a dataset over the network, from the addresses that it declares.
 
@@ -129,12 +131,3 @@ def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
             ),
         )
     print_brought(brought, as_json=as_json)
-
-
-for _name, _function, _examples in (
-    ("list", list_, ("localrag data list",)),
-    ("show", show, ("localrag data show lawqa",)),
-    ("add", add, ("localrag data add lawqa /media/stick", "localrag data add mine.toml folder/")),
-    ("download", download, ("localrag data download lawqa",)),
-):
-    verb(app, _name, examples=_examples, exit_codes=_CODES)(_function)

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.datasets import CorpusSearched, DatasetName, QuestionsFile, SplitName
-from localrag.cli.session import Json
-from localrag.cli.verbs import Group, verb, verbs
+from localrag.cli.session import CorpusSearched, DatasetName, Json, QuestionsFile, SplitName
+from localrag.cli.verbs import Group, group, verb
 from localrag.session import Session
 
 if TYPE_CHECKING:
@@ -26,28 +25,34 @@ class AsksByDefault(Group):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(rich_markup_mode=None)
+app = group(
+    "eval",
+    short="Measure methods on questions whose answers are known.",
+    about="eval DATASET is short for eval run DATASET, whose --help names every option.",
+    kind=AsksByDefault,
+    examples=(
+        "localrag eval lawqa --method statute-lexical",
+        "localrag eval lawqa --method all --model qwen3-8b --orders 4",
+        "localrag eval list",
+        "localrag eval compare lawqa/before lawqa/after",
+    ),
+    exit_codes=_CODES,
+)
 
 
-def register(parent: typer.Typer) -> None:
-    """Add the verbs to `parent`."""
-    verbs(
-        parent,
-        app,
-        "eval",
-        short="Measure methods on questions whose answers are known.",
-        about="eval DATASET is short for eval run DATASET, whose --help names every option.",
-        kind=AsksByDefault,
-        examples=(
-            "localrag eval lawqa --method statute-lexical",
-            "localrag eval lawqa --method all --model qwen3-8b --orders 4",
-            "localrag eval list",
-            "localrag eval compare lawqa/before lawqa/after",
-        ),
-        exit_codes=_CODES,
-    )
-
-
+@verb(
+    app,
+    "run",
+    examples=[
+        "localrag eval lawqa --method statute-lexical",
+        "localrag eval lawqa --method all --orders 4",
+        "localrag eval lawqa --method statute-direct --model qwen3-8b --model llama-3-8b-instruct",
+        "localrag eval lawqa --method all --dry-run",
+        "localrag eval jemhopqa --method staged,staged-symbolic --model qwen3-8b --judge qwen3-8b",
+        "localrag eval jemhopqa --method staged --stages 1,2,3,1-2,2-1,1-3,2-3,1-2-3",
+    ],
+    exit_codes=_CODES,
+)
 def run(
     context: typer.Context,
     dataset: DatasetName,
@@ -203,6 +208,7 @@ def _separate(values: Iterable[str]) -> list[str]:
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
+@verb(app, "list", examples=["localrag eval list", "localrag eval list --json"], exit_codes=(0, 5))
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List the runs that there are, and which of them are not finished."""
     from dataclasses import asdict
@@ -224,6 +230,12 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         print_runs(found)
 
 
+@verb(
+    app,
+    "compare",
+    examples=["localrag eval compare lawqa/before lawqa/after"],
+    exit_codes=(0, 2, 3, 4, 5),
+)
 def compare(
     context: typer.Context,
     first: Annotated[
@@ -249,27 +261,3 @@ def compare(
         emit(comparison.as_json(compared))
     else:
         say(comparison.markdown(compared))
-
-
-verb(
-    app,
-    "run",
-    examples=[
-        "localrag eval lawqa --method statute-lexical",
-        "localrag eval lawqa --method all --orders 4",
-        "localrag eval lawqa --method statute-direct --model qwen3-8b --model llama-3-8b-instruct",
-        "localrag eval lawqa --method all --dry-run",
-        "localrag eval jemhopqa --method staged,staged-symbolic --model qwen3-8b --judge qwen3-8b",
-        "localrag eval jemhopqa --method staged --stages 1,2,3,1-2,2-1,1-3,2-3,1-2-3",
-    ],
-    exit_codes=_CODES,
-)(run)
-verb(
-    app,
-    "compare",
-    examples=["localrag eval compare lawqa/before lawqa/after"],
-    exit_codes=(0, 2, 3, 4, 5),
-)(compare)
-verb(app, "list", examples=["localrag eval list", "localrag eval list --json"], exit_codes=(0, 5))(
-    list_
-)

@@ -19,30 +19,25 @@ import typer
 from localrag import language
 from localrag.cli.start import options, overrides
 from localrag.cli.terminal import failure, tell, tell_warnings
-from localrag.cli.verbs import EXIT_CODES, Group, in_words, with_examples
+from localrag.cli.verbs import EXIT_CODES, Group, app, in_words, with_examples
 from localrag.errors import LocalragError
 from localrag.language import _
 from localrag.session import Session
 from localrag.workspace import Workspace
 
 _VERBS = (
-    "init",
-    "add",
     "corpora",
-    "index",
     "search",
-    "show",
     "ask",
     "tui",
     "batch",
     "tune_retrieval",
     "methods",
+    "setup",
     "data",
     "evaluate",
     "optimize",
     "models",
-    "config",
-    "doctor",
 )
 """The modules of the verbs, in the order of the help."""
 
@@ -97,17 +92,10 @@ def _front_door(
 
 @cache
 def _command_line() -> typer.Typer:
-    app = typer.Typer(
-        name="localrag",
-        pretty_exceptions_enable=False,
-        # Plain help is drawn four times faster than the one with frames.
-        rich_markup_mode=None,
-        cls=with_examples(Group, _TOUR, tuple(EXIT_CODES)),
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback(invoke_without_command=True)(_front_door)
+    kind = with_examples(Group, _TOUR, tuple(EXIT_CODES))
+    app.callback(invoke_without_command=True, cls=kind)(_front_door)
     for name in _VERBS:
-        import_module(f"localrag.cli.{name}").register(app)
+        import_module(f"localrag.cli.{name}")
     return app
 
 

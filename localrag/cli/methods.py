@@ -2,26 +2,20 @@
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from localrag.cli.session import Json
-from localrag.cli.verbs import verb
+from localrag.cli.verbs import app, verb
 from localrag.language import _, ngettext
 
 if TYPE_CHECKING:
     from localrag.methods.types import Method
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to `app`."""
-    verb(
-        app,
-        "methods",
-        examples=["localrag methods", "localrag methods --json"],
-        exit_codes=(0, 2),
-    )(methods)
-
-
+@verb(
+    app,
+    "methods",
+    examples=["localrag methods", "localrag methods --json"],
+    exit_codes=(0, 2),
+)
 def methods(as_json: Json = False) -> None:
     """List the methods that ask, batch and eval can answer with.
 

@@ -11,7 +11,7 @@ import typer
 from localrag.cli.meter import Meter
 from localrag.cli.session import Json
 from localrag.cli.terminal import emit, say, tell
-from localrag.cli.verbs import verb, verbs
+from localrag.cli.verbs import group, verb
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag.progress import BYTES, Phase, Stopwatch
@@ -26,7 +26,16 @@ _LISTED = "ollama"
 _CODES = (0, 2, 5, 6, 7, 8, 130)
 _LONGEST_TOKEN = 1_000
 
-app = typer.Typer(rich_markup_mode=None)
+app = group(
+    "models",
+    short="See, fetch, check and carry models.",
+    examples=(
+        "localrag models list",
+        "localrag models pull qwen3-8b",
+        "localrag models add ~/Downloads/model.gguf",
+    ),
+    exit_codes=_CODES,
+)
 
 
 Name = Annotated[
@@ -38,22 +47,6 @@ NewName = Annotated[
 Server = Annotated[
     str, typer.Option("--server", help="Address of the Ollama server.", metavar="ADDRESS")
 ]
-
-
-def register(parent: typer.Typer) -> None:
-    """Add the verbs to `parent`."""
-    verbs(
-        parent,
-        app,
-        "models",
-        short="See, fetch, check and carry models.",
-        examples=(
-            "localrag models list",
-            "localrag models pull qwen3-8b",
-            "localrag models add ~/Downloads/model.gguf",
-        ),
-        exit_codes=_CODES,
-    )
 
 
 @contextmanager
@@ -70,6 +63,12 @@ def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
         )
 
 
+@verb(
+    app,
+    "list",
+    examples=("localrag models list", "localrag models list --ollama"),
+    exit_codes=_CODES,
+)
 def list_(
     context: typer.Context,
     ollama: Annotated[
@@ -102,6 +101,17 @@ def list_(
         overview.print()
 
 
+@verb(
+    app,
+    "pull",
+    examples=(
+        "localrag models pull qwen3-8b",
+        "localrag models pull multilingual-e5-small",
+        "localrag models pull Qwen/Qwen3-0.6B-GGUF/Qwen3-0.6B-Q8_0.gguf",
+        "localrag models pull ollama:qwen3:8b",
+    ),
+    exit_codes=_CODES,
+)
 def pull(
     context: typer.Context,
     model: Annotated[
@@ -162,6 +172,15 @@ def pull(
     print_installed(installed, _used(session), as_json=as_json)
 
 
+@verb(
+    app,
+    "add",
+    examples=(
+        "localrag models add model.gguf --name mine",
+        "localrag models add folder/ --query-prefix 'query: ' --passage-prefix 'passage: '",
+    ),
+    exit_codes=_CODES,
+)
 def add(
     context: typer.Context,
     path: Annotated[
@@ -207,6 +226,12 @@ def add(
     print_installed(installed, _used(session), as_json=as_json)
 
 
+@verb(
+    app,
+    "verify",
+    examples=("localrag models verify", "localrag models verify qwen3-8b"),
+    exit_codes=_CODES,
+)
 def verify(
     context: typer.Context,
     names: Annotated[
@@ -236,6 +261,7 @@ def verify(
         raise typer.Exit(8)
 
 
+@verb(app, "remove", examples=("localrag models remove qwen3-8b",), exit_codes=_CODES)
 def remove(context: typer.Context, name: Name, as_json: Json = False) -> None:
     """Remove a model, what an interrupted pull has left of one, or what is in the way of one.
 
@@ -249,6 +275,7 @@ def remove(context: typer.Context, name: Name, as_json: Json = False) -> None:
         say(_("model {name} removed").format(name=name))
 
 
+@verb(app, "export", examples=("localrag models export qwen3-8b /media/stick",), exit_codes=_CODES)
 def export(
     context: typer.Context,
     name: Name,
@@ -281,6 +308,9 @@ def export(
         say(_("Next, on the other machine: "), (f"localrag models import {written.name}", "bold"))
 
 
+@verb(
+    app, "import", examples=("localrag models import /media/stick/qwen3-8b.tar",), exit_codes=_CODES
+)
 def import_(
     context: typer.Context,
     archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="File that export wrote.")],
@@ -347,31 +377,3 @@ def _token(file: Path | None) -> str:
             N_("Write the token alone into a text file."),
             path=file,
         ) from error
-
-
-for _name, _function, _examples in (
-    ("list", list_, ("localrag models list", "localrag models list --ollama")),
-    (
-        "pull",
-        pull,
-        (
-            "localrag models pull qwen3-8b",
-            "localrag models pull multilingual-e5-small",
-            "localrag models pull Qwen/Qwen3-0.6B-GGUF/Qwen3-0.6B-Q8_0.gguf",
-            "localrag models pull ollama:qwen3:8b",
-        ),
-    ),
-    (
-        "add",
-        add,
-        (
-            "localrag models add model.gguf --name mine",
-            "localrag models add folder/ --query-prefix 'query: ' --passage-prefix 'passage: '",
-        ),
-    ),
-    ("verify", verify, ("localrag models verify", "localrag models verify qwen3-8b")),
-    ("remove", remove, ("localrag models remove qwen3-8b",)),
-    ("export", export, ("localrag models export qwen3-8b /media/stick",)),
-    ("import", import_, ("localrag models import /media/stick/qwen3-8b.tar",)),
-):
-    verb(app, _name, examples=_examples, exit_codes=_CODES)(_function)

@@ -4,9 +4,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from localrag.cli.datasets import CorpusSearched, DatasetName, QuestionsFile, SplitName
-from localrag.cli.session import Json
-from localrag.cli.verbs import verb, verbs
+from localrag.cli.session import CorpusSearched, DatasetName, Json, QuestionsFile, SplitName
+from localrag.cli.verbs import group, verb
 from localrag.session import Session
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
@@ -17,29 +16,33 @@ _EXAMPLES = (
     "localrag --set method.query_prompt=first eval lawqa --method statute-gepa",
 )
 
-app = typer.Typer(rich_markup_mode=None)
+app = group(
+    "optimize",
+    short="Make prompts better on known questions (GEPA).",
+    about="The prompt that writes search queries is tried on some of the questions of a "
+    "dataset, a model reads what came of it and proposes another, and the best by the other "
+    "questions is kept under a name; where none beats the built-in one, that is the best, and "
+    "said to be. Use what was found with --set method.query_prompt=NAME.",
+    examples=_EXAMPLES,
+    exit_codes=_CODES,
+)
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of the run and its prompt.", show_default=False)
 ]
 
 
-def register(parent: typer.Typer) -> None:
-    """Add the verbs to `parent`."""
-    verbs(
-        parent,
-        app,
-        "optimize",
-        short="Make prompts better on known questions (GEPA).",
-        about="The prompt that writes search queries is tried on some of the questions of a "
-        "dataset, a model reads what came of it and proposes another, and the best by the other "
-        "questions is kept under a name; where none beats the built-in one, that is the best, and "
-        "said to be. Use what was found with --set method.query_prompt=NAME.",
-        examples=_EXAMPLES,
-        exit_codes=_CODES,
-    )
-
-
+@verb(
+    app,
+    "queries",
+    examples=[
+        "localrag optimize queries lawqa --name first",
+        "localrag optimize queries lawqa --name first --model qwen3-8b --calls 3000",
+        "localrag optimize queries lawqa --name recall --objective recall --minutes 120",
+        "localrag optimize queries lawqa --name large --reflection-model qwen3-32b",
+    ],
+    exit_codes=_CODES,
+)
 def queries(
     context: typer.Context,
     dataset: DatasetName,
@@ -151,6 +154,12 @@ def queries(
         print_outcome(outcome)
 
 
+@verb(
+    app,
+    "list",
+    examples=["localrag optimize list", "localrag optimize list --json"],
+    exit_codes=(0, 2, 5),
+)
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List the optimised prompts and the runs that make them."""
     from localrag.cli.render_optimize import overview, print_overview
@@ -164,6 +173,12 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
         print_overview(rows)
 
 
+@verb(
+    app,
+    "show",
+    examples=["localrag optimize show first", "localrag optimize show first --json"],
+    exit_codes=(0, 2, 3, 5),
+)
 def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
     """Show an optimised prompt, how it came about, and every candidate of its run."""
     from localrag.cli.render_optimize import print_prompt, prompt_as_json
@@ -179,28 +194,3 @@ def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
         emit(prompt_as_json(prompt, outcome))
     else:
         print_prompt(prompt, outcome)
-
-
-verb(
-    app,
-    "queries",
-    examples=[
-        "localrag optimize queries lawqa --name first",
-        "localrag optimize queries lawqa --name first --model qwen3-8b --calls 3000",
-        "localrag optimize queries lawqa --name recall --objective recall --minutes 120",
-        "localrag optimize queries lawqa --name large --reflection-model qwen3-32b",
-    ],
-    exit_codes=_CODES,
-)(queries)
-verb(
-    app,
-    "list",
-    examples=["localrag optimize list", "localrag optimize list --json"],
-    exit_codes=(0, 2, 5),
-)(list_)
-verb(
-    app,
-    "show",
-    examples=["localrag optimize show first", "localrag optimize show first --json"],
-    exit_codes=(0, 2, 3, 5),
-)(show)

@@ -5,8 +5,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from localrag.cli.terminal import say, tell
-from localrag.cli.wording import aside, colon
+from localrag.cli.terminal import aside, colon, say, tell
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind, told
 from localrag.language import _, ngettext
@@ -14,7 +13,7 @@ from localrag.question.laws import LawNamed
 from localrag.reading import wording
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
 from localrag.retrieval.query import Snippet, snippet
-from localrag.retrieval.types import Filters, Hit, ModelCall, Query, Retrieval, Trace
+from localrag.retrieval.types import Hit, ModelCall, Query, Retrieval, Trace
 from localrag.statutes.names import LawNames
 
 _SHOWN = 280
@@ -159,7 +158,7 @@ def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
     """Give the JSON of ``localrag search``."""
     return {
         "query": _query(query),
-        "laws": [_law(law) for law in retrieval.laws],
+        "laws": to_jsonable_python(retrieval.laws),
         "absent": list(retrieval.absent),
         "hits": [_hit(query, hit) for hit in retrieval.hits],
         "trace": _trace(retrieval.trace),
@@ -270,23 +269,11 @@ def _print_snippet(text: str, shown: Snippet) -> None:
 
 
 def _query(query: Query) -> dict[str, Any]:
-    filters: Filters = query.filters
     return {
         "text": query.text,
         "options": list(query.options),
-        "filters": {
-            "documents": list(filters.documents),
-            "kinds": list(filters.kinds),
-            "law_types": list(filters.law_types),
-            "layers": list(filters.layers),
-            "date_from": filters.date_from,
-            "date_to": filters.date_to,
-        },
+        "filters": to_jsonable_python(query.filters),
     }
-
-
-def _law(law: LawNamed) -> dict[str, Any]:
-    return {"words": law.words, "start": law.start, "end": law.end, "law_ids": list(law.law_ids)}
 
 
 def _hit(query: Query, hit: Hit) -> dict[str, Any]:
@@ -300,7 +287,7 @@ def _hit(query: Query, hit: Hit) -> dict[str, Any]:
         "fills": hit.fills,
         "punishes": hit.punishes,
         "passage": passage_as_json(hit.passage),
-        "snippet": {"start": shown.start, "end": shown.end, "highlights": shown.highlights},
+        "snippet": to_jsonable_python(shown),
     }
 
 

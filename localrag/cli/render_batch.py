@@ -8,8 +8,7 @@ from typing import Any
 from localrag.batch import BatchEstimate, BatchReport
 from localrag.batch.types import Event, Listener, RowFailed
 from localrag.cli.meter import Meter, a_minute
-from localrag.cli.terminal import say, tell
-from localrag.cli.wording import colon, duration
+from localrag.cli.terminal import colon, duration, say, tell
 from localrag.facts import Fact, FactKind
 from localrag.harmless import one_line
 from localrag.language import _, ngettext

@@ -9,8 +9,7 @@ from localrag.cli.render_ingest import (
     index_report_as_json,
     print_index_report,
 )
-from localrag.cli.terminal import emit, say, table, tell, tell_lines
-from localrag.cli.wording import colon
+from localrag.cli.terminal import colon, emit, say, table, tell, tell_lines
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
 from localrag.evaluation.datasets.keeping import Shelf

@@ -9,8 +9,7 @@ from typing import Any
 from localrag.batch.types import RowFailed
 from localrag.cli.meter import Meter
 from localrag.cli.render_batch import EVERY
-from localrag.cli.terminal import say, table, tell
-from localrag.cli.wording import aside, colon, duration
+from localrag.cli.terminal import aside, colon, duration, say, table, tell
 from localrag.evaluation.events import Asking, Event, Halted, Judging, Listener, Unjudged
 from localrag.evaluation.measures import Verdict
 from localrag.evaluation.planning import LeftOut, Plan

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from localrag.cli.meter import Meter
-from localrag.cli.terminal import say, tell
-from localrag.cli.wording import colon
+from localrag.cli.terminal import colon, say, tell
 from localrag.harmless import one_line
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import (
@@ -148,23 +147,8 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
 
 def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:
     """Give the JSON of ``localrag add``."""
-    return {
-        "corpus": corpus,
-        "added": report.added,
-        "replaced": report.replaced,
-        "unchanged": report.unchanged,
-        "removed": report.removed,
-        "files_unchanged": report.files_unchanged,
-        "unsupported": report.unsupported,
-        "left_out": report.left_out,
-        "duplicated": report.duplicated,
-        "duplicates": [asdict(duplicate) for duplicate in report.duplicates],
-        "kept": [asdict(kept) for kept in report.kept],
-        "failures": report.failures,
-        "failed": [_failed(one) for one in report.failed],
-        "gone": report.gone,
-        "seconds": report.seconds,
-    }
+    told = asdict(replace(report, failed=[]))
+    return {"corpus": corpus, **told, "failed": list(map(_failed, report.failed))}
 
 
 def print_index_report(corpus: str, report: IndexReport) -> None:
@@ -198,18 +182,8 @@ def print_index_report(corpus: str, report: IndexReport) -> None:
 
 def index_report_as_json(corpus: str, report: IndexReport) -> dict[str, Any]:
     """Give the JSON of ``localrag index``."""
-    return {
-        "corpus": corpus,
-        "skipped": report.skipped,
-        "passages": report.passages,
-        "references": report.references,
-        "definitions": report.definitions,
-        "embedded": report.embedded,
-        "vectors": report.vectors,
-        "failed": [_failed(one) for one in report.failed],
-        "generation": report.generation,
-        "seconds": report.seconds,
-    }
+    told = asdict(replace(report, failed=()))
+    return {"corpus": corpus, **told, "failed": list(map(_failed, report.failed))}
 
 
 def _failed(failed: FileFailed) -> dict[str, str]:

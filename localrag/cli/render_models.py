@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from localrag.cli.terminal import emit, failure, say, table, tell
-from localrag.cli.wording import colon
+from localrag.cli.terminal import colon, emit, failure, say, table, tell
 from localrag.errors import LocalragError
 from localrag.inference.failures import as_ours
 from localrag.language import N_, _, ngettext

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from localrag.cli.terminal import say, table, tell
-from localrag.cli.wording import colon, duration
+from localrag.cli.terminal import colon, duration, say, table, tell
 from localrag.errors import UsageError, WorkspaceError
 from localrag.facts import Fact
 from localrag.language import N_, _, ngettext
@@ -33,6 +32,14 @@ _SHOWN = 24
 
 _SEED = N_("the built-in instruction: optimisation found no better one")
 _EDITED = N_("edited by hand after it was made: the scores are not its own")
+
+_PROVENANCE = (
+    *(N_("digest"), N_("made_by"), N_("date"), N_("dataset"), N_("split"), N_("sha256")),
+    *(N_("train_n"), N_("validation_n"), N_("objective"), N_("seed_score"), N_("best_score")),
+    *(N_("is_seed"), N_("candidates"), N_("model"), N_("reflection_model"), N_("seed")),
+    *(N_("calls"), N_("seconds"), N_("ended"), N_("seen")),
+)
+"""What is told of how a prompt came about, as messages."""
 
 _ENDS = {
     "calls": N_("the calls are spent"),
@@ -175,7 +182,7 @@ def print_prompt(prompt: OptimisedPrompt, outcome: Outcome | None) -> None:
     say(prompt.text, indent=2)
     say("")
     for name, value in prompt.provenance.items():
-        say((f"{name}: ", "bold"), _stated(name, value))
+        say((f"{_(name)}{colon()}", "bold"), _stated(name, value))
     if outcome is None:
         return
     for number, candidate in enumerate(outcome.candidates):
@@ -223,6 +230,8 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
 
 def _stated(name: str, value: object) -> str:
     """A line of the provenance; the questions it was made with are many hashes, so their number."""
+    if name == "ended":
+        return _(_ENDS.get(str(value), str(value)))
     if name == "seen":
         n = len(str(value).split())
         return ngettext("{n:,} question", "{n:,} questions", n).format(n=n)

@@ -6,8 +6,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from localrag.cli.render import cut, passage_as_json
-from localrag.cli.terminal import say
-from localrag.cli.wording import aside, colon
+from localrag.cli.terminal import aside, colon, say
 from localrag.corpus.knowledge import KnownTriple
 from localrag.language import N_, _
 from localrag.provision import Provision, ProvisionLink
@@ -105,11 +104,4 @@ def _heading(title: str, count: int) -> None:
 
 
 def _link(link: ProvisionLink) -> dict[str, Any]:
-    return {
-        "kind": link.kind,
-        "document_id": link.document_id,
-        "locator": link.locator.path,
-        "label": link.label,
-        "words": link.words,
-        "exists": link.exists,
-    }
+    return {**to_jsonable_python(link), "locator": link.locator.path}

@@ -1,5 +1,6 @@
-"""What several verbs share: the corpus, settings for one call, what is said of an index."""
+"""What several verbs share: the corpus, questions with known answers, what is said of an index."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -79,3 +80,37 @@ MethodName = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+
+
+DatasetName = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATASET",
+        help="Name of a dataset (localrag data list), or the path of questions of your own "
+        "(.jsonl, .json) or of a declaration (.toml).",
+        show_default=False,
+    ),
+]
+SplitName = Annotated[
+    str, typer.Option("--split", metavar="NAME", help="Split; without it, the first at hand.")
+]
+QuestionsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--questions",
+        metavar="FILE",
+        help="Questions of your own, in the dataset's format, to be read instead of its own; its "
+        "published figures are not set beside them.",
+    ),
+]
+CorpusSearched = Annotated[
+    str,
+    typer.Option(
+        "--corpus",
+        "-c",
+        metavar="NAME",
+        help="Corpus to search; without it, the one of the dataset, or the setting 'corpus'.",
+        autocompletion=complete_corpus,
+        show_default=False,
+    ),
+]

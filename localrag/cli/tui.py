@@ -3,20 +3,16 @@
 import typer
 
 from localrag.cli.start import open_workbench
-from localrag.cli.verbs import verb
+from localrag.cli.verbs import app, verb
 from localrag.session import Session
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to `app`."""
-    verb(
-        app,
-        "tui",
-        examples=["localrag tui", "localrag --lang ja tui"],
-        exit_codes=(0, 2, 5, 7),
-    )(tui)
-
-
+@verb(
+    app,
+    "tui",
+    examples=["localrag tui", "localrag --lang ja tui"],
+    exit_codes=(0, 2, 5, 7),
+)
 def tui(context: typer.Context) -> None:
     """Open the workbench: ask, read, search, watch runs and models, all in the terminal.
 

@@ -8,26 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from localrag.cli.session import CorpusName, Json
-from localrag.cli.verbs import verb
+from localrag.cli.verbs import app, verb
 from localrag.session import Session
 
 if TYPE_CHECKING:
     from localrag.tuning import Trial
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to `app`."""
-    verb(
-        app,
-        "tune-retrieval",
-        examples=[
-            "localrag tune-retrieval questions.jsonl",
-            "localrag tune-retrieval questions.jsonl --apply",
-        ],
-        exit_codes=(0, 2, 3, 4, 5, 7, 8),
-    )(tune_retrieval)
-
-
+@verb(
+    app,
+    "tune-retrieval",
+    examples=[
+        "localrag tune-retrieval questions.jsonl",
+        "localrag tune-retrieval questions.jsonl --apply",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 7, 8),
+)
 def tune_retrieval(
     context: typer.Context,
     questions: Annotated[

@@ -139,23 +139,37 @@ class Group(_Explained, TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+app = typer.Typer(
+    name="localrag",
+    pretty_exceptions_enable=False,
+    # Plain help is drawn four times faster than the one with frames.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+"""The command line; the modules of the verbs add theirs when they are imported."""
+
+
 def verb(
     app: typer.Typer, name: str, *, examples: Sequence[str], exit_codes: Sequence[int]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function as the verb `name`; its docstring says what the verb does."""
+    """Register a function as the verb `name`; its docstring says what the verb does.
+
+    Args:
+        app: the command line, or a group of verbs.
+        name: as it is typed.
+        examples: commands to copy.
+        exit_codes: those that it can leave with.
+    """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        app.command(name, help=function.__doc__, cls=with_examples(Command, examples, exit_codes))(
-            function
-        )
+        kind = with_examples(Command, examples, exit_codes)
+        app.command(name, help=function.__doc__, cls=kind)(function)
         return function
 
     return register
 
 
-def verbs(
-    parent: typer.Typer,
-    app: typer.Typer,
+def group(
     name: str,
     *,
     short: str,
@@ -163,13 +177,11 @@ def verbs(
     examples: Sequence[str],
     exit_codes: Sequence[int],
     kind: type[Group] = Group,
-) -> None:
-    """Register a group of verbs; without one of them it prints its help.
+) -> typer.Typer:
+    """A group of verbs of the command line; without one of them it prints its help.
 
     Args:
-        parent: what it is added to.
-        app: the group.
-        name: of the group.
+        name: as it is typed.
         short: what it is for, one sentence.
         about: more than that, for its own help.
         examples: commands to copy.
@@ -179,12 +191,15 @@ def verbs(
     every = N_("Every verb here takes --json.")
     about = "\n\n".join(filter(None, (short, about, every)))
     kind = with_examples(kind, examples, exit_codes)
-    parent.add_typer(app, name=name, help=about, short_help=short, cls=kind)
+    verbs = typer.Typer(rich_markup_mode=None)
+    app.add_typer(verbs, name=name, help=about, short_help=short, cls=kind)
 
-    @app.callback(invoke_without_command=True)
+    @verbs.callback(invoke_without_command=True)
     def help_without_verb(context: typer.Context) -> None:
         if context.invoked_subcommand is None:
             typer.echo(context.get_help())
+
+    return verbs
 
 
 def paragraphs(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""``localrag config``: every setting, its value, and where the value comes from."""
+"""``localrag config`` and ``localrag doctor``: how localrag is set up, and what is wrong."""
 
 import json
 from typing import Annotated
@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from localrag.cli.session import CorpusName, Json
-from localrag.cli.terminal import emit, say, table
-from localrag.cli.verbs import verb
+from localrag.cli.terminal import colon, emit, say, table
+from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _
 from localrag.session import Session
@@ -16,20 +16,16 @@ _SOURCES = {"default": N_("default"), "flag": N_("flag")}
 """Where a value comes from, if neither a file nor a variable says so."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to `app`."""
-    verb(
-        app,
-        "config",
-        examples=[
-            "localrag config",
-            "localrag config retrieval.k",
-            "localrag --set retrieval.k=5 config",
-        ],
-        exit_codes=(0, 2, 5),
-    )(config)
-
-
+@verb(
+    app,
+    "config",
+    examples=[
+        "localrag config",
+        "localrag config retrieval.k",
+        "localrag --set retrieval.k=5 config",
+    ],
+    exit_codes=(0, 2, 5),
+)
 def config(
     context: typer.Context,
     key: Annotated[
@@ -82,3 +78,54 @@ def config(
 def _written(value: object) -> str:
     """A value as it is written in localrag.toml, a text without its quotation marks."""
     return value if isinstance(value, str) else json.dumps(value)
+
+
+@verb(
+    app,
+    "doctor",
+    examples=["localrag doctor", "localrag --home /data/law doctor --json"],
+    exit_codes=(0, 5),
+)
+def doctor(context: typer.Context, as_json: Json = False) -> None:
+    """Find out what is wrong, and the command that mends it.
+
+    Checks the installation, the workspace, and every store and index byte by byte. Each thing
+    that is wrong comes with the command that mends it.
+    """
+    from rich.cells import set_cell_size
+
+    from localrag.doctor import Finding, Health, examine
+
+    shown = {
+        Health.GOOD: (N_("good"), "green"),
+        Health.ABSENT: (N_("absent"), "dim"),
+        Health.WARNING: (N_("warning"), "yellow"),
+        Health.BROKEN: (N_("broken"), "bold red"),
+    }
+    session: Session = context.obj
+    findings: list[Finding] = []
+    for finding in examine(session.workspace, session.overrides):
+        findings.append(finding)
+        if not as_json:
+            health, style = shown[finding.health]
+            say(
+                (set_cell_size(_(health), 8), style),
+                (finding.title, "bold"),
+                f"{colon()}{finding.detail}",
+            )
+            if finding.cure:
+                say((finding.cure, "bold"), indent=8)
+    if as_json:
+        emit(
+            [
+                {
+                    "check": f.check,
+                    "health": f.health.value,
+                    "detail": str(f.detail),
+                    "cure": f.cure,
+                }
+                for f in findings
+            ]
+        )
+    if any(finding.health is Health.BROKEN for finding in findings):
+        raise typer.Exit(5)
