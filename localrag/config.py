@@ -7,13 +7,16 @@ import difflib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from localrag.config_sources import HasSettings, collect
 from localrag.errors import ConfigError
-from localrag.language import N_
+from localrag.language import N_, _
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 Switch = Literal["auto", "on", "off"]
 """Whether something takes part; auto: wherever it can."""
@@ -206,14 +209,14 @@ def explain(
 
 
 def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
-    known = [key for key, _ in _keys(Config)]
-    for key, (_, source) in sources.items():
+    known = [key for key, _about in _keys(Config)]
+    for key, (_given, source) in sources.items():
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
             raise ConfigError(
                 N_("{source}: there is no setting {key!r}."),
                 N_("Did you mean {near!r}?") if near else N_("Settings: {known}."),
-                source=source,
+                source=_(source),
                 key=key,
                 near=near[0] if near else "",
                 known=", ".join(known),
@@ -223,15 +226,39 @@ def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        _, source = sources[key]
+        _given, source = sources[key]
         raise ConfigError(
             N_("{source}: {key} = {value!r} is not valid ({problem})."),
             N_("See all settings: localrag config"),
-            source=source,
+            source=_(source),
             key=key,
             value=first["input"],
-            problem=first["msg"],
+            problem=_problem(first),
         ) from error
+
+
+_PROBLEMS = {
+    "int_parsing": N_("no whole number"),
+    "int_from_float": N_("no whole number"),
+    "float_parsing": N_("no number"),
+    "bool_parsing": N_("neither true nor false"),
+    "string_type": N_("no text"),
+    "greater_than": N_("it has to be above {gt:g}"),
+    "greater_than_equal": N_("it has to be {ge:g} or more"),
+    "less_than_equal": N_("it has to be {le:g} or less"),
+    "literal_error": N_("it has to be one of {expected}"),
+}
+"""What can be wrong with a value, by the name that Pydantic gives it."""
+
+
+def _problem(error: "ErrorDetails") -> str:
+    """What is wrong with a value, in the language in use; Pydantic's words for what is rare."""
+    if error["type"] not in _PROBLEMS:
+        return error["msg"]
+    limits = dict(error.get("ctx", {}))
+    if "expected" in limits:
+        limits["expected"] = str(limits["expected"]).replace(" or ", ", ")
+    return _(_PROBLEMS[error["type"]]).format(**limits)
 
 
 def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -253,7 +280,7 @@ def _value(config: BaseModel, key: str) -> object:
 
 def _nest(sources: Mapping[str, tuple[object, str]]) -> dict[str, object]:
     tree: dict[str, Any] = {}
-    for key, (value, _) in sources.items():
+    for key, (value, _source) in sources.items():
         *parents, name = key.split(".")
         section = tree
         for parent in parents:

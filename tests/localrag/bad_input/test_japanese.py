@@ -190,3 +190,26 @@ def test_what_verbs_print_is_in_japanese(
     # What others have published goes by the title that they gave it.
     del found["data list"]
     assert found == {}
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "retrieval.k=x",
+        "retrieval.k=1.5",
+        "retrieval.k=0",
+        "retrieval.k=2000",
+        "retrieval.dense=x",
+        "retrieval.lexical=x",
+        "retrieval.lexical_weight=x",
+        "chat.timeout=0",
+        "retrieval.nothing=1",
+    ],
+)
+def test_what_is_wrong_with_a_setting_is_told_in_japanese(
+    cli: Callable[..., Any], sample: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    monkeypatch.setenv("LC_ALL", "ja_JP.UTF-8")
+    outcome = cli("--set", setting, "config")
+    assert outcome.code == 5
+    assert words(outcome.err) == set()
