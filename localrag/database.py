@@ -13,7 +13,7 @@ from localrag.language import N_, _
 
 Row = tuple[Any, ...]
 
-# Seconds to wait for a writer that holds no lock of ours (`localrag.locking`).
+# Seconds to wait for a writer that holds no lock of ours (`localrag.durable`).
 _PATIENCE = 5.0
 
 _READING = ("temp_store = MEMORY", "cache_size = -32768")

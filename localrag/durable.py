@@ -1,4 +1,7 @@
-"""Files that are there as a whole or not at all, whatever ends the process that writes them."""
+"""Files that are there as a whole or not at all, whatever ends the process that writes them.
+
+And the lock that lets one process write at a time: the system frees it however that one ends.
+"""
 
 import os
 from collections.abc import Iterator
@@ -6,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from localrag.errors import StorageError
+from localrag.errors import BusyError, StorageError
 from localrag.language import N_
 
 _CURE = N_("Free space on the disk, mend the permissions, or choose another workspace with --home.")
@@ -86,3 +89,50 @@ def flush_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+@contextmanager
+def locked(path: Path, busy: BusyError) -> Iterator[None]:
+    """Hold a lock file; its folder is made.
+
+    Args:
+        path: of the lock file.
+        busy: what is raised where another process holds it.
+
+    Raises:
+        BusyError: `busy`.
+        OSError: the folder or the file cannot be written.
+    """
+    # Only writers pay for the import.
+    from filelock import FileLock, Timeout
+
+    # Whoever has it may free it from another thread.
+    lock = FileLock(path, timeout=0, thread_local=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise busy from None
+    except OSError:
+        lock.release()
+        raise
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process, this one included, holds a lock file; makes none.
+
+    It is held for a moment to find out: ask only where somebody looks at the answer.
+    """
+    if not path.exists():
+        return False
+    try:
+        with locked(path, BusyError("")):
+            return False
+    except BusyError:
+        return True
+    except OSError:
+        return False

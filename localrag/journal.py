@@ -2,7 +2,7 @@
 
 A file of JSON lines that only grows. A row counts once its line stands in the file with its end;
 a line that a kill cut off is told and dropped. One process writes at a time, which its owner sees
-to with a lock (`localrag.locking`); any number may read.
+to with a lock (`localrag.durable`); any number may read.
 """
 
 import json

@@ -36,7 +36,7 @@ _SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedQuestion:
     """A question and the units that answer it."""
 
     query: Query
@@ -194,13 +194,13 @@ def _ways(settings: RetrievalConfig, retriever: Retriever) -> list[tuple[str, Re
     return [(name, settings.model_copy(update={**_COMMON, **changes})) for name, changes in chosen]
 
 
-def _ranked(retriever: Retriever, question: Judged, settings: RetrievalConfig) -> list[str]:
+def _ranked(retriever: Retriever, question: JudgedQuestion, settings: RetrievalConfig) -> list[str]:
     retrieval = retriever.search(question.query, settings=settings)
     return [hit.passage.id for hit in retrieval.hits]
 
 
 def _compared(
-    judged: Sequence[Judged],
+    judged: Sequence[JudgedQuestion],
     measured: Sequence[tuple[str, RetrievalConfig, Sequence[Sequence[str]], float]],
     k: int,
 ) -> list[Trial]:
@@ -249,8 +249,8 @@ def _difference(best: Sequence[float], other: Sequence[float]) -> tuple[float, f
     )
 
 
-def _read(path: Path, store: CorpusStore) -> tuple[list[Judged], list[Unusable]]:
-    judged: list[Judged] = []
+def _read(path: Path, store: CorpusStore) -> tuple[list[JudgedQuestion], list[Unusable]]:
+    judged: list[JudgedQuestion] = []
     unusable: list[Unusable] = []
     for line, found in _lines(path, store):
         if isinstance(found, LocalragError):
@@ -273,7 +273,7 @@ def _read(path: Path, store: CorpusStore) -> tuple[list[Judged], list[Unusable]]
     return judged, unusable
 
 
-def _lines(path: Path, store: CorpusStore) -> Iterator[tuple[int, Judged | LocalragError]]:
+def _lines(path: Path, store: CorpusStore) -> Iterator[tuple[int, JudgedQuestion | LocalragError]]:
     try:
         with path.open("rb") as stream:
             for number, line in numbered_lines(stream, _LIMITS):
@@ -292,7 +292,7 @@ def _lines(path: Path, store: CorpusStore) -> Iterator[tuple[int, Judged | Local
         ) from error
 
 
-def _judged(record: dict[str, object], store: CorpusStore) -> Judged:
+def _judged(record: dict[str, object], store: CorpusStore) -> JudgedQuestion:
     match record:
         case {"question": str(question), "relevant": [*relevant]} if relevant and all(
             isinstance(one, str) for one in relevant
@@ -307,7 +307,7 @@ def _judged(record: dict[str, object], store: CorpusStore) -> Judged:
         raise InputError(N_('"options" is not a list of texts.'))
     query = Query(question, tuple(options))
     check(query)
-    return Judged(query, frozenset(_unit(store, str(one)) for one in relevant))
+    return JudgedQuestion(query, frozenset(_unit(store, str(one)) for one in relevant))
 
 
 def _unit(store: CorpusStore, written: str) -> str:

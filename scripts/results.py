@@ -22,9 +22,9 @@ from localrag.evaluation.report.document import (
     Block,
     Items,
     Markdown,
-    Section,
+    ReportSection,
+    ReportText,
     Table,
-    Words,
     estimate,
     markdown,
     plain,
@@ -201,7 +201,7 @@ def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tup
         # Datasets of a user stand after those that are declared.
         by_dataset.setdefault(dataset.name, (dataset, []))[1].append(one)
     words = [*_HEAD, how_to_read(searched=True)]
-    sections = [Section("Results", [Words(Markdown(one)) for one in words], level=1)]
+    sections = [ReportSection("Results", [ReportText(Markdown(one)) for one in words], level=1)]
     for dataset, ours in by_dataset.values():
         sections += _sections(dataset, ours)
     try:
@@ -281,20 +281,20 @@ def _reason_against(one: _Counted, models: Collection[str]) -> str:
     return ""
 
 
-def _sections(dataset: Dataset, measured: Sequence[_Counted]) -> Iterator[Section]:
+def _sections(dataset: Dataset, measured: Sequence[_Counted]) -> Iterator[ReportSection]:
     in_order = sorted(
         measured, key=lambda one: (NAMES.index(one.entry.method), one.model, one.asked)
     )
     rows = [row for name in _asked(dataset) for row in _rows(dataset, name, in_order)]
     header = ["method", "model", "split: questions × orders", "score", "conditions"]
     blocks: list[Block] = [
-        Words(f"{dataset.title}, {dataset.source}, {dataset.licence}."),
+        ReportText(f"{dataset.title}, {dataset.source}, {dataset.licence}."),
         *sections.caveats(dataset.caveats),
     ]
     if dataset.name in declared():
-        blocks += [Words(Markdown(one)) for one in _beforehand(dataset)]
+        blocks += [ReportText(Markdown(one)) for one in _beforehand(dataset)]
     blocks.append(Table([*header, "published, other conditions"], rows, left=6))
-    yield Section(dataset.name, [*blocks, *sections.published(dataset.published)])
+    yield ReportSection(dataset.name, [*blocks, *sections.published(dataset.published)])
     entries = [
         replace(
             one.figures,
@@ -317,7 +317,7 @@ def _sections(dataset: Dataset, measured: Sequence[_Counted]) -> Iterator[Sectio
     }
     for title, found in more.items():
         if found:
-            yield Section(title, found, level=3)
+            yield ReportSection(title, found, level=3)
 
 
 def _asked(dataset: Dataset) -> Iterator[str]:

@@ -12,10 +12,9 @@ from typing import IO
 
 from localrag.batch import origin as origins
 from localrag.batch.origin import Origin
-from localrag.durable import flush_folder, storing
+from localrag.durable import flush_folder, is_locked, locked, storing
 from localrag.errors import BusyError, StorageError, UsageError
 from localrag.language import N_
-from localrag.locking import is_locked, locked
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from localrag.inference.failures import named
 from localrag.language import N_, _
 from localrag.methods.answering import named_method
 from localrag.methods.catalogue import method
-from localrag.prompts.optimised import OptimisedPrompt
+from localrag.prompts import OptimisedPrompt
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.generations import current

@@ -122,7 +122,7 @@ def queries(
     from localrag.cli.terminal import emit
     from localrag.evaluation.datasets.loading import corpus_name, find
     from localrag.optimize.optimise import optimise
-    from localrag.optimize.types import Objective, Plan
+    from localrag.optimize.types import Objective, OptimisationPlan
 
     session: Session = context.obj
     session = session.with_settings({"chat.model": model or None})
@@ -132,7 +132,7 @@ def queries(
     place = session.corpus(corpus or brought).require().name
     if not (corpus or brought):
         tell_usual_corpus(found.name, place)
-    plan = Plan(
+    plan = OptimisationPlan(
         name=name,
         dataset=dataset,
         split=split,
@@ -184,7 +184,7 @@ def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
     from localrag.cli.render_optimize import print_prompt, prompt_as_json
     from localrag.cli.terminal import emit
     from localrag.optimize.folder import RunFolder
-    from localrag.prompts.optimised import OptimisedPrompt
+    from localrag.prompts import OptimisedPrompt
 
     session: Session = context.obj
     workspace = session.workspace.require()

@@ -14,7 +14,7 @@ from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
 from localrag.evaluation.datasets.keeping import Shelf
 from localrag.evaluation.datasets.loading import (
-    Found,
+    FoundDataset,
     corpus_name,
     load,
     parts_of_corpus,
@@ -35,7 +35,7 @@ def tell_usual_corpus(dataset: str, corpus: str) -> None:
     tell((_("note: "), "yellow"), words.format(dataset=dataset, corpus=corpus))
 
 
-def print_list(found: Sequence[Found], *, as_json: bool) -> None:
+def print_list(found: Sequence[FoundDataset], *, as_json: bool) -> None:
     """Print the datasets there are, and what of them is at hand."""
     if as_json:
         emit([_entry(one) for one in found])
@@ -58,7 +58,7 @@ def print_list(found: Sequence[Found], *, as_json: bool) -> None:
         say(_("Bring one in: "), (_("localrag data add DATASET FOLDER"), "bold"))
 
 
-def print_dataset(workspace: Workspace, found: Found, *, as_json: bool) -> None:
+def print_dataset(workspace: Workspace, found: FoundDataset, *, as_json: bool) -> None:
     """Print all that is known of a dataset; a file that cannot be used is told as what it is."""
     splits = _splits(workspace, found)
     dataset = found.dataset
@@ -177,7 +177,7 @@ def _print_corpus(name: str, added: AddReport) -> None:
         say((failed.format(n=added.failures), "bold red"), _("; see above"))
 
 
-def _splits(workspace: Workspace, found: Found) -> list[dict[str, Any]]:
+def _splits(workspace: Workspace, found: FoundDataset) -> list[dict[str, Any]]:
     here = splits_at_hand(*found)
     kept = found.folder.parent == workspace.datasets
     received = Shelf(found.folder).received() if kept else {}
@@ -199,7 +199,7 @@ def _splits(workspace: Workspace, found: Found) -> list[dict[str, Any]]:
     return rows
 
 
-def _called(workspace: Workspace, found: Found) -> str:
+def _called(workspace: Workspace, found: FoundDataset) -> str:
     """What `load` finds the dataset by."""
     if found.folder.parent == workspace.datasets:
         return found.dataset.name
@@ -208,7 +208,7 @@ def _called(workspace: Workspace, found: Found) -> str:
     return str(declaration if declaration.exists() else found.folder / split.file)
 
 
-def _entry(found: Found) -> dict[str, Any]:
+def _entry(found: FoundDataset) -> dict[str, Any]:
     dataset = found.dataset
     return {
         "dataset": dataset.name,
@@ -221,5 +221,5 @@ def _entry(found: Found) -> dict[str, Any]:
     }
 
 
-def _at_hand(found: Found) -> list[str]:
+def _at_hand(found: FoundDataset) -> list[str]:
     return [split.name for split in splits_at_hand(*found)]

@@ -10,7 +10,6 @@ from localrag.batch.types import RowFailed
 from localrag.cli.meter import Meter
 from localrag.cli.render_batch import EVERY
 from localrag.cli.terminal import aside, colon, duration, say, table, tell
-from localrag.evaluation.events import Asking, Event, Halted, Judging, Listener, Unjudged
 from localrag.evaluation.measures import Verdict
 from localrag.evaluation.planning import LeftOut, Plan
 from localrag.evaluation.record import Run
@@ -26,7 +25,18 @@ from localrag.evaluation.report.measured import (
 )
 from localrag.evaluation.runner import Finished, Forecast
 from localrag.evaluation.statistics import Estimate, score
-from localrag.evaluation.types import DETERMINISTIC, JUDGE, Entry, Evaluation
+from localrag.evaluation.types import (
+    DETERMINISTIC,
+    JUDGE,
+    Asking,
+    Entry,
+    Evaluation,
+    Event,
+    Halted,
+    Judging,
+    Listener,
+    Unjudged,
+)
 from localrag.facts import Fact, FactKind
 from localrag.harmless import one_line
 from localrag.language import _, ngettext

@@ -18,10 +18,10 @@ from localrag.optimize.types import (
     Event,
     Leaked,
     Listener,
+    OptimisationProgress,
     Outcome,
-    Progress,
 )
-from localrag.prompts.optimised import OptimisedPrompt, names
+from localrag.prompts import OptimisedPrompt, optimised_names
 from localrag.workspace import Workspace
 
 _EVERY = 30.0
@@ -72,7 +72,7 @@ def shown_events() -> Iterator[Listener]:
                 )
                 said = words.format(name=event.question, wording=event.wording[:_SHOWN])
                 tell((_("refused: "), "yellow"), said)
-            case Progress() if time.monotonic() - spoke >= _EVERY:
+            case OptimisationProgress() if time.monotonic() - spoke >= _EVERY:
                 spoke = time.monotonic()
                 tell(_progress(event))
             case _:
@@ -140,7 +140,7 @@ def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
 def overview(workspace: Workspace) -> list[dict[str, Any]]:
     """Every prompt and every run, by name; null for what cannot be told."""
     rows = []
-    for name in sorted({*names(workspace.prompts), *runs(workspace)}):
+    for name in sorted({*optimised_names(workspace.prompts), *runs(workspace)}):
         row: dict[str, Any] = {"name": name, "prompt": False, "provenance": {}, "problem": ""}
         row |= {"is_seed": False, "is_edited": False}
         try:
@@ -286,7 +286,7 @@ def _tell_accepted(event: Accepted) -> None:
     tell(words.format(n=event.number, made=made, score=event.candidate.score))
 
 
-def _progress(event: Progress) -> str:
+def _progress(event: OptimisationProgress) -> str:
     plan = event.plan
     words = ngettext(
         "optimising: {n:,} candidate, best {best}, {calls:,} of {most:,} calls, at most {left} "

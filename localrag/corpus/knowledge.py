@@ -24,7 +24,7 @@ class KnownTriple(NamedTuple):
     triple: Triple
 
 
-class Mention(NamedTuple):
+class SubjectMention(NamedTuple):
     """A span of a text that names subjects of the store.
 
     Attributes:
@@ -65,7 +65,7 @@ class Knowledge:
             self._meant(without, name, Rank.WHOLE, Rank.ALIAS) if without else []
         )
 
-    def mentions(self, text: str) -> list[Mention]:
+    def mentions(self, text: str) -> list[SubjectMention]:
         """Every span of a text that names a subject, in order, the longest first at each place.
 
         Spans may overlap: which reading is meant is for the caller to decide. None begins or ends
@@ -82,7 +82,7 @@ class Knowledge:
             if end - start > 1 or start not in covered:
                 first, last = folded.span(start, end)
                 subjects = self._meant(folded.folded[start:end], text[first:last])
-                mentions.append(Mention(first, last, tuple(subjects)))
+                mentions.append(SubjectMention(first, last, tuple(subjects)))
         return mentions
 
     def about(self, subject: str, limit: int | None = None) -> list[KnownTriple]:

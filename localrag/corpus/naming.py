@@ -137,16 +137,16 @@ _BEFORE = re.compile(r"[a-z0-9新旧東西南北大小元前本第真超続副�
 _BEHIND = re.compile(r"[^\W_ぁ-ゖー氏様君達型界系人家等的]")
 
 
-class Words(NamedTuple):
+class WordBounds(NamedTuple):
     """The words of a text, by where they begin and by where they end."""
 
     starting: dict[int, str]
     ending: dict[int, str]
 
 
-def words_of(text: str) -> Words:
+def words_of(text: str) -> WordBounds:
     """The words of a normalised text."""
-    words, position = Words({}, {}), 0
+    words, position = WordBounds({}, {}), 0
     for surface in segment(text):
         start = text.index(surface, position)
         position = start + len(surface)
@@ -154,7 +154,7 @@ def words_of(text: str) -> Words:
     return words
 
 
-def stands_alone(text: str, start: int, end: int, words: Words) -> bool:
+def stands_alone(text: str, start: int, end: int, words: WordBounds) -> bool:
     """Whether the name in a span is no piece of another: quoted, or cut from the words around it.
 
     Args:

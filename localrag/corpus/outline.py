@@ -18,7 +18,7 @@ _SUPPLEMENT = re.compile(r"附\s*則")
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class OutlineEntry:
     """A part of a document.
 
     Attributes:
@@ -35,14 +35,14 @@ class Entry:
     end: int
     passage_id: str = ""
     page: int = 0
-    parts: list["Entry"] = field(default_factory=list)
+    parts: list["OutlineEntry"] = field(default_factory=list)
 
     def holds(self, position: int) -> bool:
         """Whether the part covers a place in the document text."""
         return self.start <= position < self.end
 
 
-def outline(store: Lookups, document_id: str) -> list[Entry]:
+def outline(store: Lookups, document_id: str) -> list[OutlineEntry]:
     """Lay out a document.
 
     A statute has its 編・章・節 with the articles that stand in them, its supplementary provisions
@@ -53,7 +53,7 @@ def outline(store: Lookups, document_id: str) -> list[Entry]:
         NotFoundError: there is no such document.
     """
     document = store.document(document_id)
-    sections = [Entry(of.title, of.start, of.end) for of in store.sections(document_id)]
+    sections = [OutlineEntry(of.title, of.start, of.end) for of in store.sections(document_id)]
     if document.kind == "law":
         articles = store.standing(document_id, ARTICLES)
         return _gathered(_nested(sections, articles, document.title))
@@ -65,12 +65,14 @@ def outline(store: Lookups, document_id: str) -> list[Entry]:
     return _parts(passages, document)
 
 
-def _nested(sections: list[Entry], articles: Sequence[Stand] = (), title: str = "") -> list[Entry]:
+def _nested(
+    sections: list[OutlineEntry], articles: Sequence[Stand] = (), title: str = ""
+) -> list[OutlineEntry]:
     """Put every part into the one around it."""
-    leaves = [Entry(_name(title, of), of.start, of.end, of.passage_id) for of in articles]
+    leaves = [OutlineEntry(_name(title, of), of.start, of.end, of.passage_id) for of in articles]
     unnumbered = {of.passage_id for of in articles if not of.locator.article}
-    outermost: list[Entry] = []
-    around: list[Entry] = []
+    outermost: list[OutlineEntry] = []
+    around: list[OutlineEntry] = []
     for entry in sorted([*sections, *leaves], key=lambda entry: (entry.start, -entry.end)):
         while around and around[-1].end <= entry.start:
             around.pop()
@@ -93,32 +95,32 @@ def _name(title: str, stand: Stand) -> str:
     return name or stand.header
 
 
-def _gathered(entries: list[Entry]) -> list[Entry]:
+def _gathered(entries: list[OutlineEntry]) -> list[OutlineEntry]:
     """Put supplementary provisions, of which an old statute has a hundred, under one heading."""
     supplements = [entry for entry in entries if _SUPPLEMENT.match(entry.title)]
     if len(supplements) < _MANY:
         return entries
     first, last = supplements[0], supplements[-1]
-    heading = Entry("附則", first.start, last.end, parts=supplements)
+    heading = OutlineEntry("附則", first.start, last.end, parts=supplements)
     gathered = [heading if entry is first else entry for entry in entries]
     return [entry for entry in gathered if entry not in supplements[1:]]
 
 
-def _pages(passages: Sequence[Stand]) -> list[Entry]:
-    pages: dict[int, Entry] = {}
+def _pages(passages: Sequence[Stand]) -> list[OutlineEntry]:
+    pages: dict[int, OutlineEntry] = {}
     for stand in passages:
         page = stand.locator.page
-        entry = pages.setdefault(page, Entry("", stand.start, stand.end, page=page))
+        entry = pages.setdefault(page, OutlineEntry("", stand.start, stand.end, page=page))
         entry.end = stand.end
     return list(pages.values())
 
 
-def _parts(passages: Sequence[Stand], document: DocumentInfo) -> list[Entry]:
+def _parts(passages: Sequence[Stand], document: DocumentInfo) -> list[OutlineEntry]:
     size = max(_PART, -(-len(passages) // _PARTS))
     parts = []
     for first in range(0, len(passages), size):
         part = passages[first : first + size]
         header = "" if part[0].header == document.title else part[0].header
         title = f"{first + 1}–{first + len(part)} {header}".rstrip()
-        parts.append(Entry(title, part[0].start, part[-1].end))
+        parts.append(OutlineEntry(title, part[0].start, part[-1].end))
     return parts if len(parts) > 1 else []

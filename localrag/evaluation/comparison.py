@@ -10,9 +10,9 @@ from localrag.errors import UsageError
 from localrag.evaluation.report.document import (
     DASH,
     Block,
-    Section,
+    ReportSection,
+    ReportText,
     Table,
-    Words,
     estimate,
     p_value,
     percent,
@@ -259,9 +259,9 @@ def _gaps(first: Answers, second: Answers) -> list[float]:
 def markdown(comparison: Comparison) -> str:
     """A comparison for people, in the language in use."""
     title = _("{first} against {second}").format(first=comparison.first, second=comparison.second)
-    sections = [Section(title, list(_head(comparison)), level=1)]
+    sections = [ReportSection(title, list(_head(comparison)), level=1)]
     sections += [
-        Section(_name(entry), list(_details(entry)))
+        ReportSection(_name(entry), list(_details(entry)))
         for entry in comparison.entries
         if entry.changed
     ]
@@ -292,7 +292,7 @@ def _head(comparison: Comparison) -> Iterator[Block]:
             "by the questions that one run alone has right.",
             comparison.orders,
         )
-    yield Words(
+    yield ReportText(
         words.format(
             dataset=comparison.dataset,
             split=comparison.split,
@@ -315,14 +315,14 @@ def _head(comparison: Comparison) -> Iterator[Block]:
 def _unchanged(comparison: Comparison) -> Iterator[Block]:
     if comparison.unchanged:
         words = _("Made with the same, and nothing changed: {names}.")
-        yield Words(words.format(names=_(", ").join(comparison.unchanged)))
+        yield ReportText(words.format(names=_(", ").join(comparison.unchanged)))
     for run, names in (
         (comparison.first, comparison.only_first),
         (comparison.second, comparison.only_second),
     ):
         if names:
             words = _("In {run} alone: {names}.")
-            yield Words(words.format(run=run, names=_(", ").join(names)))
+            yield ReportText(words.format(run=run, names=_(", ").join(names)))
 
 
 def _row(entry: EntryComparison) -> list[str]:
@@ -346,7 +346,7 @@ def _details(entry: EntryComparison) -> Iterator[Block]:
         rows = [[name, *map(value, values)] for name, values in entry.made_with.items()]
         yield Table([_("made with"), *sides], rows, left=3)
     else:
-        yield Words(_("Both were made with the same."))
+        yield ReportText(_("Both were made with the same."))
     if entry.measures_changed:
         rows = [
             [name, *map(estimate, both)]
@@ -358,12 +358,12 @@ def _details(entry: EntryComparison) -> Iterator[Block]:
         rows = [[stage, *_recalls(*both)] for stage, both in entry.recall.items()]
         yield Table([_("recall, first → second"), *recall_header()], rows)
     elif entry.recall:
-        yield Words(_("Recall is the same at every stage."))
+        yield ReportText(_("Recall is the same at every stage."))
     for words, ids in (
         (_("Scored higher in the second run: {ids} ({n})."), entry.gained),
         (_("Scored lower in the second run: {ids} ({n})."), entry.lost),
     ):
-        yield Words(words.format(ids=_(", ").join(ids) or _("none"), n=len(ids)))
+        yield ReportText(words.format(ids=_(", ").join(ids) or _("none"), n=len(ids)))
 
 
 def _recalls(first: Recall | None, second: Recall | None) -> list[str]:

@@ -4,29 +4,49 @@ There are two judges, as in the published study of staged RAG: a model judges th
 call of its own the derivation. What comparison decides is not asked: a model is not needed for an
 answer that is the right one, for YES against NO, for the right triples in another order, or where
 no triple is given.
+
+Verdicts are kept beside the answers they are on. A line of ``verdicts-<fingerprint>.jsonl`` holds
+one, or why there is none. The fingerprint is of what verdicts depend on: the model and its
+settings, the prompts, the code that asks.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from localrag.config import ChatConfig
 from localrag.corpus.types import Triple
-from localrag.errors import ModelUnusable
-from localrag.evaluation import places, verdicts
+from localrag.durable import locked, storing
+from localrag.errors import BusyError, ModelUnusable, WorkspaceError
+from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, read_rows
-from localrag.evaluation.events import Judging, Listener, Unjudged
 from localrag.evaluation.measures.answers import folded
 from localrag.evaluation.measures.jemhopqa import singles
-from localrag.evaluation.planning import Plan, Setup
-from localrag.evaluation.types import DETERMINISTIC, JUDGE, Question, Result, Spent, Verdict
-from localrag.evaluation.verdicts import Judge, Judgement, digest
+from localrag.evaluation.planning import Judge, Plan, Setup
+from localrag.evaluation.types import (
+    DETERMINISTIC,
+    JUDGE,
+    Judging,
+    Listener,
+    Question,
+    Result,
+    Spent,
+    Unjudged,
+    Verdict,
+)
 from localrag.inference.opening import open_chat
+from localrag.journal import Journal
 from localrag.language import N_, _
 from localrag.progress import Phase, Progress
 from localrag.prompts import language_of, prompt
@@ -38,6 +58,26 @@ from localrag_models.errors import ContextExceeded, ReplyInvalid
 
 _PHASE = Phase(N_("judging"), N_("answers"))
 _STOPPED = N_("the judge was stopped before it came to this answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge said of an answer.
+
+    Attributes:
+        answer: digest of the question, the answer and its derivation, as `digest` gives it.
+        verdict: "" where there is none.
+        problem: why there is none.
+        spent: on the judgement.
+    """
+
+    answer: str
+    verdict: str
+    problem: str
+    spent: Spent
+
+
+_JUDGEMENTS = TypeAdapter(Judgement)
 
 _ToJudge = dict[str, tuple[Question, Answered]]
 
@@ -85,7 +125,7 @@ def pending(
 
 def _to_judge(plan: Plan, judge: Judge, setup: Setup, *, retry_failed: bool) -> _ToJudge:
     """By digest."""
-    given = verdicts.read(judge.journal(setup.folder))
+    given = read_verdicts(judge.journal(setup.folder))
     return {
         content: (question, answer)
         for order in range(plan.orders)
@@ -105,7 +145,7 @@ def with_verdicts(
     """
     if plan.judge is None:
         return results
-    given = verdicts.read(plan.judge.journal(setup.folder))
+    given = read_verdicts(plan.judge.journal(setup.folder))
     found = dict(results)
     for row, question, answer in _answers(plan, setup, order):
         result = results[row]
@@ -134,7 +174,7 @@ def _judge(
     begun = perf_counter()
     failed = 0
     with (
-        verdicts.opened(judge.journal(setup.folder)) as journal,
+        _opened(judge.journal(setup.folder)) as journal,
         ThreadPoolExecutor(model.parallel) as pool,
     ):
         try:
@@ -261,3 +301,57 @@ def _derived(derivation: Sequence[Triple], gold: Sequence[Triple]) -> bool | Non
     if given == wanted:
         return True
     return None if given else False
+
+
+def digest(question: Question, answer: Answered) -> str:
+    """What tells an answer to be judged from every other."""
+    judged = [
+        question.id,
+        question.query.text,
+        question.answer,
+        to_jsonable_python(question.derivation),
+        answer.text,
+        to_jsonable_python(answer.derivation.triples),
+    ]
+    return sha256(json.dumps(judged).encode()).hexdigest()[:32]
+
+
+def read_verdicts(path: Path) -> dict[str, Judgement]:
+    """The verdicts in a journal, by digest; the newest of each counts.
+
+    Args:
+        path: of the journal, which need not exist; a last line that was cut off is none.
+
+    Raises:
+        WorkspaceError: a line is damaged.
+        StorageError: it cannot be read.
+    """
+    return {line.row.answer: line.row for line in _journal(path).lines()}
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Journal[Judgement]]:
+    """Open a journal to be added to; what a kill left unfinished is dropped."""
+    busy = BusyError(
+        N_("Another process is writing {path}."),
+        N_("Wait until it has finished, then go on."),
+        path=path,
+    )
+    with ExitStack() as held:
+        goes_on = N_("Free some space or mend its permissions; the same command goes on.")
+        with storing(path, goes_on):
+            held.enter_context(locked(path.with_suffix(".lock"), busy))
+        yield held.enter_context(_journal(path))
+
+
+def _journal(path: Path) -> Journal[Judgement]:
+    return Journal(path, _JUDGEMENTS, partial(_damaged, path))
+
+
+def _damaged(path: Path, number: int) -> WorkspaceError:
+    return WorkspaceError(
+        N_("{path}, line {n} is no verdict."),
+        N_("Delete that line: the answer is judged anew."),
+        path=path,
+        n=number,
+    )

@@ -1,13 +1,16 @@
 """What an evaluation asks: methods under their settings, and where their answers lie."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import cast, get_args
 
 import localrag
-from localrag.batch.origin import Origin, origin_of
+from localrag import prompts
+from localrag.batch.origin import Origin, origin_of, weights
 from localrag.config import Config, MethodConfig, Stages
 from localrag.corpus.store import CorpusStore
 from localrag.errors import NotFoundError, UsageError
@@ -16,7 +19,6 @@ from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
 from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.recall import document_of, ranks
 from localrag.evaluation.types import MOST, Gold, Question, Questions
-from localrag.evaluation.verdicts import Judge, digest_of, fingerprint, judge_of
 from localrag.inference.opening import server_of
 from localrag.language import N_
 from localrag.methods.catalogue import NAMES, method
@@ -31,6 +33,10 @@ ALL = "all"
 _ROOMS = ("corpus", "methods", "question", "reading", "retrieval", "statutes")
 # A batch goes on with wider bounds, an evaluation compares answers made under the same ones.
 _BOUNDS = ("context", "max_tokens")
+_HERE = Path(__file__).parent
+_PROMPTS = Path(prompts.__file__).parent
+# What verdicts of a judge depend on, besides the model.
+_OF_JUDGES = ("temperature", "seed", "max_tokens", "context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,25 @@ class Setup:
     config: Config
     made_with: Origin
     folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A model that judges answers.
+
+    Attributes:
+        name: of the model.
+        config: settings that name it.
+        made_with: by dotted name, what its verdicts depend on.
+    """
+
+    name: str
+    config: Config
+    made_with: Origin
+
+    def journal(self, answers: Path) -> Path:
+        """The file of its verdicts on the answers in a folder."""
+        return answers / f"verdicts-{fingerprint(self.made_with)}.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,11 +324,25 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
 
 
 def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -> Judge:
+    """The judge that a model makes under these settings; opens nothing."""
     if measure.verdict is None:
         raise UsageError(
             N_("Answers to these questions are measured without a judge."), N_("Leave out --judge.")
         )
-    return judge_of(workspace, config, model)
+    own = config.model_copy(update={"chat": config.chat.model_copy(update={"model": model})})
+    chat = own.chat
+    made_with = {
+        "judge.model": model,
+        **{f"judge.{name}": getattr(chat, name) for name in _OF_JUDGES},
+        **server_of("judge", chat),
+        **{
+            name.replace("chat.", "judge."): value
+            for name, value in weights(workspace, own, "chat").items()
+        },
+        "judge.prompts": _digest_of(_PROMPTS, _PROMPTS.glob("judge_*.jinja")),
+        "judge.code": _digest_of(_HERE, (_HERE / "judging.py", *_HERE.glob("measures/*.py"))),
+    }
+    return Judge(model, own, made_with)
 
 
 def _settings(config: Config, one: Method, model: str, stages: str) -> Config:
@@ -347,12 +386,27 @@ def _setup(
     )
 
 
+def _digest_of(root: Path, files: Iterable[Path]) -> str:
+    """What tells the content of files, named below `root`, from every other."""
+    found = sha256()
+    for path in sorted(files):
+        name = path.relative_to(root).as_posix()
+        found.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()[:16]
+
+
+def fingerprint(made_with: Origin) -> str:
+    """What stands for all that something depends on, in the name of a file."""
+    written = json.dumps(made_with, ensure_ascii=False, sort_keys=True)
+    return sha256(written.encode()).hexdigest()[:16]
+
+
 @cache
 def _code() -> str:
     """What tells the code that makes answers from every other state of it."""
     root = Path(localrag.__file__).parent
     files = (path for room in _ROOMS for path in (root / room).rglob("*"))
-    return digest_of(root, (path for path in files if path.is_file() and path.suffix != ".pyc"))
+    return _digest_of(root, (path for path in files if path.is_file() and path.suffix != ".pyc"))
 
 
 def lacking(store: CorpusStore, questions: Iterable[Question]) -> dict[str, tuple[Gold, ...]]:

@@ -16,13 +16,23 @@ from localrag.batch.folder import BatchFolder
 from localrag.errors import BusyError, LocalragError, ModelUnusable
 from localrag.evaluation import places, record, report, statistics
 from localrag.evaluation.answers import forget, results
-from localrag.evaluation.events import Asking, Halted, Listener, ignore
 from localrag.evaluation.judging import judged, pending, with_verdicts
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.searching import with_searches
-from localrag.evaluation.types import Entry, Evaluation, NotMeasured, Question, Result, rotated
+from localrag.evaluation.types import (
+    Asking,
+    Entry,
+    Evaluation,
+    Halted,
+    Listener,
+    NotMeasured,
+    Question,
+    Result,
+    rotated,
+)
 from localrag.inference.opening import check_models
 from localrag.methods.answering import Answerer, MethodResources
+from localrag.progress import ignore
 from localrag.retrieval.types import Query
 
 Results = dict[int, Result]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar
 
+from localrag.batch.types import Event as BatchEvent
 from localrag.corpus.types import Triple
 from localrag.facts import Fact
 from localrag.methods.choices import LABELS
@@ -409,3 +410,65 @@ class Measure:
     figures: Measured[Mapping[str, float]]
     verdict: Measured[Verdict] | None = None
     notes: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A batch begins: one order of the options under one method; its own events follow.
+
+    Attributes:
+        name: of the entry.
+        order: from 0.
+        orders: how many there are.
+        place, batches: which batch of how many that have something to ask.
+    """
+
+    name: str
+    order: int
+    orders: int
+    place: int
+    batches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """An entry cannot go on; the others do."""
+
+    name: str
+    cause: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """A model begins to judge the answers of an entry; its progress follows.
+
+    Attributes:
+        name: of the entry.
+        judge: the model.
+        place, entries: which entry of how many that have something to judge.
+    """
+
+    name: str
+    judge: str
+    place: int
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """The judge gave no verdict on an answer.
+
+    Attributes:
+        name: of the entry.
+        question: its id.
+        problem: why.
+    """
+
+    name: str
+    question: str
+    problem: str
+
+
+Event = Asking | Halted | Judging | Unjudged | BatchEvent
+Listener = Callable[[Event], None]

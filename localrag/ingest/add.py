@@ -26,17 +26,17 @@ from localrag.ingest.events import (
     MoreDuplicates,
     PartsLeftOut,
 )
-from localrag.ingest.lock import writing
 from localrag.ingest.reading import (
     Content,
+    FileToRead,
     FoundFile,
     Reader,
-    Task,
     Walk,
     in_processes,
     still_there,
     walk,
 )
+from localrag.ingest.state import writing
 from localrag.language import N_
 from localrag.progress import Progress, Stopwatch, ignore
 from localrag.workspace import Workspace
@@ -188,7 +188,7 @@ class _Addition:
         self._by_digest = {file.digest: file for file in self._known.values() if file.complete}
         self._unread = set[str]()
         # Tasks that wait until all files are read, with what was begun of them.
-        self._waiting: dict[str, tuple[Task, FileEntry | None]] = {}
+        self._waiting: dict[str, tuple[FileToRead, FileEntry | None]] = {}
 
     def run(self, *, prune: bool) -> Iterator[Event]:
         yield FilesFound(len(self._walk.files), self._walk.unsupported)
@@ -203,14 +203,14 @@ class _Addition:
             if record and record.complete and not self._check_content and _is_like(record, file):
                 yield FileUnchanged(record.path)
             else:
-                tasks.append(Task(file, record))
+                tasks.append(FileToRead(file, record))
         self._unread = {task.file.path.as_posix() for task in tasks}
         yield from self._read(tasks)
         yield from self._read([task for task, _ in self._waiting.values()])
         if prune:
             yield from self._prune()
 
-    def _read(self, tasks: Sequence[Task]) -> Iterator[Event]:
+    def _read(self, tasks: Sequence[FileToRead]) -> Iterator[Event]:
         total = sum(task.file.bytes for task in tasks)
         done = 0
         for task, content in self._contents(tasks):
@@ -221,7 +221,7 @@ class _Addition:
             done += task.file.bytes
             self._watch(READING, done, total)
 
-    def _contents(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Content]]:
+    def _contents(self, tasks: Sequence[FileToRead]) -> Iterator[tuple[FileToRead, Content]]:
         # Large files come last, so that the order of documents does not depend on the workers.
         small = [task for task in tasks if task.file.bytes <= _LARGE]
         worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
@@ -234,7 +234,7 @@ class _Addition:
     def _tell_check(self, total: int, done: int) -> None:
         self._watch(COMPARING, done, total)
 
-    def _enter(self, task: Task, content: Content) -> Iterator[Event]:
+    def _enter(self, task: FileToRead, content: Content) -> Iterator[Event]:
         path = task.file.path.as_posix()
         self._unread.discard(path)
         if task.known and self._by_digest.get(task.known.digest) == task.known:
@@ -255,7 +255,7 @@ class _Addition:
         else:
             yield from self._begin(task, content)
 
-    def _begin(self, task: Task, content: Content) -> Iterator[Event]:
+    def _begin(self, task: FileToRead, content: Content) -> Iterator[Event]:
         entry = FileEntry(
             self._store, self._walk, task.file, content.digest, content.resumed, self._unread
         )
@@ -265,7 +265,7 @@ class _Addition:
         elif entry.record.complete:
             self._by_digest[content.digest] = entry.record
 
-    def _settle(self, entry: FileEntry, task: Task, content: Content) -> Iterator[Event]:
+    def _settle(self, entry: FileEntry, task: FileToRead, content: Content) -> Iterator[Event]:
         if content.digest == entry.record.digest:
             yield from entry.settle(content.outcomes)
         else:

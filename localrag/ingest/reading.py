@@ -154,7 +154,7 @@ _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class FileToRead:
     """A file to read.
 
     Attributes:
@@ -187,13 +187,13 @@ class Reader:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    def __call__(self, task: Task) -> Content:
+    def __call__(self, task: FileToRead) -> Content:
         """Read a file as a whole, unless its content is the known one. Nothing is raised."""
         content = self.stream(task)
         return replace(content, outcomes=tuple(content.outcomes))
 
     def stream(
-        self, task: Task, workers: int = 1, on_bytes: Callable[[int], None] = lambda _: None
+        self, task: FileToRead, workers: int = 1, on_bytes: Callable[[int], None] = lambda _: None
     ) -> Content:
         """Read a file as its outcomes are asked for, otherwise as `__call__`.
 

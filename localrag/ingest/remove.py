@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from localrag.corpus.store import CorpusStore
 from localrag.errors import StorageError
-from localrag.ingest.lock import writing
+from localrag.ingest.state import writing
 from localrag.language import N_
 from localrag.workspace import Workspace
 

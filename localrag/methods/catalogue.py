@@ -16,7 +16,7 @@ _PLACES = {
     "statute-gepa": "lawqa_study.choosing:GEPA",
     "statute-options": "lawqa_study.options:OPTIONS",
     "statute-options-gepa": "lawqa_study.options:OPTIONS_GEPA",
-    "statute-localrag": "statute_localrag.method:METHOD",
+    "statute-localrag": "statute_localrag:METHOD",
     "statute-lexical": "agreement.lexical:METHOD",
     "staged": "staged.method:METHOD",
     "staged-symbolic": "staged_symbolic.method:METHOD",

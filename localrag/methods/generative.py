@@ -5,7 +5,7 @@
 3. **Claims.** One call of the model: claims, each with the numbers of the sentences it rests on.
    The words quoted are put in by code, so no quotation can be wrong.
 4. **Checks.** Whatever a claim says must be said by the sentences it cites
-   (`localrag.reading.claims`). Where it is not, code looks for the sentences that carry the claim
+   (`ClaimChecker`). Where it is not, code looks for the sentences that carry the claim
    and cites these instead; where there are none, the answer is `unsupported`. So it is where the
    claim is not the kind of answer asked for, or its sentences hardly speak of the question.
 5. **Second reading**, where the settings switch it on (``chat.second_reading``): the same model
@@ -17,21 +17,31 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, Field, create_model
 from pydantic_core import from_json
 
+from localrag.corpus.store import CorpusStore
 from localrag.language import N_
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
 from localrag.question.expectation import Expectation, is_of_kind, repeats
-from localrag.reading.checking import Mismatch, MismatchKind
-from localrag.reading.claims import CheckedClaim, ClaimChecker
+from localrag.reading.checking import (
+    ENOUGH,
+    CandidateSentence,
+    Mismatch,
+    MismatchKind,
+    carriers,
+    covers,
+    mismatches,
+)
 from localrag.reading.evidence import element
+from localrag.reading.extractive import quoted
+from localrag.reading.pieces import with_context
 from localrag.reading.sentences import Sentence, passages_of
-from localrag.reading.types import Answer, Claim, Status
+from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query, Retrieval
 from localrag_models.chat import Message
@@ -52,6 +62,90 @@ class ClaimsReply(BaseModel):
     """What a model writes; its claims are of the shape that `_reply_shape` makes."""
 
     claims: list[Any]
+
+
+class CheckedClaim(NamedTuple):
+    """A claim, and the sentences that carry it: each alone, or all together where none does."""
+
+    claim: Claim
+    sentences: Sequence[Sentence]
+
+
+class ClaimChecker:
+    """Checks the claims of one answer.
+
+    Args:
+        store: puts in the words quoted.
+        sentences: that the model was shown.
+        question: with its options.
+
+    Attributes:
+        citations: what the claims checked so far rest on, each once.
+    """
+
+    def __init__(self, store: CorpusStore, sentences: Sequence[Sentence], question: str) -> None:
+        self.citations: list[Citation] = []
+        self._store = store
+        self._sentences = sentences
+        self._question = question
+
+    def check(self, text: str, numbers: Sequence[int]) -> CheckedClaim:
+        """Check one claim, and add its citations.
+
+        Args:
+            text: what the model claims.
+            numbers: of the sentences that it cites, from 1.
+        """
+        chosen = [self._sentences[number - 1] for number in dict.fromkeys(numbers)]
+        found = self._mismatches(text, chosen)
+        moved = False
+        if found and (carrying := self._carrying(text, chosen)):
+            chosen, found, moved = carrying, (), True
+        claim = Claim(text, self._cite(chosen), found, moved)
+        # Of two sentences cited one may answer the question, and the other say what is claimed.
+        alone = [one for one in chosen if not found and not self._mismatches(text, [one])]
+        return CheckedClaim(claim, alone or chosen)
+
+    def _mismatches(self, text: str, chosen: Sequence[Sentence]) -> tuple[Mismatch, ...]:
+        """What a claim says and its sentences do not; all of it if these speak of other things."""
+        said, headings = _read(chosen), _headings(chosen)
+        found = mismatches(text, said, headings=headings, question=self._question)
+        if found:
+            return found
+        share = covers(text, said, headings=headings, question=self._question)
+        return () if share >= ENOUGH else (Mismatch(MismatchKind.WORDS, text),)
+
+    def _carrying(self, text: str, chosen: Sequence[Sentence]) -> list[Sentence] | None:
+        """The sentences of the evidence that carry a claim, where those cited do not."""
+        others = [sentence for sentence in self._sentences if sentence not in chosen]
+        carrier = carriers(
+            text,
+            [CandidateSentence("\n".join(_read([one])), one.passage.header) for one in others],
+            cited=_read(chosen),
+            headings=_headings(chosen),
+            question=self._question,
+        )
+        if carrier is None:
+            return None
+        return [others[carrier.index], *(() if carrier.alone else chosen)]
+
+    def _cite(self, chosen: Sequence[Sentence]) -> tuple[int, ...]:
+        """Add the citations of sentences, each with what it is read with; their numbers."""
+        numbers = []
+        for citation in quoted(self._store, [one.piece for one in chosen]):
+            if citation not in self.citations:
+                self.citations.append(citation)
+            numbers.append(self.citations.index(citation) + 1)
+        return tuple(numbers)
+
+
+def _read(chosen: Sequence[Sentence]) -> list[str]:
+    """Sentences with their stems and provisos, as texts."""
+    return [piece.text for piece in with_context([sentence.piece for sentence in chosen])]
+
+
+def _headings(chosen: Sequence[Sentence]) -> list[str]:
+    return list(dict.fromkeys(sentence.piece.label for sentence in chosen))
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:

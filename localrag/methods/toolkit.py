@@ -14,8 +14,7 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.failures import named
 from localrag.language import N_
 from localrag.methods.choices import labelled
-from localrag.prompts import language_of, prompt
-from localrag.prompts.optimised import OptimisedPrompt
+from localrag.prompts import OptimisedPrompt, language_of, prompt
 from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of

@@ -10,12 +10,11 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from localrag.batch.origin import Origin, changed
-from localrag.durable import replace_text, storing
+from localrag.durable import locked, replace_text, storing
 from localrag.errors import BusyError, UsageError, WorkspaceError
 from localrag.language import N_
-from localrag.locking import locked
 from localrag.optimize.types import Outcome
-from localrag.prompts.optimised import OptimisedPrompt, path_of
+from localrag.prompts import OptimisedPrompt, optimised_path
 from localrag.workspace import Workspace
 
 _Value = TypeVar("_Value")
@@ -39,7 +38,7 @@ class RunFolder:
         Raises:
             UsageError: the name could not be that of a file.
         """
-        prompt = path_of(workspace.prompts, name)
+        prompt = optimised_path(workspace.prompts, name)
         return cls(name, workspace.runs / "optimize" / name, prompt)
 
     @property

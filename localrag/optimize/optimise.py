@@ -6,7 +6,8 @@ merge step, for there is one text to write).
 """
 
 import logging
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,32 +20,132 @@ from localrag.batch import origin as answers
 from localrag.batch.origin import Origin, weights
 from localrag.config import Config, MethodConfig
 from localrag.errors import UsageError
-from localrag.evaluation.types import Questions
+from localrag.evaluation.datasets import loading
+from localrag.evaluation.types import Question, Questions
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import server_of
 from localrag.language import N_
 from localrag.methods.answering import MethodResources
 from localrag.methods.choices import mark
-from localrag.optimize.adapter import COMPONENT, Failed, QueryAdapter
+from localrag.methods.lawqa_study.querying import built_in
+from localrag.optimize.adapter import COMPONENT, Failed, QueryAdapter, Reflection
 from localrag.optimize.folder import RunFolder
 from localrag.optimize.leakage import LeakageGuard
-from localrag.optimize.material import Material
-from localrag.optimize.reflection import Reflection
 from localrag.optimize.spending import Ended, Outcomes, Spending
-from localrag.optimize.task import Shared, Task, weight, with_model
+from localrag.optimize.task import QueryTask, Shared, scorable, weight, with_model
 from localrag.optimize.types import (
     Accepted,
     Begun,
     Leaked,
     Listener,
+    Objective,
+    OptimisationPlan,
+    OptimisationProgress,
     Outcome,
-    Plan,
-    Progress,
     Rollout,
-    ignore,
 )
-from localrag.prompts.optimised import OptimisedPrompt
+from localrag.progress import ignore
+from localrag.prompts import Language, OptimisedPrompt, language_of
 from localrag.workspace import Workspace
+
+FEWEST = 4
+"""Questions that an optimisation needs: two to learn from, two to choose by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The questions of a run, and the instruction it starts from.
+
+    Attributes:
+        questions: as they were read.
+        train: what is learned from.
+        validation: what is chosen by.
+        unusable: how many lack what the objective compares with.
+        language: of the questions, and so of the instruction.
+        seed: the built-in instruction.
+    """
+
+    questions: Questions
+    train: list[Question]
+    validation: list[Question]
+    unusable: int
+    language: Language
+    seed: str
+
+    @classmethod
+    def read(cls, workspace: Workspace, plan: OptimisationPlan, corpus: str) -> "Material":
+        """Read and divide the questions of a plan; the laws that they name are those of a corpus.
+
+        Raises:
+            UsageError: too few can be used, or the calls do not reach for them.
+            NotFoundError, InputError: as `localrag.evaluation.datasets.loading.load` says.
+        """
+        questions = loading.load(workspace, plan.dataset, plan.split, plan.questions, corpus=corpus)
+        usable = [one for one in questions.questions if scorable(one, plan.objective)]
+        train, validation = split(usable, plan.seed, plan.limit)
+        if len(train) + len(validation) < FEWEST:
+            raise UsageError(
+                N_(
+                    "Only {n} questions can be used; {fewest} are needed. {lacking} of the dataset "
+                    "have no gold place."
+                )
+                if plan.objective is Objective.RECALL
+                else N_(
+                    "Only {n} questions can be used; {fewest} are needed. {lacking} of the dataset "
+                    "have no gold context."
+                ),
+                N_("Choose another dataset, split or --objective, or a higher --limit."),
+                n=len(train) + len(validation),
+                fewest=FEWEST,
+                lacking=len(questions.questions) - len(usable),
+            )
+        if plan.calls <= len(validation):
+            # Half of the questions, rounded up, are for validation.
+            limit = 2 * (plan.calls - 1)
+            raise UsageError(
+                N_(
+                    "The calls ({calls:,}) do not even score the built-in instruction on the {n:,} "
+                    "validation questions."
+                ),
+                N_("Set --calls to {enough:,} at least; a good prompt takes some times as many.")
+                if limit < FEWEST
+                else N_(
+                    "Set --calls to {enough:,} at least; a good prompt takes some times as many. "
+                    "Or use fewer questions: --limit {limit:,}."
+                ),
+                calls=plan.calls,
+                n=len(validation),
+                enough=len(validation) + 1,
+                limit=limit,
+            )
+        language = language_of("".join(one.query.text for one in train))
+        unusable = len(questions.questions) - len(usable)
+        return cls(questions, train, validation, unusable, language, built_in(language))
+
+
+def split(
+    questions: Sequence[Question], seed: int, limit: int = 0
+) -> tuple[list[Question], list[Question]]:
+    """Divide questions in two halves that share none: for training and for validation.
+
+    Each group of questions (the first of `Question.groups`, by law say) is divided in two as
+    nearly as can be. The same questions and seed give the same halves.
+
+    Args:
+        questions: each id once.
+        seed: of the chance.
+        limit: use so many of them; 0 for all.
+    """
+    chosen = sorted(questions, key=lambda question: question.id)
+    random.Random(seed).shuffle(chosen)  # noqa: S311 - chance, no secret
+    chosen = chosen[: limit or None]
+    chosen.sort(key=_group)
+    return chosen[1::2], chosen[::2]
+
+
+def _group(question: Question) -> str:
+    return next(iter(question.groups.values()), "")
+
 
 METHOD = "statute-gepa"
 """The method whose query is optimised; others that write queries can follow the prompt as well."""
@@ -57,7 +158,7 @@ def optimise(
     workspace: Workspace,
     corpus: str,
     config: Config,
-    plan: Plan,
+    plan: OptimisationPlan,
     *,
     restart: bool = False,
     on_event: Listener = ignore,
@@ -139,7 +240,7 @@ class _Run:
     """One start of a run."""
 
     folder: RunFolder
-    plan: Plan
+    plan: OptimisationPlan
     material: Material
     journal: Outcomes
     writing: MethodResources
@@ -154,7 +255,7 @@ class _Run:
         self.spending = Spending(self.journal, self.plan, self._spent)
         material = self.material
         retriever = self.writing.retriever
-        task = Task(Shared.of(self.writing, retriever), self.plan.objective)
+        task = QueryTask(Shared.of(self.writing, retriever), self.plan.objective)
         self.adapter = QueryAdapter(
             task=task,
             reflection=Reflection(
@@ -253,7 +354,7 @@ class _Run:
                 self._note(note)
         candidates = self.adapter.candidates
         self.on_event(
-            Progress(
+            OptimisationProgress(
                 candidates=len(candidates),
                 best=max((candidate.score for candidate in candidates), default=None),
                 calls=self.spending.calls,
@@ -276,7 +377,12 @@ class _Log:
 
 
 def origin_of(
-    workspace: Workspace, corpus: str, config: Config, plan: Plan, questions: Questions, seed: str
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    plan: OptimisationPlan,
+    questions: Questions,
+    seed: str,
 ) -> Origin:
     """Describe what outcomes would be made with now: going on with anything else would mix them.
 

@@ -19,7 +19,7 @@ from pydantic import Field, TypeAdapter
 from localrag.errors import WorkspaceError
 from localrag.journal import Journal
 from localrag.language import N_
-from localrag.optimize.types import Plan, Proposal, Rollout
+from localrag.optimize.types import OptimisationPlan, Proposal, Rollout
 
 _Made = TypeVar("_Made", Rollout, Proposal)
 
@@ -125,7 +125,10 @@ class Spending:
     """
 
     def __init__(
-        self, journal: Outcomes, plan: Plan, on_spent: Callable[[Rollout | Proposal, bool], None]
+        self,
+        journal: Outcomes,
+        plan: OptimisationPlan,
+        on_spent: Callable[[Rollout | Proposal, bool], None],
     ) -> None:
         """Begin with nothing spent.
 

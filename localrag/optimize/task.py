@@ -22,7 +22,7 @@ from localrag.methods.answering import MethodResources
 from localrag.methods.lawqa_study.querying import STAGE, write_query
 from localrag.methods.toolkit import Toolkit
 from localrag.optimize.types import Objective, Rollout
-from localrag.prompts.optimised import OptimisedPrompt
+from localrag.prompts import OptimisedPrompt
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Hit
 from localrag.statutes.names import LawNames
@@ -167,7 +167,7 @@ _OF_THE_PROMPT = ("ReplyInvalid", "ContextExceeded")
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class QueryTask:
     """Writes a query for a question under a prompt, searches by meaning, and scores the hits.
 
     Attributes:

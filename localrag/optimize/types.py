@@ -20,7 +20,7 @@ class Objective(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class OptimisationPlan:
     """What is to be optimised, and for how long.
 
     Attributes:
@@ -156,7 +156,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class OptimisationProgress:
     """How far it is; told after each call of a model.
 
     Attributes:
@@ -171,7 +171,7 @@ class Progress:
     best: float | None
     calls: int
     seconds: float
-    plan: Plan
+    plan: OptimisationPlan
     replayed: bool
 
 
@@ -214,10 +214,5 @@ class Leaked:
     wording: str
 
 
-Event = Begun | Progress | Accepted | Leaked | Fact
+Event = Begun | OptimisationProgress | Accepted | Leaked | Fact
 Listener = Callable[[Event], None]
-
-
-def ignore(event: Event) -> None:
-    """Listen to nothing."""
-    del event

@@ -39,7 +39,7 @@ _CAPTION = re.compile(r"（([^（）]+)）$")
 _TITLES_READ = 40
 
 
-class Found(NamedTuple):
+class LexicalMatch(NamedTuple):
     """How well the words of a unit agree with the question, and where the unit stands."""
 
     score: float
@@ -48,7 +48,7 @@ class Found(NamedTuple):
 
 def lexical(
     store: Lookups, index: BM25Index, query: Query, wordings: Sequence[EverydayWord] = ()
-) -> dict[str, Found]:
+) -> dict[str, LexicalMatch]:
     """The units whose header or text shares terms with the question, best first.
 
     Args:
@@ -69,7 +69,7 @@ def lexical(
         # A passage removed since the index was built is passed over.
         if key in headings:
             unit, header = headings[key]
-            found[unit] = Found(score, header)
+            found[unit] = LexicalMatch(score, header)
     return found
 
 
@@ -79,7 +79,10 @@ def in_law(wordings: Sequence[EverydayWord]) -> str:
 
 
 def weigh(
-    found: Mapping[str, Found], query: Query, names: LawNames, wordings: Sequence[EverydayWord] = ()
+    found: Mapping[str, LexicalMatch],
+    query: Query,
+    names: LawNames,
+    wordings: Sequence[EverydayWord] = (),
 ) -> dict[str, float]:
     """The scores, more for what has a title out of the question, less for supplementary provisions.
 

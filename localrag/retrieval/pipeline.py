@@ -13,6 +13,7 @@ from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Locator
 from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
+from localrag.progress import ignore
 from localrag.question.asked import penalty_asked
 from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import without_names
@@ -36,7 +37,7 @@ from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
 from localrag.retrieval.titles import Titles
-from localrag.retrieval.trail import Reason, StageListener, Trail, ignore
+from localrag.retrieval.trail import Reason, StageListener, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Mention, Query, Retrieval
 from localrag.retrieval.units import Admission, Scores, add, relative_to_best
 from localrag.statutes.names import LawNames

@@ -11,7 +11,7 @@ from localrag.language import N_
 from localrag.question.laws import LawNamed, without_names
 from localrag.retrieval.types import Query
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.highlight import best_window, highlight
+from localrag_indexes.analysis.analyzer import best_window, highlight
 
 MAX_CHARACTERS = 10_000
 """Longest question with its options, in characters; a longer text is a document, not a question."""

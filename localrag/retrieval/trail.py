@@ -8,17 +8,13 @@ from typing import NamedTuple
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
+from localrag.progress import ignore
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.types import Hit, StageRecord, Trace
 from localrag.retrieval.units import Scores
 
 StageListener = Callable[[StageRecord], None]
-
-
-def ignore(record: StageRecord) -> None:
-    """Take what a stage did, and do nothing with it."""
-    del record
 
 
 class Reason(NamedTuple):

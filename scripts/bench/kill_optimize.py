@@ -26,7 +26,7 @@ from tiny_models.chat import write_chat_gguf
 from localrag.config import load
 from localrag.optimize.folder import RunFolder
 from localrag.optimize.optimise import optimise
-from localrag.optimize.types import Begun, Event, Outcome, Plan
+from localrag.optimize.types import Begun, Event, OptimisationPlan, Outcome
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
@@ -61,7 +61,7 @@ def child(home: Path, plan: dict[str, Any]) -> None:
         if isinstance(event, Begun):
             print(f"    goes on with {event.known} outcomes", flush=True)
 
-    optimise(workspace, LAWS, load(workspace, SETTINGS), Plan(**plan), on_event=tell)
+    optimise(workspace, LAWS, load(workspace, SETTINGS), OptimisationPlan(**plan), on_event=tell)
 
 
 def bench(chosen: argparse.Namespace) -> None:
@@ -115,12 +115,14 @@ def prepare(data: Path, work: Path) -> Workspace:
     return workspace
 
 
-def plan_of(chosen: argparse.Namespace, name: str) -> Plan:
+def plan_of(chosen: argparse.Namespace, name: str) -> OptimisationPlan:
     """What both runs do."""
-    return Plan(name, "lawqa", limit=chosen.questions, calls=chosen.calls, seed=chosen.seed)
+    return OptimisationPlan(
+        name, "lawqa", limit=chosen.questions, calls=chosen.calls, seed=chosen.seed
+    )
 
 
-def command(workspace: Workspace, plan: Plan) -> list[str]:
+def command(workspace: Workspace, plan: OptimisationPlan) -> list[str]:
     """Command line of the child."""
     values = {name: getattr(plan, name) for name in ("name", "dataset", "limit", "calls", "seed")}
     return [sys.executable, __file__, "--child", str(workspace.home), json.dumps(values)]

@@ -28,7 +28,7 @@ from bench.options import REPOSITORY, parser
 from bench.rates import latency, rate
 
 from localrag.config import load
-from localrag.corpus.knowledge import Knowledge, KnownTriple, Mention
+from localrag.corpus.knowledge import Knowledge, KnownTriple, SubjectMention
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.measures.answers import exact
 from localrag.evaluation.types import Question
@@ -68,9 +68,9 @@ class _Without(Knowledge):
     def subjects(self, name: str) -> list[str]:
         return [one for one in self._knowledge.subjects(name) if one not in self._gone]
 
-    def mentions(self, text: str) -> list[Mention]:
+    def mentions(self, text: str) -> list[SubjectMention]:
         return [
-            Mention(one.start, one.end, left)
+            SubjectMention(one.start, one.end, left)
             for one in self._knowledge.mentions(text)
             if (left := tuple(each for each in one.subjects if each not in self._gone))
         ]

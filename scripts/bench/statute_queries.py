@@ -28,7 +28,7 @@ from localrag.facts import FactKind
 from localrag.methods.answering import MethodResources
 from localrag.methods.choices import labelled
 from localrag.methods.lawqa_study.options import RERANKED, K, search
-from localrag.methods.statute_localrag.method import gather
+from localrag.methods.statute_localrag import gather
 from localrag.methods.toolkit import Toolkit
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.highlight import best_window, highlight
+from localrag_indexes.analysis.analyzer import best_window, highlight
 
 ANALYZER = Analyzer()
 

@@ -1,17 +1,14 @@
 """The analyzer: one text in, its terms out, with or without where they stand."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
 from localrag_indexes.analysis.japanese import segment
-from localrag_indexes.analysis.normalize import (
-    normalize,
-    normalize_with_offsets,
-    original_span,
-)
+from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits
 
 _PARTICLES_AND_AUXILIARIES = """
@@ -163,3 +160,45 @@ def _canonical(kind: str, text: str) -> str:
     if kind == "table" and not written.startswith("別表第"):
         return f"別表第{written.removeprefix('別表')}"
     return written
+
+
+def highlight(text: str, query_terms: Collection[str], analyzer: Analyzer) -> list[tuple[int, int]]:
+    """Spans of `text` whose terms are among the query's, in order; neighbours come as one span."""
+    spans: list[tuple[int, int]] = []
+    for token in _matches(text, query_terms, analyzer):
+        if spans and token.start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], token.end))
+        else:
+            spans.append((token.start, token.end))
+    return spans
+
+
+def best_window(
+    text: str, query_terms: Collection[str], analyzer: Analyzer, size: int
+) -> tuple[int, int]:
+    """Find the span of at most `size` characters that shows the most different query terms.
+
+    Of equally good ones the first with most matches wins; what room is left is put around the
+    matches, evenly. Without a match it is the beginning of the text.
+    """
+    matches = _matches(text, query_terms, analyzer)
+    best, best_value = (0, 0), (0, 0)
+    inside: Counter[str] = Counter()
+    first = 0
+    for last, token in enumerate(matches):
+        inside[token.term] += 1
+        while first < last and token.end - matches[first].start > size:
+            inside[matches[first].term] -= 1
+            inside += Counter()
+            first += 1
+        value = (len(inside), last - first + 1)
+        if value > best_value:
+            best, best_value = (matches[first].start, token.end), value
+    room = max(0, size - (best[1] - best[0]))
+    start = max(0, min(best[0] - room // 2, len(text) - size))
+    return start, min(len(text), start + size)
+
+
+def _matches(text: str, query_terms: Collection[str], analyzer: Analyzer) -> list[Token]:
+    wanted = frozenset(query_terms)
+    return [token for token in analyzer.tokens(text) if token.term in wanted]

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from localrag.durable import replace_text, replacing, storing
+from localrag.durable import locked, replace_text, replacing, storing
 from localrag.errors import BusyError, InputError, NotFoundError, WorkspaceError
 from localrag.language import N_
-from localrag.locking import locked
 from localrag.workspace import Workspace
 
 DECLARATION = "dataset.toml"

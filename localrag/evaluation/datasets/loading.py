@@ -35,7 +35,7 @@ _UNRECORDED = N_("{path} has the SHA-256 {found}, but the record of its arrival 
 _AGAIN = N_("Bring it in again: localrag data add {dataset} FOLDER")
 
 
-class Found(NamedTuple):
+class FoundDataset(NamedTuple):
     """A dataset, and the folder its files are in."""
 
     dataset: Dataset
@@ -77,7 +77,7 @@ def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
                 yield problem
 
 
-def find(workspace: Workspace, name_or_path: str) -> Found:
+def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
     """Find a dataset.
 
     Args:
@@ -93,15 +93,17 @@ def find(workspace: Workspace, name_or_path: str) -> Found:
     """
     path = _path(name_or_path)
     if path.suffix.lower() == ".toml":
-        return Found(read_declaration(path), path.parent)
+        return FoundDataset(read_declaration(path), path.parent)
     if path.suffix.lower() in _TABLES:
-        return Found(_undeclared(path), path.parent)
+        return FoundDataset(_undeclared(path), path.parent)
     _refuse_sheet(path)
     shelf = Shelf.of(workspace, name_or_path)
     if name_or_path in declared():
-        return Found(declared()[name_or_path], shelf.folder)
+        return FoundDataset(declared()[name_or_path], shelf.folder)
     if (shelf.folder / DECLARATION).is_file():
-        return Found(read_declaration(shelf.folder / DECLARATION, name_or_path), shelf.folder)
+        return FoundDataset(
+            read_declaration(shelf.folder / DECLARATION, name_or_path), shelf.folder
+        )
     names = [dataset.name for dataset in known(workspace)]
     near = difflib.get_close_matches(name_or_path, names, 1)
     raise NotFoundError(
@@ -165,7 +167,7 @@ def splits_at_hand(dataset: Dataset, folder: Path) -> list[Split]:
     return [split for split in dataset.splits if (folder / split.file).is_file()]
 
 
-def synonyms_at_hand(found: Found) -> list[Path]:
+def synonyms_at_hand(found: FoundDataset) -> list[Path]:
     """The files of synonyms of a dataset that are there, in their order."""
     paths = (found.folder / file for file in found.dataset.synonyms)
     return [path for path in paths if path.is_file()]

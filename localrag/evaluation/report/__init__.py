@@ -11,7 +11,7 @@ from pydantic_core import PydanticSerializationError
 
 from localrag.durable import replace_text, storing
 from localrag.errors import InputError, NotFoundError, WorkspaceError
-from localrag.evaluation.report.document import Block, Picture, Section, Words, markdown
+from localrag.evaluation.report.document import Block, Picture, ReportSection, ReportText, markdown
 from localrag.evaluation.report.figures import Figures, figures
 from localrag.evaluation.report.measured import answers_of
 from localrag.evaluation.report.sections import all_sections
@@ -50,7 +50,7 @@ class Report:
     figures: Figures
     evaluation: Evaluation
 
-    def sections(self, plot: Sequence[Block] = ()) -> list[Section]:
+    def sections(self, plot: Sequence[Block] = ()) -> list[ReportSection]:
         """All that it says, in the language in use.
 
         Args:
@@ -99,7 +99,7 @@ def write(evaluation: Evaluation, folder: Path) -> None:
         without = _("The plot was left out ({problem}). Add it: {command}").format(
             problem=error, command="pip install 'localrag[eval]'"
         )
-        drawn = [Words(without)]
+        drawn = [ReportText(without)]
         _log.warning(without)
     text = markdown(report.sections(drawn))
     again = N_("Free some space, and give the command again: answers that are there are kept.")

@@ -31,7 +31,7 @@ class Markdown(str):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ReportText:
     """A paragraph."""
 
     text: str
@@ -61,11 +61,11 @@ class Picture:
     about: str
 
 
-Block = Words | Items | Table | Picture
+Block = ReportText | Items | Table | Picture
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """Blocks under a heading.
 
     Attributes:
@@ -77,7 +77,7 @@ class Section:
     level: int = 2
 
 
-def markdown(sections: Iterable[Section]) -> str:
+def markdown(sections: Iterable[ReportSection]) -> str:
     """The sections as Markdown."""
     return _template().render(sections=list(sections))
 

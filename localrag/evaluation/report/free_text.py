@@ -2,7 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from localrag.evaluation.report.document import DASH, Block, Items, Markdown, Table, Words, estimate
+from localrag.evaluation.report.document import (
+    DASH,
+    Block,
+    Items,
+    Markdown,
+    ReportText,
+    Table,
+    estimate,
+)
 from localrag.evaluation.report.figures import EntryFigures
 from localrag.evaluation.report.measured import Costs, Measured, Searched
 from localrag.evaluation.statistics import Estimate
@@ -51,7 +59,7 @@ def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[
     ]
     single = [name for name in names if name.rpartition("_")[0] not in triads]
     blocks: list[Block] = [
-        Words(
+        ReportText(
             _(
                 "Answers: their figures, the share of questions that nothing was found for, the "
                 "share that only quotations were given for, and the score of the others."
@@ -87,7 +95,7 @@ def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[
             ],
             left=2,
         )
-        blocks += [Words(_("Derivations, {what}:").format(what=triad)), table]
+        blocks += [ReportText(_("Derivations, {what}:").format(what=triad)), table]
     said = list(made_with)
     return [*blocks, Items(said)] if said else blocks
 
@@ -138,10 +146,12 @@ def verdicts(
             "which takes other words for the same fact as wrong (--judge NAME has a model judge "
             "them too)."
         )
-        return [*blocks, Words(alone)]
+        return [*blocks, ReportText(alone)]
     return [
         *blocks,
-        Words(_("How far code and judge agree, over the answers that both gave a verdict on:")),
+        ReportText(
+            _("How far code and judge agree, over the answers that both gave a verdict on:")
+        ),
         Table(
             [_("entry"), _("questions"), "n", _("same verdict"), _("no verdict of the judge")],
             [
@@ -182,7 +192,7 @@ def searches(entries: Sequence[EntryFigures]) -> list[Block]:
         if entry.measured and entry.measured.unsought
     ]
     blocks: list[Block] = [
-        Words(
+        ReportText(
             _(
                 "Queries that ask for a gold triple, stage by stage: whether the hits that the "
                 "stage read hold it, or a passage that says it; and what the stage made of them: "
@@ -205,7 +215,7 @@ def searches(entries: Sequence[EntryFigures]) -> list[Block]:
     ]
     if unsought:
         words = _("Gold triples that no query asked for: {counts}.")
-        blocks.append(Words(words.format(counts="; ".join(unsought))))
+        blocks.append(ReportText(words.format(counts="; ".join(unsought))))
     return blocks
 
 
@@ -245,7 +255,7 @@ def costs(head: str, counted: str, found: Mapping[str, Costs | None]) -> list[Bl
         _("median s"),
         _("p95 s"),
     ]
-    return [Words(head), Table(header, rows)]
+    return [ReportText(head), Table(header, rows)]
 
 
 def _success(found: Searched) -> list[str]:

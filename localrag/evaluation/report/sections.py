@@ -8,9 +8,9 @@ from localrag.evaluation.report.document import (
     Block,
     Emphasised,
     Items,
-    Section,
+    ReportSection,
+    ReportText,
     Table,
-    Words,
     estimate,
     p_value,
     percent,
@@ -96,7 +96,9 @@ _OF_MODELS = ("chat", "embedding", "reranking")
 _LARGEST_CONTEXT = 8_192
 
 
-def all_sections(evaluation: Evaluation, figures: Figures, plot: Sequence[Block]) -> list[Section]:
+def all_sections(
+    evaluation: Evaluation, figures: Figures, plot: Sequence[Block]
+) -> list[ReportSection]:
     """All sections of a report, those that hold nothing included.
 
     Args:
@@ -142,13 +144,13 @@ def all_sections(evaluation: Evaluation, figures: Figures, plot: Sequence[Block]
         ),
         _("Dataset"): [_dataset(evaluation)],
         _("How to read this"): [
-            Words(how_to_read(searched=choices)),
+            ReportText(how_to_read(searched=choices)),
             Items([*map(_, _OF_CHOICES if choices else (_OF_STAGES,)), _(_OF_ALL)]),
         ],
     }
     title = _("Evaluation {name}").format(name=evaluation.id)
-    head = Section(title, [Words(_head(evaluation))], level=1)
-    return [head, *(Section(name, blocks) for name, blocks in parts.items())]
+    head = ReportSection(title, [ReportText(_head(evaluation))], level=1)
+    return [head, *(ReportSection(name, blocks) for name, blocks in parts.items())]
 
 
 def how_to_read(*, searched: bool) -> str:
@@ -199,7 +201,7 @@ def notes(entries: Sequence[EntryFigures]) -> list[Block]:
     if rows:
         header = ["", _("note"), *(entry.name for entry in entries)]
         blocks += [
-            Words(_("As the traces of the answers say it, and of how many answers:")),
+            ReportText(_("As the traces of the answers say it, and of how many answers:")),
             Table(header, rows, left=2),
         ]
     if rarer:
@@ -210,7 +212,7 @@ def notes(entries: Sequence[EntryFigures]) -> list[Block]:
             "entry, or on a single one.",
             rarer,
         )
-        blocks.append(Words(words.format(n=rarer, share=100 * SHARE)))
+        blocks.append(ReportText(words.format(n=rarer, share=100 * SHARE)))
     return blocks
 
 
@@ -237,7 +239,7 @@ def published(figures: Mapping[str, Sequence[Published]]) -> list[Block]:
     if not said:
         return []
     head = _("Published under other conditions, and so not to be ranked with these scores:")
-    return [Words(head), Items(said)]
+    return [ReportText(head), Items(said)]
 
 
 def published_figure(one: Published) -> str:
@@ -288,7 +290,7 @@ def differences(pairs: Sequence[Pair], *, choices: bool) -> list[Block]:
         _("p"),
         _("p (Holm)"),
     ]
-    return [Words(head.format(n=len(pairs))), Table(header, rows)]
+    return [ReportText(head.format(n=len(pairs))), Table(header, rows)]
 
 
 def not_measured(left_out: Sequence[NotMeasured]) -> list[Block]:
@@ -328,7 +330,7 @@ def orders(entries: Sequence[EntryFigures]) -> list[Block]:
             for entry in entries
         ]
         blocks += [
-            Words(
+            ReportText(
                 _(
                     "Order 0 is that of the dataset. The last column is the share of questions "
                     "with the same option chosen in every order, whether it is right or not."
@@ -341,7 +343,7 @@ def orders(entries: Sequence[EntryFigures]) -> list[Block]:
     if choosing:
         chosen = (_("{label}: chosen / right").format(label=label) for label in labels)
         blocks += [
-            Words(
+            ReportText(
                 _(
                     "How often each position was chosen, and how often it was right, in the "
                     "answers that chose one:"
@@ -379,7 +381,7 @@ def retrieval(entries: Sequence[EntryFigures]) -> list[Block]:
         "is no figure at {second} where no list of the stage holds more than {first}."
     )
     return [
-        Words(head.format(first=DEPTHS[0], second=DEPTHS[1])),
+        ReportText(head.format(first=DEPTHS[0], second=DEPTHS[1])),
         Table([_("entry"), _("stage"), _("questions"), *recall_header()], rows, left=2),
     ]
 
@@ -473,7 +475,7 @@ def _without_embedder(evaluation: Evaluation, figures: Figures) -> list[Block]:
         "No embedder was named: {names} searched by words (BM25), also where the method asks for "
         "search by meaning."
     )
-    return [Words(words.format(names=_(", ").join(names)))]
+    return [ReportText(words.format(names=_(", ").join(names)))]
 
 
 def _lacking(evaluation: Evaluation) -> list[Block]:
@@ -492,7 +494,7 @@ def _lacking(evaluation: Evaluation) -> list[Block]:
         len(asked),
     )
     some = sum(map(bool, lacking)) - whole
-    return [Words(words.format(n=len(asked), whole=whole, some=some))]
+    return [ReportText(words.format(n=len(asked), whole=whole, some=some))]
 
 
 def _transient(evaluation: Evaluation) -> list[Block]:
@@ -506,7 +508,7 @@ def _transient(evaluation: Evaluation) -> list[Block]:
         "asks again.",
         n,
     )
-    return [Words(words.format(n=n))]
+    return [ReportText(words.format(n=n))]
 
 
 def _head(evaluation: Evaluation) -> str:

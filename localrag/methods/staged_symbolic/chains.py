@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.corpus.knowledge import KnownTriple, Mention
+from localrag.corpus.knowledge import KnownTriple, SubjectMention
 from localrag.facts import Fact, FactKind
-from localrag.methods.comparison.narrowing import narrowed
+from localrag.methods.comparison.values import narrowed
 from localrag.methods.staged_symbolic.lookups import (
     TripleAnswer,
     TripleLookups,
@@ -65,7 +65,7 @@ class _Question(NamedTuple):
         weights: how much each of them tells.
     """
 
-    name: Mention
+    name: SubjectMention
     written: str
     text: str
     tail: str
@@ -90,7 +90,7 @@ def chained(lookups: TripleLookups, asked: NamedQuestion) -> Iterator[TripleAnsw
             yield _judged(lookups, question, path)
 
 
-def _is_one_of_two(text: str, name: Mention, form: AnswerForm) -> bool:
+def _is_one_of_two(text: str, name: SubjectMention, form: AnswerForm) -> bool:
     """Whether another thing is named beside a name, though the store may not know it."""
     if _AND_BEFORE.search(text[: name.start]):
         return True

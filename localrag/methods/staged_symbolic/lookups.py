@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, Mention
+from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, SubjectMention
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.types import ComparisonKind, Decision, Side
 from localrag.methods.comparison.values import contradictory, items
@@ -56,10 +56,10 @@ class TripleLookups:
         self.about = cache(self._about)
         self.subjects = cache(self._subjects)
 
-    def mentions(self, text: str) -> list[Mention]:
+    def mentions(self, text: str) -> list[SubjectMention]:
         """The spans of a text that name subjects; see `Knowledge.mentions`."""
         return [
-            Mention(start, end, self._likeliest(text[start:end], subjects))
+            SubjectMention(start, end, self._likeliest(text[start:end], subjects))
             for start, end, subjects in self._knowledge.mentions(text)
         ]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from localrag.corpus.knowledge import Mention
+from localrag.corpus.knowledge import SubjectMention
 from localrag.corpus.naming import stands_alone, words_of
 from localrag.corpus.types import Triple
 from localrag.facts import Fact, FactKind
@@ -38,9 +38,9 @@ class NamedQuestion(NamedTuple):
     question: str
     text: str
     offsets: Sequence[int]
-    names: tuple[Mention, ...]
+    names: tuple[SubjectMention, ...]
 
-    def written(self, name: Mention) -> str:
+    def written(self, name: SubjectMention) -> str:
         """A name as the question writes it."""
         start, end = original_span(self.offsets, name.start, name.end)
         return self.question[start:end]
@@ -50,8 +50,8 @@ def read(lookups: TripleLookups, question: str) -> NamedQuestion:
     """Normalise a question and find the names in it, longer ones before shorter ones."""
     text, offsets = normalize_with_offsets(question)
     words = words_of(text)
-    names: list[Mention] = []
-    doubtful: list[Mention] = []
+    names: list[SubjectMention] = []
+    doubtful: list[SubjectMention] = []
     for mention in sorted(lookups.mentions(text), key=lambda one: one.start - one.end):
         if _is_free(mention, names):
             alone = stands_alone(text, mention.start, mention.end, words)
@@ -65,18 +65,18 @@ def read(lookups: TripleLookups, question: str) -> NamedQuestion:
     return NamedQuestion(question, text, offsets, tuple(sorted(names)[:_MOST_NAMES]))
 
 
-def masked(text: str, names: Sequence[Mention]) -> str:
+def masked(text: str, names: Sequence[SubjectMention]) -> str:
     """The text with `MASK` for every character of the names."""
     for name in names:
         text = text[: name.start] + MASK * (name.end - name.start) + text[name.end :]
     return text
 
 
-def _is_free(name: Mention, names: Sequence[Mention]) -> bool:
+def _is_free(name: SubjectMention, names: Sequence[SubjectMention]) -> bool:
     return not any(one.start < name.end and name.start < one.end for one in names)
 
 
-def _is_joined(text: str, name: Mention, names: Sequence[Mention]) -> bool:
+def _is_joined(text: str, name: SubjectMention, names: Sequence[SubjectMention]) -> bool:
     return any(_JOINT.fullmatch(text, one.end, name.start) for one in names)
 
 

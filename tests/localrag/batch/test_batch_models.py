@@ -15,7 +15,7 @@ from localrag.batch import estimate, run
 from localrag.batch.origin import origin_of, weights
 from localrag.config import load
 from localrag.errors import ModelUnusable, NotFoundError
-from localrag.prompts.optimised import OptimisedPrompt
+from localrag.prompts import OptimisedPrompt
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Message, Reply, ignore, never, overlook
 from localrag_models.store import ModelStore

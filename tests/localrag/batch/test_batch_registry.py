@@ -12,8 +12,8 @@ from localrag.batch.folder import BatchFolder
 from localrag.batch.origin import read, settings_of
 from localrag.batch.registry import damaged
 from localrag.config import load
+from localrag.durable import is_locked, locked
 from localrag.errors import BusyError, ModelUnusable
-from localrag.locking import is_locked, locked
 
 
 @pytest.fixture

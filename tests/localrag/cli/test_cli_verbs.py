@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from localrag import sample as sample_corpus
-from localrag.ingest.lock import writing
+from localrag.ingest.state import writing
 from localrag.workspace import Workspace
 
 from ...patience import PATIENCE

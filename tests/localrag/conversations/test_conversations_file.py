@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from localrag import database
-from localrag.conversations import kept
-from localrag.conversations.store import CONVERSATIONS, Conversations
+from localrag.conversations.store import CONVERSATIONS, Conversations, answer_as_kept, kept_answer
 from localrag.conversations.types import TurnState
 from localrag.errors import BusyError, StorageError, StoreError
 from localrag.facts import Fact, FactKind, told
@@ -133,16 +132,16 @@ def test_an_answer_that_cannot_be_read_hides_no_other(
 
 
 def test_fields_of_later_days_are_passed_over(answer: MakeAnswer) -> None:
-    written = kept.answer_as_kept(answer()).replace('"label"', '"mood":"calm","label"')
-    assert kept.kept_answer(written).label == "b"
+    written = answer_as_kept(answer()).replace('"label"', '"mood":"calm","label"')
+    assert kept_answer(written).label == "b"
 
 
 def test_what_was_supported_before_claims_were_checked_no_longer_is(answer: MakeAnswer) -> None:
     def read(**parts: object) -> Answer:
         supported = answer(**{"status": Status.SUPPORTED, "label": "", "derivation": None} | parts)
-        now = kept.answer_as_kept(supported)
-        assert kept.kept_answer(now).status is Status.SUPPORTED
-        return kept.kept_answer(now.replace('"version":3', '"version":1'))
+        now = answer_as_kept(supported)
+        assert kept_answer(now).status is Status.SUPPORTED
+        return kept_answer(now.replace('"version":3', '"version":1'))
 
     assert read(claims=()).status is Status.QUOTED
     unchecked = read(doubts=())
@@ -152,12 +151,12 @@ def test_what_was_supported_before_claims_were_checked_no_longer_is(answer: Make
 
 
 def test_the_words_that_the_second_version_stored_are_told(answer: MakeAnswer) -> None:
-    now = json.loads(kept.answer_as_kept(answer(doubts=())))
+    now = json.loads(answer_as_kept(answer(doubts=())))
     now["version"] = 2
     now["answer"]["doubt"] = "query {1} was not asked"
     now["answer"]["citations"][1]["problem"] = "the quote is empty"
     now["answer"]["trace"]["stages"][0]["events"] = ["left out"]
-    read = kept.kept_answer(json.dumps(now))
+    read = kept_answer(json.dumps(now))
     assert told(read.doubts) == "query {1} was not asked"
     assert str(read.citations[1].problem) == "the quote is empty"
     assert told(read.trace.events) == "left out"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from localrag.corpus.outline import Entry, outline
+from localrag.corpus.outline import OutlineEntry, outline
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Locator, Passage, Section
 from localrag.errors import NotFoundError
@@ -27,7 +27,7 @@ def _write(document_id: str, kind: str, lines: list[tuple[str, Locator, str]]) -
     return Document(document_id, "凧法", kind, text, document_id, tuple(passages))
 
 
-def _shape(entries: list[Entry]) -> Shape:
+def _shape(entries: list[OutlineEntry]) -> Shape:
     """Titles, each followed by the list of its parts where it has some."""
     shape: Shape = []
     for entry in entries:

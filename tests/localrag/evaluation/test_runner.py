@@ -14,13 +14,21 @@ from localrag.config import load
 from localrag.errors import ModelUnusable, NotFoundError, UsageError, WorkspaceError
 from localrag.evaluation import record
 from localrag.evaluation.answers import results
-from localrag.evaluation.events import Asking, Event, Halted
 from localrag.evaluation.planning import Plan, plan
 from localrag.evaluation.runner import Finished, evaluate, forecast
-from localrag.evaluation.types import Cause, Dataset, Gold, Question, Questions
+from localrag.evaluation.types import (
+    Asking,
+    Cause,
+    Dataset,
+    Event,
+    Gold,
+    Halted,
+    Question,
+    Questions,
+)
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.choices import mark
-from localrag.prompts.optimised import OptimisedPrompt
+from localrag.prompts import OptimisedPrompt
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook

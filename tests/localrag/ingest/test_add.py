@@ -18,7 +18,7 @@ from localrag.ingest.events import (
     FileResumed,
     FilesFound,
 )
-from localrag.ingest.lock import writing
+from localrag.ingest.state import writing
 from localrag.progress import Progress
 from localrag.workspace import Workspace
 

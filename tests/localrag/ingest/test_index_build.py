@@ -10,7 +10,7 @@ from localrag.errors import BusyError, NotFoundError, StorageError
 from localrag.ingest.add import add
 from localrag.ingest.events import FINDING_REFERENCES, INDEXING, Event
 from localrag.ingest.index import IndexState, index, index_state
-from localrag.ingest.lock import writing
+from localrag.ingest.state import writing
 from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_indexes.analysis import Analyzer

@@ -15,7 +15,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import BusyError
 from localrag.ingest.add import add
 from localrag.ingest.index import IndexState, index, index_state
-from localrag.ingest.lock import writing
+from localrag.ingest.state import writing
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index

@@ -27,7 +27,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.prompts.optimised import OptimisedPrompt
+from localrag.prompts import OptimisedPrompt
 from localrag.reading.types import Answer, Unanswered
 from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace

@@ -8,9 +8,8 @@ import pytest
 from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ChatConfig, Config
-from localrag.methods.answering import Answerer, MethodResources
+from localrag.methods.answering import LONGEST_QUESTION, Answerer, MethodResources, read_question
 from localrag.methods.catalogue import method
-from localrag.methods.following import LONGEST, read
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.types import FOLLOW_UP, Query, StageRecord
 from localrag.workspace import Workspace
@@ -44,7 +43,7 @@ def rewrites(text: str) -> str:
 
 
 def test_without_a_model_code_makes_it_whole(without_model: Scripted) -> None:
-    reading = read(FOLLOWING, without_model, with_model=False)
+    reading = read_question(FOLLOWING, without_model, with_model=False)
     assert reading.query == Query(BY_CODE)
     assert reading.read_as == BY_CODE
     (record,) = reading.trace.stages
@@ -61,7 +60,7 @@ def test_without_a_model_code_makes_it_whole(without_model: Scripted) -> None:
     ],
 )
 def test_what_stands_by_itself_costs_no_call(query: Query, without_model: Scripted) -> None:
-    reading = read(query, without_model, with_model=True)
+    reading = read_question(query, without_model, with_model=True)
     assert reading.query == Query(query.text, query.options)
     assert (reading.read_as, reading.trace.stages) == ("", ())
     assert without_model.chat.requests == []
@@ -69,14 +68,14 @@ def test_what_stands_by_itself_costs_no_call(query: Query, without_model: Script
 
 def test_more_of_the_same_costs_no_call(without_model: Scripted) -> None:
     more = Query("もっと詳しく", history=(BEFORE,))
-    assert read(more, without_model, with_model=True).read_as == BEFORE
+    assert read_question(more, without_model, with_model=True).read_as == BEFORE
     assert without_model.chat.requests == []
 
 
 def test_a_model_may_put_it_better(law_home: Path) -> None:
     better = "凧揚げ規制法で大凧を許可なく揚げた場合の罰則は何か"
     with Scripted(law_home, rewrites(better)) as resources:
-        reading = read(FOLLOWING, resources, with_model=True)
+        reading = read_question(FOLLOWING, resources, with_model=True)
     assert (reading.query.text, reading.read_as) == (better, better)
     (call,) = reading.trace.calls
     assert call.purpose == FOLLOW_UP
@@ -100,7 +99,7 @@ def test_a_model_may_put_it_better(law_home: Path) -> None:
 )
 def test_a_model_that_names_something_else_is_not_followed(written: str, law_home: Path) -> None:
     with Scripted(law_home, rewrites(written)) as resources:
-        reading = read(FOLLOWING, resources, with_model=True)
+        reading = read_question(FOLLOWING, resources, with_model=True)
     assert reading.read_as == BY_CODE
     (event,) = reading.trace.events
     assert "read without it" in str(event)
@@ -115,15 +114,17 @@ def test_the_provision_named_before_must_stay(law_home: Path) -> None:
         ("凧揚げ規制法第4条第2項は何を定めているか", False),
     ):
         with Scripted(law_home, rewrites(written)) as resources:
-            reading = read(query, resources, with_model=True)
+            reading = read_question(query, resources, with_model=True)
         assert (reading.read_as == written) is taken, written
         assert reading.read_as == (written if taken else "凧揚げ規制法第3条第2項は")
 
 
-@pytest.mark.parametrize("reply", ["malformed", rewrites("あ" * (LONGEST + 1)), rewrites("")])
+@pytest.mark.parametrize(
+    "reply", ["malformed", rewrites("あ" * (LONGEST_QUESTION + 1)), rewrites("")]
+)
 def test_a_malformed_reply_leaves_it_to_code(reply: str, law_home: Path) -> None:
     with Scripted(law_home, reply, reply) as resources:
-        reading = read(FOLLOWING, resources, with_model=True)
+        reading = read_question(FOLLOWING, resources, with_model=True)
     assert reading.read_as == BY_CODE
     assert len(resources.chat.requests) == len(reading.trace.calls) == 2
     assert all(call.problem for call in reading.trace.calls)
@@ -136,7 +137,7 @@ def test_orders_in_the_history_stay_inside_their_element(law_home: Path) -> None
     )
     query = Query("その罰則は", history=(hostile * 3000, "\x00\ud800" * 500, hostile))
     with Scripted(law_home, rewrites("風車保安法の罰則は何か、第99条か")) as resources:
-        reading = read(query, resources, with_model=True)
+        reading = read_question(query, resources, with_model=True)
     prompt = resources.chat.requests[0].messages[-1].content
     assert len(prompt) < 3000
     # The element has a name that no text closes.
@@ -169,5 +170,5 @@ def test_it_is_told_before_the_answer_and_can_be_cancelled(without_model: Script
 
     watch = Impatient()
     with pytest.raises(Cancelled):
-        read(FOLLOWING, without_model, with_model=False, watch=watch)
+        read_question(FOLLOWING, without_model, with_model=False, watch=watch)
     assert [record.query for record in watch.told] == [BY_CODE]

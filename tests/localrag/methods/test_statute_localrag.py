@@ -16,7 +16,7 @@ from localrag.config import ChatConfig, Config, RuntimeConfig
 from localrag.facts import FactKind, told
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.methods.statute_localrag.method import METHOD
+from localrag.methods.statute_localrag import METHOD
 from localrag.reading.types import Answer, Status, Unanswered
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace

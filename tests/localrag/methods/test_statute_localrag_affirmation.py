@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from localrag.methods.polarity import Polarity, polarity_of
-from localrag.methods.statute_localrag.verdicts import affirmed
+from localrag.methods.polarity import Polarity, affirmed, polarity_of
 
 
 @pytest.mark.parametrize(

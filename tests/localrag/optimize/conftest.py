@@ -15,7 +15,7 @@ import pytest
 from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ChatConfig, Config
-from localrag.optimize.types import Plan
+from localrag.optimize.types import OptimisationPlan
 from localrag_models.chat import ChatRequest, Finish, Reply, ignore, never, overlook
 
 ACT = "599AC0000000001"
@@ -119,6 +119,6 @@ def config() -> Config:
 
 
 @pytest.fixture
-def plan(questions: Path) -> Plan:
+def plan(questions: Path) -> OptimisationPlan:
     """Enough calls to find all four pieces of advice."""
-    return Plan(name="toy", dataset=str(questions), calls=160)
+    return OptimisationPlan(name="toy", dataset=str(questions), calls=160)

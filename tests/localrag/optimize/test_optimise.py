@@ -20,11 +20,11 @@ from localrag.optimize.types import (
     Event,
     Leaked,
     Objective,
+    OptimisationPlan,
+    OptimisationProgress,
     Outcome,
-    Plan,
-    Progress,
 )
-from localrag.prompts.optimised import OptimisedPrompt
+from localrag.prompts import OptimisedPrompt
 from localrag.workspace import Workspace
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
@@ -38,7 +38,7 @@ Toys = Callable[..., Any]
 def run(sample: Path, config: Config) -> Callable[..., Outcome]:
     workspace = Workspace.locate(sample)
 
-    def optimised(plan: Plan, **options: Any) -> Outcome:
+    def optimised(plan: OptimisationPlan, **options: Any) -> Outcome:
         return optimise(workspace, "main", config, plan, **options)
 
     return optimised
@@ -51,7 +51,11 @@ def folder(sample: Path) -> Path:
 
 @pytest.mark.parametrize("objective", list(Objective))
 def test_it_climbs_to_the_best_instruction(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path, objective: Objective
+    run: Callable[..., Outcome],
+    toy: Toys,
+    plan: OptimisationPlan,
+    sample: Path,
+    objective: Objective,
 ) -> None:
     toy()
     events: list[Event] = []
@@ -65,7 +69,7 @@ def test_it_climbs_to_the_best_instruction(
     else:
         assert outcome.end == "calls"
         assert outcome.calls == plan.calls
-    assert {type(event) for event in events} >= {Begun, Progress, Accepted, Fact}
+    assert {type(event) for event in events} >= {Begun, OptimisationProgress, Accepted, Fact}
     assert any("BM25 stands in" in str(event) for event in events if isinstance(event, Fact))
 
     saved = OptimisedPrompt.load(sample / "prompts", "toy")
@@ -77,7 +81,7 @@ def test_it_climbs_to_the_best_instruction(
 
 
 def test_the_same_seed_gives_the_same_candidates(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy()
     one, again = run(plan), run(replace(plan, name="again"))
@@ -86,7 +90,7 @@ def test_the_same_seed_gives_the_same_candidates(
 
 
 def test_a_run_that_stops_again_and_again_ends_like_an_unbroken_one(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, folder: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, folder: Path
 ) -> None:
     model = toy()
     whole = run(replace(plan, name="whole"))
@@ -119,7 +123,7 @@ def test_a_run_that_stops_again_and_again_ends_like_an_unbroken_one(
 
 
 def test_a_finished_run_costs_nothing_and_goes_on_with_more_calls(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     model = toy()
     few = run(replace(plan, calls=60))
@@ -132,7 +136,9 @@ def test_a_finished_run_costs_nothing_and_goes_on_with_more_calls(
     assert more.candidates == run(replace(plan, name="at-once")).candidates
 
 
-def test_minutes_count_over_all_starts(run: Callable[..., Outcome], toy: Toys, plan: Plan) -> None:
+def test_minutes_count_over_all_starts(
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+) -> None:
     toy()
     whole = run(plan)
     half = run(replace(plan, minutes=whole.seconds / 120))
@@ -143,7 +149,7 @@ def test_minutes_count_over_all_starts(run: Callable[..., Outcome], toy: Toys, p
 
 
 def test_ctrl_c_leaves_the_best_prompt_so_far(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy()
 
@@ -166,7 +172,7 @@ def test_ctrl_c_leaves_the_best_prompt_so_far(
 
 
 def test_what_is_malformed_is_counted_and_asked_for_once_more(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     model = toy(lambda material: '{"analysis": ')
     outcome = run(plan)
@@ -177,7 +183,7 @@ def test_what_is_malformed_is_counted_and_asked_for_once_more(
 
 
 def test_what_carries_wording_of_a_question_never_becomes_a_candidate(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     def copy(material: dict[str, Any]) -> str:
         copied = material["instruction"] + ADVICE + material["examples"][0]["question"]
@@ -191,7 +197,7 @@ def test_what_carries_wording_of_a_question_never_becomes_a_candidate(
 
 
 def test_the_reflection_model_sees_no_gold(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, questions: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, questions: Path
 ) -> None:
     model = toy()
     run(plan)
@@ -204,7 +210,7 @@ def test_the_reflection_model_sees_no_gold(
 
 
 def test_another_model_can_propose(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small, large = toy(), toy()
     large.id = "large"
@@ -222,7 +228,7 @@ def test_another_model_can_propose(
 
 
 def test_a_short_context_leaves_out_examples_and_says_so(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy().context = 4_200
     events: list[Event] = []
@@ -231,7 +237,7 @@ def test_a_short_context_leaves_out_examples_and_says_so(
 
 
 def test_a_context_that_holds_no_query_scores_nothing_and_says_so(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     model = toy()
 
@@ -246,7 +252,7 @@ def test_a_context_that_holds_no_query_scores_nothing_and_says_so(
 
 
 def test_it_does_not_go_on_with_other_settings(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy()
     first = run(replace(plan, calls=30))
@@ -256,7 +262,7 @@ def test_it_does_not_go_on_with_other_settings(
 
 
 def test_a_prompt_of_another_origin_is_not_replaced(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy()
     OptimisedPrompt("toy", "手で書いた指示文").save(sample / "prompts")
@@ -273,7 +279,7 @@ def edit(sample: Path) -> str:
 
 
 def test_an_edited_prompt_is_replaced_only_on_a_restart(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy()
     outcome = run(replace(plan, calls=60))
@@ -288,7 +294,7 @@ def test_an_edited_prompt_is_replaced_only_on_a_restart(
 
 
 def test_a_prompt_edited_while_the_run_goes_on_is_kept(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy()
     run(replace(plan, calls=60))
@@ -307,7 +313,7 @@ def test_a_prompt_edited_while_the_run_goes_on_is_kept(
 
 
 def test_a_run_without_gain_saves_what_it_started_from(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy(lambda _: json.dumps({"analysis": "", "instruction": "工夫がない。"}))
     assert run(plan).best == 0
@@ -316,7 +322,7 @@ def test_a_run_without_gain_saves_what_it_started_from(
 
 @pytest.mark.parametrize("mark", ["\x00", "\x1b[31m", "\u202e", "\ud800"])
 def test_control_characters_never_reach_a_prompt(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, mark: str
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, mark: str
 ) -> None:
     toy(lambda _: json.dumps({"analysis": "", "instruction": f"{ADVICE}{mark}"}))
     outcome = run(plan)
@@ -325,7 +331,7 @@ def test_control_characters_never_reach_a_prompt(
 
 
 def test_jinja_in_a_proposal_stays_as_it_is(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, sample: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     proposal = f"{ADVICE}\t{{{{ 7 * 7 }}}}{{% raw %}}{{{{ question }}}}"
     model = toy(lambda _: json.dumps({"analysis": "", "instruction": proposal}))
@@ -335,7 +341,7 @@ def test_jinja_in_a_proposal_stays_as_it_is(
 
 
 def test_another_server_is_another_model(
-    sample: Path, run: Callable[..., Outcome], toy: Toys, plan: Plan, config: Config
+    sample: Path, run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, config: Config
 ) -> None:
     toy()
     run(replace(plan, calls=30))
@@ -346,7 +352,7 @@ def test_another_server_is_another_model(
 
 
 def test_the_cure_for_too_few_calls_works(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy()
     with pytest.raises(UsageError) as few:
@@ -361,7 +367,7 @@ def test_the_cure_for_too_few_calls_works(
 
 
 def test_one_process_at_a_time(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, folder: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, folder: Path
 ) -> None:
     toy()
     folder.mkdir(parents=True)
@@ -370,7 +376,7 @@ def test_one_process_at_a_time(
 
 
 def test_a_model_that_goes_away_ends_the_run_and_nothing_is_lost(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     def gone(material: dict[str, Any]) -> str:
         raise ServerUnreachable("The server is gone.")
@@ -385,7 +391,7 @@ def test_a_model_that_goes_away_ends_the_run_and_nothing_is_lost(
 
 
 def test_a_server_is_asked_several_things_at_the_same_time(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy()
     one_by_one = run(replace(plan, name="one"))
@@ -407,7 +413,7 @@ def test_a_server_is_asked_several_things_at_the_same_time(
 
 
 def test_what_others_finished_is_kept_when_one_fails(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, folder: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, folder: Path
 ) -> None:
     model = toy()
     model.parallel = 2
@@ -425,7 +431,7 @@ def test_what_others_finished_is_kept_when_one_fails(
 
 
 def test_a_full_disk_is_told(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toy()
 
@@ -441,7 +447,7 @@ def test_a_full_disk_is_told(
 
 
 def test_a_damaged_journal_is_refused(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, folder: Path
+    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, folder: Path
 ) -> None:
     toy()
     run(replace(plan, calls=20))
@@ -460,7 +466,11 @@ def test_a_damaged_journal_is_refused(
     ],
 )
 def test_what_cannot_be_done_is_refused(
-    run: Callable[..., Outcome], toy: Toys, plan: Plan, changes: dict[str, Any], cause: str
+    run: Callable[..., Outcome],
+    toy: Toys,
+    plan: OptimisationPlan,
+    changes: dict[str, Any],
+    cause: str,
 ) -> None:
     toy()
     with pytest.raises(UsageError, match=cause):
@@ -468,7 +478,7 @@ def test_what_cannot_be_done_is_refused(
 
 
 def test_gepa_is_named_where_it_is_missing(
-    run: Callable[..., Outcome], plan: Plan, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Outcome], plan: OptimisationPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("localrag.optimize.optimise.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"localrag\[optimize\]"):

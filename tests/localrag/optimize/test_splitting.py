@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.evaluation.types import Question
-from localrag.optimize.material import split
+from localrag.optimize.optimise import split
 from localrag.retrieval.types import Query
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
-from localrag.prompts.optimised import OptimisedPrompt, names
+from localrag.prompts import OptimisedPrompt, optimised_names
 
 HOSTILE = '条文番号を"""含める。\n{{ x }} </source> [bold]\\u0041\t'
 
@@ -27,7 +27,7 @@ def test_a_later_prompt_takes_the_place_of_an_earlier_one(tmp_path: Path) -> Non
     for text in ("一", HOSTILE):
         OptimisedPrompt("law1", text).save(tmp_path / "prompts")
     assert OptimisedPrompt.load(tmp_path / "prompts", "law1").text == HOSTILE
-    assert names(tmp_path / "prompts") == ["law1"]
+    assert optimised_names(tmp_path / "prompts") == ["law1"]
 
 
 @pytest.mark.parametrize("text", ["0\r\n", "a\rb", '"""\r\n'])

@@ -1,4 +1,4 @@
-from localrag.retrieval.lexical import Found, weigh
+from localrag.retrieval.lexical import LexicalMatch, weigh
 from localrag.retrieval.types import Query
 from localrag.statutes.names import LawNames
 
@@ -9,7 +9,7 @@ NAMES = LawNames.from_rows(
         ("C", "索道法", "令和九十九年法律第二号", "Act", ""),
     ]
 )
-EQUAL = dict.fromkeys(("A#1", "B#1", "C#1", "A#suppl1/1", "page.md#1"), Found(1.0, ""))
+EQUAL = dict.fromkeys(("A#1", "B#1", "C#1", "A#suppl1/1", "page.md#1"), LexicalMatch(1.0, ""))
 
 
 def test_all_laws_are_alike() -> None:
@@ -25,11 +25,11 @@ def test_supplementary_provisions_count_less_unless_asked_for() -> None:
 
 def test_what_is_titled_with_words_of_the_question_counts_more() -> None:
     found = {
-        "A#1": Found(1.0, "渡船法 第一条（登録の有効期間）"),
-        "A#2": Found(1.0, "渡船法 第二条（登録の有効期間の満了後の運航の制限）"),
-        "A#3": Found(1.0, "渡船法 第三条"),
-        "page.md#1": Found(1.0, "渡し > 登録"),
-        "page.md#2": Found(1.0, "渡し > 事故"),
+        "A#1": LexicalMatch(1.0, "渡船法 第一条（登録の有効期間）"),
+        "A#2": LexicalMatch(1.0, "渡船法 第二条（登録の有効期間の満了後の運航の制限）"),
+        "A#3": LexicalMatch(1.0, "渡船法 第三条"),
+        "page.md#1": LexicalMatch(1.0, "渡し > 登録"),
+        "page.md#2": LexicalMatch(1.0, "渡し > 事故"),
     }
     weighed = weigh(found, Query("登録の有効期間は何年か。"), NAMES)
     assert weighed["A#1"] == weighed["page.md#1"] > 1.0

@@ -2,8 +2,7 @@
 
 import pytest
 
-from localrag.statutes.names import LawNames
-from localrag.statutes.suggestions import suggest
+from localrag.statutes.names import LawNames, suggest
 
 ROWS = [
     ("A1", "灯台管理法", "令和元年法律第一号", "Act", "灯管法"),

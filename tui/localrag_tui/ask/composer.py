@@ -87,7 +87,7 @@ class UnsentFile:
     def _claim(self, paths: Iterable[Path]) -> None:
         """Take the first of these that no other workbench has."""
         for path in paths:
-            from localrag.locking import locked
+            from localrag.durable import locked
 
             with suppress(BusyError):
                 self._held.enter_context(locked(path.with_suffix(".lock"), BusyError(path.name)))

@@ -23,7 +23,7 @@ from localrag_tui.spot import Spot
 from localrag_tui.wording import DOCUMENTS, called
 
 if TYPE_CHECKING:
-    from localrag.corpus.outline import Entry
+    from localrag.corpus.outline import OutlineEntry
     from localrag.corpus.store import CorpusStore
     from localrag.statutes.names import LawNames
 
@@ -100,7 +100,7 @@ class DocumentPart:
     """A part of a document."""
 
     document_id: str
-    entry: "Entry"
+    entry: "OutlineEntry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +355,7 @@ class PlaceTree(Tree[Branch]):
             label = _("{n} more").format(n=f"{shelf.count - listed:,}")
             node.add_leaf(Text(label, "italic"), rest)
 
-    def _add_parts(self, node: Node, document_id: str, entries: Iterable["Entry"]) -> None:
+    def _add_parts(self, node: Node, document_id: str, entries: Iterable["OutlineEntry"]) -> None:
         for entry in entries:
             part = DocumentPart(document_id, entry)
             node.add(_label(part), part, allow_expand=bool(entry.parts))
@@ -388,7 +388,7 @@ def _first_shown(
     return [(shelf, titles(store, names, shelf, "") if few else []) for shelf in found]
 
 
-def _outline(store: "CorpusStore", document_id: str) -> list["Entry"]:
+def _outline(store: "CorpusStore", document_id: str) -> list["OutlineEntry"]:
     from localrag.corpus.outline import outline
 
     return outline(store, document_id)

@@ -124,7 +124,7 @@ def _branches(
 
 
 def _laws(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offer]:
-    from localrag.statutes.suggestions import suggest
+    from localrag.statutes.names import suggest
 
     for law in suggest(names, typed, _LIMIT):
         number = names.rows[law.law_id].law_num

@@ -17,7 +17,7 @@ from localrag_tui.runs.plot import Bar, plot
 from localrag_tui.shown import content, one_line
 
 if TYPE_CHECKING:
-    from localrag.evaluation.report.document import Section, Table
+    from localrag.evaluation.report.document import ReportSection, Table
 
 _LEAST_PLOT = 50
 """Cells below which bars say nothing."""
@@ -37,7 +37,7 @@ class Shown:
 
     files: tuple[Path, ...]
     bars: tuple[Bar, ...]
-    sections: "tuple[Section, ...]"
+    sections: "tuple[ReportSection, ...]"
 
 
 def read(folder: Path) -> Shown:
@@ -95,7 +95,7 @@ class ReportView(VerticalScroll):
 
 
 def _widgets(report: Shown) -> Iterator[Widget]:
-    from localrag.evaluation.report.document import Items, Table, Words
+    from localrag.evaluation.report.document import Items, ReportText, Table
 
     for section in report.sections:
         yield Static(content(section.title), classes="heading")
@@ -103,7 +103,7 @@ def _widgets(report: Shown) -> Iterator[Widget]:
             match block:
                 case Table():
                     yield _table(block)
-                case Words():
+                case ReportText():
                     yield Static(content(block.text), classes="words")
                 case Items():
                     yield from (Static(content(text), classes="words") for text in block.texts)

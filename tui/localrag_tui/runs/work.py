@@ -305,18 +305,18 @@ class _Told(logging.Handler):
 
     def __call__(self, event: object) -> None:
         """Tell an event of a batch or an evaluation."""
-        from localrag.evaluation import events as of_evaluation
+        from localrag.evaluation.types import Asking, Halted, Judging
 
         match event:
             case Progress():
                 self._follow(event)
             case Fact() if event.kind is not FactKind.STOPPED:
                 self._tell(event)
-            case of_evaluation.Asking(name, order, _orders, place, batches):
+            case Asking(name, order, _orders, place, batches):
                 self._tell(EntryStep(name, order, "", place, batches))
-            case of_evaluation.Judging(name, judge, place, entries):
+            case Judging(name, judge, place, entries):
                 self._tell(EntryStep(name, 0, judge, place, entries))
-            case of_evaluation.Halted(name, cause, cure):
+            case Halted(name, cause, cure):
                 self._tell(EntryHalted(name, cause, cure))
             case _:
                 pass

@@ -97,7 +97,7 @@ class LawChoice(Vertical):
 
     async def _offer(self, typed: str) -> None:
         def fitting(_: "CorpusStore", names: "LawNames") -> list[str]:
-            from localrag.statutes.suggestions import suggest
+            from localrag.statutes.names import suggest
 
             return [found.law_id for found in suggest(names, typed, _OFFERED)]
 

@@ -23,10 +23,9 @@ from tiny_models.scripted import ScriptedChat
 
 from localrag.config import load
 from localrag.corpus.types import Triple
-from localrag.evaluation.events import Event
 from localrag.evaluation.planning import Plan, plan
 from localrag.evaluation.runner import Finished, evaluate
-from localrag.evaluation.types import Dataset, Question, Questions
+from localrag.evaluation.types import Dataset, Event, Question, Questions
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.retrieval.types import Query

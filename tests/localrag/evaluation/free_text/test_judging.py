@@ -9,10 +9,10 @@ import pytest
 import results as documents
 
 from localrag.errors import ModelUnusable, StorageError, UsageError, WorkspaceError
-from localrag.evaluation import record, report, verdicts
-from localrag.evaluation.events import Halted, Judging, Unjudged
+from localrag.evaluation import record, report
+from localrag.evaluation.judging import read_verdicts
 from localrag.evaluation.runner import Finished, forecast
-from localrag.evaluation.types import DETERMINISTIC, JUDGE, Result, Spent
+from localrag.evaluation.types import DETERMINISTIC, JUDGE, Halted, Judging, Result, Spent, Unjudged
 from localrag.progress import Progress
 from localrag_models.errors import ServerUnreachable
 
@@ -164,9 +164,9 @@ def test_a_damaged_journal_is_refused(judged: Any, line: str) -> None:
 
 
 def test_a_journal_that_cannot_be_read(tmp_path: Path) -> None:
-    assert verdicts.read(tmp_path / "none.jsonl") == {}
+    assert read_verdicts(tmp_path / "none.jsonl") == {}
     with pytest.raises(StorageError, match="cannot be read or written"):
-        verdicts.read(tmp_path)
+        read_verdicts(tmp_path)
 
 
 def test_a_judge_that_is_not_there_is_told_first(judged: Any) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from localrag.methods.comparison.narrowing import narrowed
+from localrag.methods.comparison.values import narrowed
 
 
 @pytest.mark.parametrize(

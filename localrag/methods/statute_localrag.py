@@ -22,6 +22,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any
 
@@ -34,29 +35,124 @@ from localrag.language import N_
 from localrag.methods.agreement.evidence import LawText, provisions_found
 from localrag.methods.agreement.judging import is_held_out, judge
 from localrag.methods.choices import labelled
-from localrag.methods.polarity import Polarity, polarity_of
-from localrag.methods.statute_localrag.verdicts import (
-    CitedFinding,
-    Relation,
-    affirmed,
-    claims_of,
-    remaining,
-    verdict_of,
-    wanted,
-)
+from localrag.methods.polarity import Polarity, affirmed, polarity_of
 from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Calls, Case, Method
-from localrag.prompts import language_of
+from localrag.prompts import Language, language_of
 from localrag.reading.evidence import element
 from localrag.reading.extractive import quoted
 from localrag.reading.sentences import Sentence, passages_of
-from localrag.reading.types import Answer, Status
+from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval import resolve
 from localrag.retrieval.types import Hit, Query, Retrieval
 from localrag.statutes.citations import find_citations
 from localrag_indexes.analysis.normalize import compact
 from localrag_indexes.fusion import reciprocal_rank_fusion
 from localrag_models.chat import Message
+
+
+class Relation(StrEnum):
+    """How a provision stands to an option, in the words in which models reply."""
+
+    AGREES = "一致"
+    CONTRADICTS = "矛盾"
+    UNRELATED = "無関係"
+
+
+class ProvisionVerdict(StrEnum):
+    """What the provisions say about an option."""
+
+    AGREES = "agrees"
+    DEVIATES = "deviates"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class CitedFinding:
+    """A sentence cited, and what a model says it means for an option.
+
+    Attributes:
+        citations: its words with those it is read with, put in by code.
+        relation: as the model says.
+        difference: what differs, in its words.
+    """
+
+    citations: tuple[Citation, ...]
+    relation: Relation
+    difference: str = ""
+
+
+Findings = Mapping[str, Sequence[CitedFinding]]
+"""What was found, by the label of the option."""
+
+_SAYS: Mapping[Language, Mapping[ProvisionVerdict, str]] = {
+    "ja": {
+        ProvisionVerdict.AGREES: "{} は条文と一致する",
+        ProvisionVerdict.DEVIATES: "{} は条文と矛盾する",
+        ProvisionVerdict.UNKNOWN: "{} の当否を決める条文は確認できない",
+    },
+    "en": {
+        ProvisionVerdict.AGREES: "{} agrees with the provisions",
+        ProvisionVerdict.DEVIATES: "{} contradicts the provisions",
+        ProvisionVerdict.UNKNOWN: "no provision was found that decides {}",
+    },
+}
+
+
+def verdict_of(findings: Sequence[CitedFinding]) -> ProvisionVerdict:
+    """One contradiction outweighs every agreement: an option may be right but for one word."""
+    relations = {finding.relation for finding in findings}
+    if Relation.CONTRADICTS in relations:
+        return ProvisionVerdict.DEVIATES
+    return ProvisionVerdict.AGREES if Relation.AGREES in relations else ProvisionVerdict.UNKNOWN
+
+
+def wanted(polarity: Polarity) -> ProvisionVerdict:
+    """The verdict of the option asked for."""
+    return ProvisionVerdict.AGREES if polarity is Polarity.AGREES else ProvisionVerdict.DEVIATES
+
+
+def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> list[str]:
+    """The labels of the options that can be meant: those of the verdict wanted.
+
+    Where none has it, those of which nothing is known; where all have the opposite, all.
+    """
+    for verdict in (wanted(polarity), ProvisionVerdict.UNKNOWN):
+        labels = [label for label, found in verdicts.items() if found is verdict]
+        if labels:
+            return labels
+    return list(verdicts)
+
+
+def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list[Citation]]:
+    """A claim for each option in words, and the citations they rest on.
+
+    What was found for a verdict that did not come about is not cited: an agreement beside a
+    contradiction would read as if it carried the contradiction.
+    """
+    claims: list[Claim] = []
+    citations: list[Citation] = []
+    for label, found in findings.items():
+        verdict = verdict_of(found)
+        text = _SAYS[language][verdict].format(label)
+        numbers: dict[int, None] = {}
+        differences: dict[str, None] = {}
+        for finding in found:
+            if _MEANS.get(finding.relation) is not verdict:
+                continue
+            if verdict is ProvisionVerdict.DEVIATES and finding.difference:
+                differences[finding.difference] = None
+            for citation in finding.citations:
+                if citation not in citations:
+                    citations.append(citation)
+                numbers[citations.index(citation) + 1] = None
+        told = f"{text}: {' / '.join(differences)}" if differences else text
+        claims.append(Claim(told, tuple(numbers)))
+    return claims, citations
+
+
+_MEANS = {Relation.AGREES: ProvisionVerdict.AGREES, Relation.CONTRADICTS: ProvisionVerdict.DEVIATES}
+
 
 MERGE, DECIDE = "merge", "decide"
 """Stages: one ranking for an option out of both searches; how the option was chosen."""

@@ -1,1 +1,0 @@
-"""Every option against the provisions it rests on, decided by code."""
