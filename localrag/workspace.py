@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import Self
 
 from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
-from localrag.language import N_
+from localrag.language import N_, in_use
 
 HOME_VARIABLE = "LOCALRAG_HOME"
-_TEMPLATE = Path(__file__).with_name("localrag.toml")
 
 # The first character is no dot and no hyphen, so a name is never hidden, `..` or an option.
 _NAME = re.compile(r"\w[\w.-]{0,63}")
@@ -150,7 +149,9 @@ class Workspace:
         return self.home / "conversations.sqlite"
 
     def init(self) -> bool:
-        """Make the folder and a commented settings file; what is there already stays.
+        """Make the folder and a commented settings file, in the language in use.
+
+        What is there already stays.
 
         Returns:
             Whether anything had to be made.
@@ -164,7 +165,8 @@ class Workspace:
             for folder in folders:
                 folder.mkdir(parents=True, exist_ok=True)
             if self.settings in missing:
-                self.settings.write_bytes(_TEMPLATE.read_bytes())
+                template = Path(__file__).with_name(f"localrag.{in_use()}.toml")
+                self.settings.write_bytes(template.read_bytes())
         except OSError as error:
             raise StorageError(
                 N_("The workspace {home} cannot be made ({problem})."),

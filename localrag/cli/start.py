@@ -14,7 +14,7 @@ from pathlib import Path
 
 from localrag.config_sources import parse_assignments
 from localrag.errors import UsageError
-from localrag.language import LANGUAGES, N_
+from localrag.language import LANGUAGES, N_, of_environment, use
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -68,6 +68,9 @@ def open_workbench(home: Path | None, overrides: Mapping[str, object]) -> None:
     from localrag.workspace import Workspace
 
     workspace = Workspace.locate(home)
+    if not workspace.settings.exists():
+        wanted = str(overrides.get("language"))
+        use(wanted if wanted in LANGUAGES else of_environment())
     workspace.init()
     # The application stands above localrag, and is reached from its command line alone.
     import_module("localrag_tui.app").run(workspace, overrides)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from localrag import config, config_sources
+from localrag import config, config_sources, language
 from localrag.errors import ConfigError
 from localrag.workspace import Workspace
 
@@ -98,8 +98,17 @@ def test_workers_zero_means_all_processors() -> None:
     assert config.IngestConfig(workers=3).processes == 3
 
 
-def test_the_template_shows_every_setting_with_its_default(workspace: Workspace) -> None:
-    shown = re.sub(r"(?m)^#(\w+ = )", r"\1", workspace.settings.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("code", language.LANGUAGES)
+def test_the_template_shows_every_setting_with_its_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    monkeypatch.setattr(language, "_catalogue", language._catalogue)
+    language.use(code)
+    workspace = Workspace.locate(tmp_path / code)
+    workspace.init()
+    template = workspace.settings.read_text(encoding="utf-8")
+    assert ("設定" in template) == (code == "ja")
+    shown = re.sub(r"(?m)^#(\w+ = )", r"\1", template)
     assert tomllib.loads(shown) == config.Config().model_dump()
 
 
