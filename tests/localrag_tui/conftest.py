@@ -303,6 +303,12 @@ async def _rest(_least: float = 0.0) -> None:
 
 
 @pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test holds a thread: nothing rests before it lets go, so that it is not waited for."""
+    monkeypatch.setitem(globals(), "_RESTLESS", 0.2)
+
+
+@pytest.fixture
 def until() -> Callable[..., Awaitable[None]]:
     """Waits until a condition holds: ``await until(pilot, lambda: …)``.
 

@@ -320,7 +320,7 @@ async def test_what_is_asked_first_is_as_it_was(snapshots, alone, keep, until, m
     await snapshots(alone, {name: partial(open_, keys=keys) for name, keys in asked.items()})
 
 
-async def test_keys_that_come_before_the_list_do_nothing(bench, keep, until, workspace, shown):
+async def test_keys_that_come_before_the_list_do_nothing(bench, keep, until, workspace, held):
     keep()
     app = bench()
     there = threading.Event()

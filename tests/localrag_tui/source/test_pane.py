@@ -142,7 +142,7 @@ async def test_what_fills_a_provision_in_is_listed_first_and_opens(reader, pane_
 
 
 async def test_what_is_told_of_the_place_before_does_not_move_what_is_opened(
-    reader, pane_of, until, monkeypatch, text_of
+    reader, pane_of, until, monkeypatch, text_of, held
 ):
     app: Workbench = reader()
     start = text_of(ORDER).index("平常時の水位")
