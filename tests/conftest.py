@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -61,13 +62,22 @@ class Outcome:
         return json.loads(self.out)
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the workspaces of all tests are.
+
+    A `tmp_path` for each would take the longer the more there are: all of them are looked through.
+    """
+    return tmp_path_factory.mktemp("homes")
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The workspace folder of this test, which does not exist yet; nobody's real one is touched."""
     for name in [name for name in os.environ if name.startswith("LOCALRAG_")]:
         if name not in ("LOCALRAG_SHARED_DATA", "LOCALRAG_TEST_VOCABULARY"):
             monkeypatch.delenv(name)
-    folder = tmp_path / "home"
+    folder = Path(tempfile.mkdtemp(dir=homes)) / "home"
     monkeypatch.setenv("LOCALRAG_HOME", str(folder))
     # Whatever the language of whoever runs the tests.
     monkeypatch.setenv("LC_ALL", "C.UTF-8")

@@ -130,7 +130,7 @@ def test_parts_may_be_missing_and_are_named(
 def test_a_folder_with_nothing_of_it(
     workspace: Workspace, config: Config, tmp_path: Path, name: str
 ) -> None:
-    for nothing in (tmp_path / "home", tmp_path / "none"):
+    for nothing in (workspace.home, tmp_path / "none"):
         with pytest.raises(NotFoundError):
             add(workspace, name, nothing, config)
 
