@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+import localrag
+from localrag import language
+from localrag.reading import wording
+
 # Words of English in a row; commands to copy, paths and names of files are none. Neither are the
 # reasons in parentheses, which systems and libraries give.
 _ENGLISH = re.compile(r"\b[A-Za-z][a-z']+(?: [a-z']+){2,}")
@@ -213,3 +217,22 @@ def test_what_is_wrong_with_a_setting_is_told_in_japanese(
     outcome = cli("--set", setting, "config")
     assert outcome.code == 5
     assert words(outcome.err) == set()
+
+
+@pytest.mark.parametrize("room", ["retrieval", "methods"])
+def test_every_stage_has_a_japanese_name(room: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_catalogue", language._catalogue)
+    language.use("ja")
+    code = "\n".join(
+        path.read_text() for path in Path(localrag.__file__).parent.rglob(f"{room}/**/*.py")
+    )
+    # Constants that name a stage, and what a model is called for.
+    names = {
+        *re.findall(
+            r'^(?:[A-Z_]*STAGE|SECOND_SEARCH|[A-Z]+) = "([a-z][a-z -]+)"', code, re.MULTILINE
+        ),
+        *re.findall(r'toolkit\.(?:ask|weigh|note)\((?:[^()"]*, )?f?"([a-z-]+)', code),
+    }
+    assert len(names) > 5
+    assert {name for name in names if wording.step(name) == name} == set()
+    assert (wording.step("verdict b"), wording.step("query 2")) == ("判定 b", "検索文 2")

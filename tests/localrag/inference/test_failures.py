@@ -1,5 +1,6 @@
 """What a model fails with, told with the commands and settings of localrag."""
 
+import logging
 import re
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import localrag_indexes
 import localrag_models
 from localrag import language
 from localrag.errors import BusyError, IndexUnusable, LocalragError, ModelUnusable, StorageError
-from localrag.inference.failures import CURES, as_ours, named
+from localrag.inference.failures import CURES, as_ours, named, noted
 from localrag_indexes.errors import IndexMissing
+from localrag_models.backends.servers.http import Retry
 from localrag_models.errors import (
     BackendMissing,
     ContextExceeded,
@@ -99,3 +101,16 @@ def test_the_libraries_name_nothing_of_ours(package: object) -> None:
         if ours.search(line)
     ]
     assert found == []
+
+
+@pytest.mark.usefixtures("japanese")
+def test_what_the_log_says_is_told_in_the_language_in_use() -> None:
+    def record(message: str, *values: object) -> logging.LogRecord:
+        return logging.LogRecord("localrag", logging.WARNING, "", 1, message, values, None)
+
+    retry = Retry(ServerBusy("Nobody answers at {address} ({why}).", address="x", why="y"), 1, 0.5)
+    said = "x から応答がありません（y）。 0.5 秒後に 2 回目を試みます。"
+    assert noted(record("%s", retry)) == said
+    said = "The batch goes on, but is not noted among the runs of the workspace (%s)."
+    assert noted(record(said, "z")).endswith("記録できませんでした（z）。")
+    assert noted(record("nothing of ours")) == "nothing of ours"
