@@ -223,16 +223,12 @@ def test_what_is_wrong_with_a_setting_is_told_in_japanese(
 def test_every_stage_has_a_japanese_name(room: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language, "_catalogue", language._catalogue)
     language.use("ja")
-    code = "\n".join(
-        path.read_text() for path in Path(localrag.__file__).parent.rglob(f"{room}/**/*.py")
-    )
+    files = Path(localrag.__file__).parent.joinpath(room).rglob("*.py")
+    code = "\n".join(path.read_text() for path in files)
     # Constants that name a stage, and what a model is called for.
-    names = {
-        *re.findall(
-            r'^(?:[A-Z_]*STAGE|SECOND_SEARCH|[A-Z]+) = "([a-z][a-z -]+)"', code, re.MULTILINE
-        ),
-        *re.findall(r'toolkit\.(?:ask|weigh|note)\((?:[^()"]*, )?f?"([a-z-]+)', code),
-    }
+    stages = r'^(?:STAGE|[A-Z]+_SEARCH|EVIDENCE|TRIPLE|ASK|ANALYSIS|FOLLOW_UP) = "([a-z -]+)"'
+    calls = r'toolkit\.(?:ask|weigh|note)\((?:[^()"]*, )?f?"([a-z-]+)'
+    names = {*re.findall(stages, code, re.MULTILINE), *re.findall(calls, code)}
     assert len(names) > 5
     assert {name for name in names if wording.step(name) == name} == set()
     assert (wording.step("verdict b"), wording.step("query 2")) == ("判定 b", "検索文 2")
