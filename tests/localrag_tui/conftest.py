@@ -30,7 +30,7 @@ from localrag.workspace import Workspace
 from localrag_tui.app import Workbench
 from localrag_tui.work.answering import AnswerEvent
 from localrag_tui.work.engine import TimedAnswer
-from localrag_tui.work.job import Job, State
+from localrag_tui.work.jobs import Job, State
 
 from ..patience import PATIENCE
 from .screen_dump import Dump, dump, look

@@ -19,7 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Tooltip
 from textual.widgets._toast import ToastRack
 
-from localrag_tui.shell.top_bar import TopBar
+from localrag_tui.shell.bars import TopBar
 
 LEAST_CONTRAST = 4.5
 """Of text against its ground, as WCAG 2 (AA) asks for it."""

@@ -14,7 +14,7 @@ import pytest
 from localrag.errors import InputError
 from localrag_tui import app as app_module
 from localrag_tui.app import Workbench
-from localrag_tui.shell.top_bar import TITLES
+from localrag_tui.shell.bars import TITLES
 
 from ..patience import PATIENCE
 

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 from textual.color import Color
 
-from localrag_tui.themes import THEMES
+from localrag_tui.shell.look import THEMES
 
 from .screen_dump import LEAST_CONTRAST, contrast
 

@@ -16,13 +16,12 @@ from localrag.errors import ConfigError
 from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
+from localrag_tui.shell.bars import TITLES
 from localrag_tui.shell.base import BaseApp
 from localrag_tui.shell.keys import key_of, normal, spelled, usable
-from localrag_tui.shell.look import look
-from localrag_tui.shell.top_bar import TITLES
+from localrag_tui.shell.look import THEMES, look
 from localrag_tui.shown import cut, one_line
 from localrag_tui.spot import OpenSpot, Spot
-from localrag_tui.themes import THEMES
 from localrag_tui.work.jobs import Jobs
 
 if TYPE_CHECKING:
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
     from textual.command import Provider
 
     from localrag.config import Config
-    from localrag_tui.library import Library
+    from localrag_tui.library import Keeper, Library
     from localrag_tui.memory import Memory
-    from localrag_tui.sessions.keeper import Keeper
     from localrag_tui.shell.settings import Settings
     from localrag_tui.work.engine import Engine
 
@@ -183,7 +181,7 @@ class Workbench(BaseApp):
     @cached_property
     def conversations(self) -> "Keeper":
         """The conversations of the workspace."""
-        from localrag_tui.sessions.keeper import Keeper
+        from localrag_tui.library import Keeper
 
         return Keeper(self.workspace)
 
@@ -259,7 +257,7 @@ class Workbench(BaseApp):
 
     def action_jump(self) -> None:
         """Ask for a provision, and go there: on the screen in view, if it shows sources."""
-        from localrag_tui.jump.finder import JumpDialogue
+        from localrag_tui.jump import JumpDialogue
 
         def show(spot: object) -> None:
             if isinstance(spot, Spot):
@@ -282,7 +280,7 @@ class Workbench(BaseApp):
         return super().replaces(new, old) or new.title == old.title == _("Copied")
 
     def action_jobs(self) -> None:
-        from localrag_tui.jobs.dialogue import JobsDialogue
+        from localrag_tui.jobs.view import JobsDialogue
 
         self.push_screen(JobsDialogue())
 
@@ -373,7 +371,7 @@ class Workbench(BaseApp):
             await asyncio.to_thread(self.memory.close)
 
     async def _greet(self) -> None:
-        from localrag_tui.corpora.welcome import greet
+        from localrag_tui.corpora.actions import greet
         from localrag_tui.jobs.view import announce
 
         announce(self)

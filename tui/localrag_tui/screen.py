@@ -12,9 +12,8 @@ from textual.widgets import Button, Input, Static, TextArea
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
+from localrag_tui.shell.bars import KeyBar, TopBar
 from localrag_tui.shell.base import BaseScreen
-from localrag_tui.shell.footer import KeyBar
-from localrag_tui.shell.top_bar import TopBar
 from localrag_tui.shown import content
 from localrag_tui.spot import OpenSpot, Spot
 

@@ -11,7 +11,7 @@ from localrag_tui.browse.screen import Panes
 from localrag_tui.browse.tree import DocumentShelf, PlaceTree, titles
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.form import Form
-from localrag_tui.work.job import State
+from localrag_tui.work.jobs import State
 
 ACT = "599AC0000000001"
 

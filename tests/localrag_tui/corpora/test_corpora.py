@@ -7,11 +7,10 @@ import pytest
 
 from localrag.workspace import Workspace
 from localrag_tui.corpora import actions
-from localrag_tui.corpora.dialogue import CorporaDialogue
-from localrag_tui.corpora.welcome import Welcome
+from localrag_tui.corpora.actions import CorporaDialogue, Welcome
 from localrag_tui.corpora.work import add_documents, index_corpus
 from localrag_tui.widgets.form import Form
-from localrag_tui.work.job import State
+from localrag_tui.work.jobs import State
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ from localrag.ingest.index import IndexReport
 from localrag.language import _
 from localrag.progress import Phase, Progress, Stopwatch
 from localrag_tui.corpora.work import Added, Indexed
-from localrag_tui.jobs.dialogue import JobsDialogue, ReportDialogue
 from localrag_tui.jobs.step import Steps, described, details, share, told
-from localrag_tui.work.job import Job, State
+from localrag_tui.jobs.view import JobsDialogue, ReportDialogue
+from localrag_tui.work.jobs import Job, State
 
 HOSTILE = "[red]\x1b[2J\u202eevil[/] 渡し舟" * 3
 

@@ -12,8 +12,7 @@ from textual.widgets import Input, OptionList
 from localrag.corpus.store import CorpusStore
 from localrag.workspace import Workspace
 from localrag_tui.app import Workbench
-from localrag_tui.jump.finder import Finder, JumpDialogue
-from localrag_tui.jump.places import PlacesFound
+from localrag_tui.jump import Finder, JumpDialogue, PlacesFound
 from localrag_tui.source.pane import SourcePane
 
 ACT = "599AC0000000001"

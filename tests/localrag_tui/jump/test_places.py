@@ -8,7 +8,7 @@ import pytest
 from localrag.corpus.store import CorpusStore
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
-from localrag_tui.jump.places import PlacesFound, look_up
+from localrag_tui.jump import PlacesFound, look_up
 
 ACT = "599AC0000000001"
 LookUp = Callable[..., PlacesFound]

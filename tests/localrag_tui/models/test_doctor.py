@@ -8,7 +8,7 @@ from localrag.doctor import Finding, Health
 from localrag.facts import Fact, FactKind
 from localrag_tui.models import doctor
 from localrag_tui.models.doctor import DoctorDialogue, Examined, Findings
-from localrag_tui.work.job import State
+from localrag_tui.work.jobs import State
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("sixteen_gigabytes", "in_thread")]
 

@@ -10,10 +10,10 @@ import pytest
 from tiny_models.servers.hub import TinyHub
 
 from localrag_models.store import ModelStore
-from localrag_tui.models import forms, screen
+from localrag_tui.models import screen
 from localrag_tui.models.screen import ModelsList
 from localrag_tui.models.stock import ModelRow, ModelState, measure
-from localrag_tui.work.job import State as JobState
+from localrag_tui.work.jobs import State as JobState
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("sixteen_gigabytes", "in_thread")]
 
@@ -233,11 +233,11 @@ async def test_look(workbench, monkeypatch, snapshots, shown, until):
 async def test_look_of_the_forms(alone, monkeypatch, snapshots):
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
     made = {
-        "pull": lambda: forms.pull_form(ROWS[-1]),
-        "add": forms.add_form,
-        "import": forms.import_form,
-        "export": lambda: forms.export_form("mine"),
-        "remove": lambda: forms.remove_form(ROWS[0]),
+        "pull": lambda: screen.pull_form(ROWS[-1]),
+        "add": screen.add_form,
+        "import": screen.import_form,
+        "export": lambda: screen.export_form("mine"),
+        "remove": lambda: screen.remove_form(ROWS[0]),
     }
 
     async def open_(pilot, form):

@@ -17,7 +17,7 @@ from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.detail import Live
 from localrag_tui.runs.starting import BatchDialogue, EvaluationDialogue, RunForm
 from localrag_tui.runs.work import BatchOrder, EntryHalted, EntryStep, Warned
-from localrag_tui.work.job import Job
+from localrag_tui.work.jobs import Job
 
 from .conftest import HOSTILE
 

@@ -6,7 +6,7 @@ from textual.events import Paste
 from textual.widgets import Static
 
 from localrag.errors import IndexUnusable
-from localrag_tui.corpora.welcome import Welcome
+from localrag_tui.corpora.actions import Welcome
 from localrag_tui.library import Library
 from localrag_tui.search.results import Results
 from localrag_tui.search.screen import MAX_CHARACTERS, SearchField

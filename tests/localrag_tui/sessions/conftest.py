@@ -9,8 +9,7 @@ from localrag.conversations.store import Conversations
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
-from localrag_tui.sessions.dialogue import ConversationsDialogue
-from localrag_tui.sessions.listing import ConversationList
+from localrag_tui.conversations import ConversationList, ConversationsDialogue
 
 HOSTILE = "[red]赤[/red] \x1b[31m\u202e[@click=app.bell]x"
 

@@ -11,8 +11,13 @@ from textual.widgets import Input
 from localrag.conversations.export import FileExistsAlready
 from localrag.conversations.store import Conversations
 from localrag.retrieval.types import Query
-from localrag_tui.sessions.dialogue import ConversationsDialogue, ConversationSearch, _ExportFile
-from localrag_tui.sessions.listing import PAGE, ConversationList
+from localrag_tui.conversations import (
+    PAGE,
+    ConversationList,
+    ConversationsDialogue,
+    ConversationSearch,
+    _ExportFile,
+)
 from localrag_tui.shown import harmless
 from localrag_tui.widgets.form import Form
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from localrag.errors import StoreError
-from localrag_tui.sessions.keeper import Keeper
+from localrag_tui.library import Keeper
 
 from ...patience import PATIENCE
 

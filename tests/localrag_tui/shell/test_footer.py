@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from localrag_tui.shell.footer import KeyBar
+from localrag_tui.shell.bars import KeyBar
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

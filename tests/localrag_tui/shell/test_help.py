@@ -6,8 +6,8 @@ from textual.widgets import Input
 
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue
+from localrag_tui.shell.bars import TITLES
 from localrag_tui.shell.help import ABOUT, Help
-from localrag_tui.shell.top_bar import TITLES
 
 
 def test_every_screen_says_what_it_is_for():

@@ -2,7 +2,7 @@
 
 from localrag.language import _
 from localrag_tui.widgets.form import Form
-from localrag_tui.work.job import Job, State
+from localrag_tui.work.jobs import Job, State
 
 
 async def test_leaving_is_asked_while_something_runs(plain, shown, until, monkeypatch):

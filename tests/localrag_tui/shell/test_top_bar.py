@@ -1,7 +1,7 @@
 """The bar of screens: where one is, and what is being worked on."""
 
-from localrag_tui.jobs.dialogue import JobsDialogue
-from localrag_tui.work.job import Job
+from localrag_tui.jobs.view import JobsDialogue
+from localrag_tui.work.jobs import Job
 
 
 async def test_it_says_what_runs_and_opens_it(plain, shown, until):

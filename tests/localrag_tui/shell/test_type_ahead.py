@@ -3,7 +3,7 @@
 from textual.events import Key
 from textual.widgets import Input
 
-from localrag_tui.jump.finder import JumpDialogue
+from localrag_tui.jump import JumpDialogue
 from localrag_tui.search.screen import SearchField
 
 

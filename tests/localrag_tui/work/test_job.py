@@ -11,8 +11,7 @@ import psutil
 import pytest
 
 from localrag_tui.work import process as process_module
-from localrag_tui.work.job import Job, State
-from localrag_tui.work.jobs import Jobs
+from localrag_tui.work.jobs import Job, Jobs, State
 from localrag_tui.work.process import ProcessDied
 
 from ...patience import PATIENCE, wait_for
@@ -156,7 +155,7 @@ async def test_whoever_listens_hears_of_every_job():
 _PARENT = """
 import asyncio
 from tests.localrag_tui.work import deeds
-from localrag_tui.work.job import Job
+from localrag_tui.work.jobs import Job
 
 async def main():
     await Job("with child", deeds.{deed}).run(lambda pid: print(pid, flush=True))

@@ -21,7 +21,7 @@ from localrag.workspace import Workspace
 from localrag_tui.ask.composer import DEFAULT_READER
 from localrag_tui.corpora.work import STATES, CorpusRow, overview
 from localrag_tui.screen import Dialogue
-from localrag_tui.shell.footer import KeyBar
+from localrag_tui.shell.bars import KeyBar
 from localrag_tui.shown import content, one_line
 from localrag_tui.wording import size
 

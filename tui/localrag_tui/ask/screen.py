@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from localrag_tui.ask.transcript import Transcript
     from localrag_tui.ask.welcome import EmptyConversation, Example
     from localrag_tui.search.facets import Facets
-    from localrag_tui.work.job import Job
+    from localrag_tui.work.jobs import Job
 
 # Seconds between two looks at an answer that is being made.
 _PACE = 0.05
@@ -374,7 +374,7 @@ class AskScreen(WorkbenchScreen):
         self._go_on_with(0)
 
     def action_conversations(self) -> None:
-        from localrag_tui.sessions.dialogue import ConversationsDialogue
+        from localrag_tui.conversations import ConversationsDialogue
 
         def chosen(conversation: object) -> None:
             if isinstance(conversation, int):

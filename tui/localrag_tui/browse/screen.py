@@ -16,14 +16,14 @@ from textual.widgets import Input, Static
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _
 from localrag_tui.browse.tree import PlaceTree, Unfolded
-from localrag_tui.jump.finder import Finder
+from localrag_tui.jump import Finder
 from localrag_tui.screen import Kept, WorkbenchScreen
 from localrag_tui.shown import content, one_line
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.form import Form
 from localrag_tui.wording import palette
-from localrag_tui.work.job import Job, State
+from localrag_tui.work.jobs import Job, State
 
 
 class Panes(Container):

@@ -1,18 +1,152 @@
 """What can be done with corpora, from the command palette and from the first run."""
 
+import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from localrag.errors import LocalragError
-from localrag.language import N_, _
-from localrag_tui.corpora.dialogue import CorporaDialogue
-from localrag_tui.corpora.work import add_documents, add_sample, index_corpus
+from localrag.language import N_, _, ngettext
+from localrag_tui.corpora.work import (
+    STATES,
+    CorpusRow,
+    add_documents,
+    add_sample,
+    index_corpus,
+    overview,
+)
+from localrag_tui.screen import Dialogue
+from localrag_tui.shown import content
 from localrag_tui.widgets.form import Field, Form
+from localrag_tui.widgets.listing import Listing, Valued
 from localrag_tui.widgets.text_field import as_path, existing
-from localrag_tui.work.job import Job, State
+from localrag_tui.wording import palette
+from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
+
+_COUNT = 16
+"""Cells of a column of counts."""
+
+
+class CorporaList(Listing):
+    """The corpora, to go through."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", N_("Choose"), id="corpora.choose"),
+        Binding("delete", "screen.remove", N_("Remove"), id="corpora.remove"),
+    ]
+
+
+class CorporaDialogue(Dialogue):
+    """The corpora of the workspace; gives back the name of the one that was chosen."""
+
+    CSS: ClassVar[str] = """
+    CorporaDialogue > .box {
+        width: 92; max-width: 98%; max-height: 80%;
+        .heading { margin: 0 0 1 0; }
+        CorporaList { height: auto; max-height: 16; }
+    }
+    """
+
+    def body(self) -> ComposeResult:
+        yield Static(Content(_("Choose the corpus")), classes="heading")
+        yield CorporaList()
+        yield Static(classes="problem")
+
+    def on_mount(self) -> None:
+        self.query_one(CorporaList).focus()
+        self._unlisten = self.bench.jobs.listen(self._after_job)
+        self._fill()
+
+    def on_unmount(self) -> None:
+        self._unlisten()
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Say what is wrong with the corpus."""
+        self._say(self._row.problem if self._row else "")
+
+    def on_option_list_option_selected(self) -> None:
+        """Give the corpus back; one that cannot be opened is not chosen."""
+        if self._row is None or self._row.problem:
+            self.app.bell()
+        else:
+            self.dismiss(self._row.name)
+
+    @work
+    async def action_remove(self) -> None:
+        from localrag.ingest.remove import remove_corpus
+
+        row, bench = self._row, self.bench
+        if row is None:
+            return
+        documents = ngettext("{n:,} document", "{n:,} documents", row.documents)
+        goes = _("Its index and {documents} go for good; your own files stay where they are.")
+        form = Form(
+            _("Remove the corpus {name}?").format(name=row.name),
+            goes.format(documents=documents.format(n=row.documents)),
+            go=_("Remove"),
+            check=lambda _values: remove_corpus(bench.workspace, row.name),
+            danger=True,
+        )
+        if await self.app.push_screen_wait(form) is not None:
+            if bench.memory.choices.corpus == row.name:
+                bench.memory.remember(corpus=None)
+            self._fill()
+
+    def _after_job(self, _job: Job, event: object) -> None:
+        if event is None:
+            self._fill()
+
+    @work(exclusive=True, group="fill")
+    async def _fill(self) -> None:
+        rows = await asyncio.to_thread(overview, self.bench.workspace)
+        listing, before = self.query_one(CorporaList), self._row
+        widest = max((cell_len(row.name) for row in rows), default=0)
+        listing.clear_options()
+        listing.add_options(Valued(_line(row, widest), row) for row in rows)
+        names = [row.name for row in rows]
+        if names:
+            used = before.name if before is not None else self.bench.corpus
+            listing.highlighted = names.index(used) if used in names else 0
+        else:
+            self._say("\n".join((_("There is no corpus yet."), palette(_("Add documents")))))
+
+    @property
+    def _row(self) -> CorpusRow | None:
+        """The corpus under the cursor."""
+        option = self.query_one(CorporaList).highlighted_option
+        return option.value if isinstance(option, Valued) else None
+
+    def _say(self, problem: str) -> None:
+        line = self.query_one(".problem", Static)
+        line.update(content(problem))
+        line.display = bool(problem)
+
+
+def _line(row: CorpusRow, widest: int) -> Content:
+    name = (set_cell_size(row.name, widest), "bold")
+    if row.problem:
+        return Content.assemble(name, "  ", (_("damaged"), "$text-error"))
+    counts = (
+        _("{n} documents").format(n=f"{row.documents:,}"),
+        _("{n} passages").format(n=f"{row.passages:,}"),
+    )
+    style = "$text-success" if row.index == "fresh" else "$text-warning"
+    return Content.assemble(
+        name,
+        *(" " * max(2, _COUNT - cell_len(count)) + count for count in counts),
+        "  ",
+        (_(STATES[row.index]), style),
+    )
 
 
 class CorpusCommand(NamedTuple):
@@ -125,3 +259,90 @@ def tell_errors(bench: "Workbench", run: "Callable[[Workbench], None]") -> None:
         run(bench)
     except LocalragError as error:
         bench.tell(error)
+
+
+_CHOICES = {
+    "sample": (
+        N_("Try the sample corpus"),
+        N_("Invented laws and pages; added and ready to ask in a few seconds."),
+    ),
+    "own": (
+        N_("Add my own documents"),
+        N_("Laws, PDF, Word, text … from a file or folder; they stay as they are."),
+    ),
+    "leave": (
+        N_("Look around first"),
+        N_("Documents can be added at any time: Ctrl+P, Add documents."),
+    ),
+}
+
+
+class WelcomeList(Listing):
+    """The three ways."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", N_("Choose"), id="welcome.choose"),
+        Binding("1", "take(0)", show=False, id="welcome.sample"),
+        Binding("2", "take(1)", show=False, id="welcome.own"),
+        Binding("3", "take(2)", show=False, id="welcome.leave"),
+    ]
+
+    def action_take(self, place: int) -> None:
+        self.highlighted = place
+        self.action_select()
+
+
+class Welcome(Dialogue):
+    """Shown where the workspace has no corpus; gives back ``sample``, ``own`` or nothing."""
+
+    CSS: ClassVar[str] = """
+    Welcome > .box {
+        width: 74;
+        .text { margin: 1 0; }
+        WelcomeList { height: auto; }
+    }
+    """
+
+    def body(self) -> ComposeResult:
+        yield Static(Content(_("Welcome to localrag")), classes="heading")
+        yield Static(
+            Content(
+                _(
+                    "Questions are answered from documents on this machine, with the place"
+                    " of every quotation. It works without a model and never uses the"
+                    " network unless you pull one."
+                )
+            ),
+            classes="text",
+        )
+        yield WelcomeList(*(_option(number, name) for number, name in enumerate(_CHOICES, 1)))
+
+    def on_mount(self) -> None:
+        choices = self.query_one(WelcomeList)
+        choices.highlighted = 0
+        choices.focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Give the choice back."""
+        self.dismiss(event.option_id if event.option_id != "leave" else None)
+
+
+def _option(number: int, name: str) -> Option:
+    title, about = _CHOICES[name]
+    words = Content.assemble(
+        (f"{number}  {_(title)}", "bold"), "\n   ", (_(about), "$foreground-muted"), "\n"
+    )
+    return Option(words, id=name)
+
+
+async def greet(bench: "Workbench") -> None:
+    """Show the three ways where there is no corpus, and go the one that is chosen."""
+
+    def go(choice: object) -> None:
+        if choice == "sample":
+            tell_errors(bench, try_sample)
+        elif choice == "own":
+            tell_errors(bench, add)
+
+    if not await asyncio.to_thread(bench.workspace.corpora):
+        bench.push_screen(Welcome(), go)

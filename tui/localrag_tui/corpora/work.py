@@ -11,7 +11,7 @@ from localrag.language import N_, _
 from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_tui.jobs.step import Steps
-from localrag_tui.work.job import Job
+from localrag_tui.work.jobs import Job
 
 if TYPE_CHECKING:
     from localrag.ingest.add import AddReport

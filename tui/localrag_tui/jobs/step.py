@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from localrag.language import N_, _
 from localrag.progress import BYTES, Phase, Progress
 from localrag_tui.wording import duration, size
-from localrag_tui.work.job import Job, State
+from localrag_tui.work.jobs import Job, State
 
 _EVERY = 0.1
 """Seconds between two words on the same stage."""

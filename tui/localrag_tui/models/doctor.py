@@ -20,7 +20,7 @@ from localrag_tui.screen import Dialogue
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content
 from localrag_tui.widgets.listing import Listing
-from localrag_tui.work.job import Job, State
+from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
     from localrag.doctor import Finding

@@ -1,8 +1,10 @@
 """The Models screen: what is installed, used and loaded, what can be pulled, what is wrong."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from rich.cells import cell_len, set_cell_size
 from textual import on, work
@@ -15,10 +17,9 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from localrag.config import Config
-from localrag.errors import LocalragError, StorageError
+from localrag.errors import LocalragError, NotFoundError, StorageError, UsageError
 from localrag.language import N_, _
 from localrag_tui.jobs.view import JobView
-from localrag_tui.models import forms
 from localrag_tui.models.doctor import DoctorDialogue
 from localrag_tui.models.stock import (
     KINDS,
@@ -45,12 +46,127 @@ from localrag_tui.models.work import (
 from localrag_tui.screen import WorkbenchScreen, bench_of
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import cut, one_line
-from localrag_tui.widgets.form import Form
+from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.listing import Listing
-from localrag_tui.widgets.text_field import as_path
+from localrag_tui.widgets.text_field import as_path, existing
 from localrag_tui.wording import size
-from localrag_tui.work.job import Job
-from localrag_tui.work.job import State as JobState
+from localrag_tui.work.jobs import Job
+from localrag_tui.work.jobs import State as JobState
+
+
+def endpoint() -> str:
+    """The address of the hub: ``HF_ENDPOINT``, else the public one."""
+    from localrag_models.hub import PUBLIC_HUB
+
+    return os.environ.get("HF_ENDPOINT") or PUBLIC_HUB
+
+
+def pull_form(row: ModelRow | None) -> Form:
+    """Ask what to pull, naming the host that is asked: nothing else here uses the network."""
+    host = urlsplit(endpoint()).netloc.rpartition("@")[2] or endpoint()
+    text = _(
+        "This uses the network: {host} is asked, and what it sends is checked and kept in this"
+        " workspace. Where there is none: export the model on another machine, carry the file"
+        " here, and import it (i)."
+    ).format(host=host)
+    if row is not None and row.size:
+        left = size(max(row.size - row.fetched, 0))
+        text += "\n\n" + _("{size} are to be fetched.").format(size=left)
+    return Form(
+        _("Pull a model"),
+        text,
+        go=_("Pull from {host}").format(host=host),
+        fields=(
+            Field(
+                "wanted",
+                _("name of the catalogue, OWNER/REPOSITORY or OWNER/REPOSITORY/FILE.gguf"),
+                value=row.name if row is not None and row.size else "",
+            ),
+        ),
+        check=_check_wanted,
+    )
+
+
+def add_form() -> Form:
+    """Ask for a model at hand."""
+    return Form(
+        _("Add a model"),
+        _("It is copied into this workspace; what it is, is read from it."),
+        go=_("Add"),
+        fields=(
+            Field("path", _(".gguf file, or folder of sentence-transformers"), is_path=True),
+            Field("name", _("what to call it; empty: after the file")),
+        ),
+        check=_check_path,
+    )
+
+
+def import_form() -> Form:
+    """Ask for an archive that was exported elsewhere."""
+    return Form(
+        _("Import a model"),
+        _("From a file that was exported on another machine; every hash is checked."),
+        go=_("Import"),
+        fields=(
+            Field("path", _("file that export wrote (NAME.tar)"), is_path=True),
+            Field("name", _("what to call it; empty: as it was")),
+        ),
+        check=_check_path,
+    )
+
+
+def export_form(name: str) -> Form:
+    """Ask where to write a model."""
+    return Form(
+        _("Export {name}").format(name=name),
+        _("One file with the model, its licence and every hash, to carry to another machine."),
+        go=_("Export"),
+        fields=(
+            Field(
+                "path",
+                _("file to write, or a folder to write it into"),
+                is_path=True,
+                hint=_("for example {value}").format(value="/media/stick/"),
+            ),
+        ),
+        check=_check_target,
+    )
+
+
+def remove_form(row: ModelRow) -> Form:
+    """Ask before a model is removed."""
+    text = _("Its files are deleted; conversations and corpora stay.")
+    if row.used_as:
+        text += "\n" + _("The settings name it ({setting}).").format(setting=row.used_as)
+    title = _("Drop what has come of {name}?")
+    if row.state is not ModelState.UNFINISHED:
+        title = _("Remove {name}?")
+    return Form(title.format(name=row.name), text, go=_("Remove"), danger=True)
+
+
+def _check_wanted(values: dict[str, str]) -> None:
+    from localrag.inference.failures import named
+    from localrag_models.pull import Wish
+
+    if not values["wanted"]:
+        raise UsageError(_("No model is named."))
+    with named():
+        Wish.parse(values["wanted"])
+
+
+def _check_path(values: dict[str, str]) -> None:
+    existing(values["path"])
+
+
+def _check_target(values: dict[str, str]) -> None:
+    if not values["path"]:
+        raise UsageError(_("No file or folder is named."))
+    folder = as_path(values["path"]).parent
+    if not folder.is_dir():
+        raise NotFoundError(
+            _("There is no folder {path}.").format(path=folder), _("Make it first.")
+        )
+
 
 _EVERY = 1.0
 
@@ -291,12 +407,12 @@ class ModelsScreen(WorkbenchScreen):
 
         def go(values: dict[str, str]) -> None:
             title = _("Pull {name}").format(name=values["wanted"])
-            arguments = (self.bench.workspace, values["wanted"], forms.endpoint())
+            arguments = (self.bench.workspace, values["wanted"], endpoint())
             self._start(Job(title, pull_model, arguments))
 
         row = self.query_one(ModelsList).chosen
         pulled = row is not None and row.state in (ModelState.AVAILABLE, ModelState.UNFINISHED)
-        self._ask(forms.pull_form(row if pulled else None), go)
+        self._ask(pull_form(row if pulled else None), go)
 
     def action_add(self) -> None:
         """Install a model from a file."""
@@ -306,7 +422,7 @@ class ModelsScreen(WorkbenchScreen):
             arguments = (self.bench.workspace, as_path(values["path"]), values["name"])
             self._start(Job(title, add_model, arguments))
 
-        self._ask(forms.add_form(), go)
+        self._ask(add_form(), go)
 
     def action_import(self) -> None:
         """Install a model that was exported elsewhere."""
@@ -316,7 +432,7 @@ class ModelsScreen(WorkbenchScreen):
             arguments = (self.bench.workspace, as_path(values["path"]), values["name"])
             self._start(Job(title, import_model, arguments))
 
-        self._ask(forms.import_form(), go)
+        self._ask(import_form(), go)
 
     def action_export(self) -> None:
         row = self._chosen(ModelState.INSTALLED)
@@ -328,7 +444,7 @@ class ModelsScreen(WorkbenchScreen):
             arguments = (self.bench.workspace, row.name, as_path(values["path"]))
             self._start(Job(title, export_model, arguments))
 
-        self._ask(forms.export_form(row.name), go)
+        self._ask(export_form(row.name), go)
 
     def action_verify(self) -> None:
         """Compare the model with its hashes, byte by byte."""
@@ -340,7 +456,7 @@ class ModelsScreen(WorkbenchScreen):
     def action_remove(self) -> None:
         row = self._chosen(ModelState.INSTALLED, ModelState.DAMAGED, ModelState.UNFINISHED)
         if row is not None:
-            self._ask(forms.remove_form(row), lambda _values: self._remove(row.name))
+            self._ask(remove_form(row), lambda _values: self._remove(row.name))
 
     def action_doctor(self) -> None:
         self.app.push_screen(DoctorDialogue())

@@ -25,7 +25,7 @@ from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import harmless, one_line
 from localrag_tui.wording import shortened, when
-from localrag_tui.work.job import Job, State
+from localrag_tui.work.jobs import Job, State
 
 _EVERY = 2.0
 """Seconds between two looks at the files while something runs."""

@@ -26,7 +26,7 @@ from localrag_tui.widgets.form import Field
 from localrag_tui.widgets.listing import CheckList
 from localrag_tui.widgets.text_field import PathInput, TextField, as_path
 from localrag_tui.wording import duration
-from localrag_tui.work.job import Job, State
+from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
     from localrag.batch import BatchEstimate

@@ -23,7 +23,7 @@ from localrag_tui.shown import harmless
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.text_field import TextField
-from localrag_tui.work.job import Job, State
+from localrag_tui.work.jobs import Job, State
 from localrag_tui.work.latest import Latest
 
 MAX_CHARACTERS = 1_000

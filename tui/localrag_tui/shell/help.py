@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue, bench_of
+from localrag_tui.shell.bars import TITLES
 from localrag_tui.shell.keys import spelled
-from localrag_tui.shell.top_bar import TITLES
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.text_field import TextField
 

@@ -15,7 +15,7 @@ from localrag.config_sources import change_setting
 from localrag.errors import UsageError
 from localrag.language import LANGUAGES, N_, _
 from localrag_tui.shell.keys import key_of
-from localrag_tui.themes import THEMES
+from localrag_tui.shell.look import THEMES
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.text_field import TextField
 

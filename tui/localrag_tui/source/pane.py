@@ -23,8 +23,7 @@ from localrag_tui.shell.keys import bench_key
 from localrag_tui.shown import content, cut, one_line
 from localrag_tui.source.find import FindBar
 from localrag_tui.source.links import TextLink, described, destination, gone, links_of, opened
-from localrag_tui.source.marks import Span
-from localrag_tui.source.page import DocumentPage
+from localrag_tui.source.page import DocumentPage, Span
 from localrag_tui.source.sheet import Sheet
 from localrag_tui.source.ties import Ties, counts, ties_of
 from localrag_tui.spot import Spot

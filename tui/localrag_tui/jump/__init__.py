@@ -1,1 +1,0 @@
-"""Going to a place by its name: what is typed is found while it is typed."""

@@ -1,1 +1,0 @@
-"""Conversations kept: the list, search, rename, delete, export."""
