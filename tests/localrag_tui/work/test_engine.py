@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import pytest
 
+from localrag import language
 from localrag.config import load
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.types import Query
@@ -194,3 +195,11 @@ async def test_other_settings_let_go_of_what_was_open(engine, ask, bench_home):
     config = load(workspace, {"retrieval.k": 3})
     await engine.answer(workspace, "main", config, QUERY, told.append)
     assert told[0] == Opened("")
+
+
+async def test_errors_are_told_in_the_language_in_use(engine, ask):
+    # The process goes on, in whatever language the interface speaks meanwhile.
+    for code, words in (("en", "There is no corpus"), ("ja", "ありません"), ("en", "There is")):
+        language.use(code)
+        with pytest.raises(WorkFailed, match=words):
+            await ask(corpus="nowhere")

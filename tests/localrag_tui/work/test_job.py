@@ -10,6 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from localrag import language
+from localrag.config import load
+from localrag.workspace import Workspace
+from localrag_tui.corpora.work import index_corpus
 from localrag_tui.work import process as process_module
 from localrag_tui.work.jobs import Job, Jobs, State
 from localrag_tui.work.process import ProcessDied
@@ -54,6 +58,14 @@ async def test_a_failure_is_told(kind, cause, cure):
     assert job.state is State.FAILED
     assert cause in job.error.cause
     assert cure in job.error.cure
+
+
+async def test_a_failure_is_told_in_the_language_in_use(bench_home):
+    language.use("ja")
+    workspace = Workspace.locate(bench_home)
+    job = Job("索引", index_corpus, (workspace, "nowhere", load(workspace)))
+    await run(job)
+    assert job.error.cause == "コーパス「nowhere」はありません。"
 
 
 async def test_noise_of_libraries_reaches_neither_the_pipe_nor_the_terminal(capfd):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
+from localrag import language
 from localrag.config import Config, MethodConfig
 from localrag.errors import LocalragError
 from localrag.reading.types import Answer
@@ -23,9 +24,10 @@ _PACE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question, with the settings it is to be answered under."""
+    """A question, with the settings it is to be answered under, and the language of errors."""
 
     number: int
+    language: str
     workspace: Workspace
     corpus: str
     config: Config
@@ -140,6 +142,8 @@ class _Service:
         while True:
             message = self._channel.inbox.get()
             if isinstance(message, Ask):
+                if message.language != language.in_use():
+                    language.use(message.language)
                 self._answer(message)
 
     def _hear(self, message: object) -> None:

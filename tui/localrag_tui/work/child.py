@@ -1,7 +1,7 @@
 """The process that does the work: `main`, given the number of its end of the line.
 
-It receives a function with its arguments, and sends what the function tells and how it ended. It
-never outlives the process that started it.
+It receives a function with its arguments, and sends what the function tells and how it ended, in
+the language of the interface. It never outlives the process that started it.
 """
 
 import os
@@ -15,6 +15,7 @@ from threading import Lock, Thread
 from time import sleep
 from typing import TYPE_CHECKING
 
+from localrag import language
 from localrag.errors import LocalragError
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def main() -> None:
     # What is started from here has no part in the conversation.
     os.set_inheritable(handle, False)
     line = Connection(handle)
-    function, arguments = line.recv()
+    spoken, function, arguments = line.recv()
+    language.use(spoken)
     channel = Channel(line)
     Thread(target=channel.listen, daemon=True).start()
     try:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
+from localrag import language
 from localrag.config import Config
 from localrag.errors import LocalragError
 from localrag.reading.types import Answer
@@ -66,7 +67,7 @@ class Engine(Protocol):
 
         Raises:
             Cancelled: `cancel` was called.
-            LocalragError: it cannot be answered; cause and cure are in English.
+            LocalragError: it cannot be answered; cause and cure are in the language in use.
         """
         ...
 
@@ -130,7 +131,7 @@ class ProcessEngine:
                 process = await self._started()
                 if number in self._unwanted:
                     raise Cancelled
-                process.send(Ask(number, workspace, corpus, config, query))
+                process.send(Ask(number, language.in_use(), workspace, corpus, config, query))
                 try:
                     end = await self._end(process, number, on_event)
                 except asyncio.CancelledError:

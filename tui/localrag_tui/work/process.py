@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 from threading import Thread
 from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self
 
+from localrag import language
 from localrag.errors import LocalragError
 from localrag.language import _
 from localrag_tui.work.child import Channel, Interrupted, Raised, Returned
@@ -41,10 +42,6 @@ class Stopped(Exception):  # noqa: N818 - the name says what happened
 
 class Process:
     """A running function.
-
-    `multiprocessing` carries the messages. It does not start the process: what that prints before
-    it can redirect anything would be on the screen of the interface, and nothing would end what it
-    has started itself.
 
     Attributes:
         value: what the function returned, once `messages` has ended.
@@ -105,7 +102,7 @@ class Process:
                 ) from error
             opened.pop_all()  # Both are closed when the process has ended.
         started = cls(process, ours, printed)
-        started.send((function, args))
+        started.send((language.in_use(), function, args))
         return started
 
     @property
