@@ -14,11 +14,11 @@ import pytest
 from localrag.errors import InputError
 from localrag_tui import app as app_module
 from localrag_tui.app import Workbench
-from localrag_tui.shell.bars import TITLES
+from localrag_tui.shell.screens import SCREENS
 
 from ..patience import PATIENCE
 
-KEYS = dict(zip(TITLES, ("f2", "f3", "f4", "f5", "f6"), strict=True))
+KEYS = {mode: entry.key for mode, entry in SCREENS.items()}
 
 
 async def test_every_screen_has_a_key_and_a_click_and_is_there_again(workbench, engine, until):
@@ -47,7 +47,7 @@ async def test_a_dialogue_is_left_before_one_goes_on(workbench, until):
         await until(pilot, lambda: app.current_mode == "models")
 
 
-@pytest.mark.parametrize("mode", TITLES)
+@pytest.mark.parametrize("mode", SCREENS)
 async def test_a_tiny_terminal_breaks_nothing(workbench, until, shown, mode):
     app = workbench(mode=mode)
     async with app.run_test(size=(40, 10)) as pilot:

@@ -16,10 +16,10 @@ from localrag.errors import ConfigError
 from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
-from localrag_tui.shell.bars import TITLES
 from localrag_tui.shell.base import BaseApp
 from localrag_tui.shell.keys import key_of, normal, spelled, usable
 from localrag_tui.shell.look import THEMES, look
+from localrag_tui.shell.screens import SCREENS
 from localrag_tui.shown import cut, one_line
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.work.jobs import Jobs
@@ -51,36 +51,6 @@ def run(workspace: Workspace, overrides: Mapping[str, object]) -> None:
         raise error
 
 
-def _ask() -> Screen[None]:
-    from localrag_tui.ask.screen import AskScreen
-
-    return AskScreen()
-
-
-def _read() -> Screen[None]:
-    from localrag_tui.browse.screen import ReadScreen
-
-    return ReadScreen()
-
-
-def _search() -> Screen[None]:
-    from localrag_tui.search.screen import SearchScreen
-
-    return SearchScreen()
-
-
-def _runs() -> Screen[None]:
-    from localrag_tui.runs.screen import RunsScreen
-
-    return RunsScreen()
-
-
-def _models() -> Screen[None]:
-    from localrag_tui.models.screen import ModelsScreen
-
-    return ModelsScreen()
-
-
 def _commands() -> "type[Provider]":
     from localrag_tui.shell.commands import Commands
 
@@ -107,19 +77,21 @@ class Workbench(BaseApp):
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = {_commands}  # noqa: RUF012 - Textual's own
     MODES: ClassVar[dict[str, str | Callable[[], Screen[None]]]] = {
-        "ask": _ask,
-        "read": _read,
-        "search": _search,
-        "runs": _runs,
-        "models": _models,
+        mode: entry.make for mode, entry in SCREENS.items()
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "show_help", N_("Help"), id="app.help", priority=True),
-        Binding("f2", "go('ask')", N_("Ask"), id="app.ask", show=False, priority=True),
-        Binding("f3", "go('read')", N_("Read"), id="app.read", show=False, priority=True),
-        Binding("f4", "go('search')", N_("Search"), id="app.search", show=False, priority=True),
-        Binding("f5", "go('runs')", N_("Runs"), id="app.runs", show=False, priority=True),
-        Binding("f6", "go('models')", N_("Models"), id="app.models", show=False, priority=True),
+        *(
+            Binding(
+                entry.key,
+                f"go('{mode}')",
+                entry.title,
+                id=f"app.{mode}",
+                show=False,
+                priority=True,
+            )
+            for mode, entry in SCREENS.items()
+        ),
         Binding("ctrl+g,g", "jump", N_("Go to a provision"), id="app.jump", show=False),
         Binding("ctrl+b", "jobs", N_("Jobs"), id="app.jobs", show=False),
         Binding("f8", "settings", N_("Settings"), id="app.settings", show=False),
@@ -148,7 +120,7 @@ class Workbench(BaseApp):
         for theme in THEMES.values():
             self.register_theme(theme)
         self.theme = THEMES.get(known.theme, THEMES["dark"]).name
-        self._first = known.mode if known.mode in TITLES else "ask"
+        self._first = known.mode if known.mode in SCREENS else "ask"
         self._chosen_keys = known.keys
         keymap = {id_: normal(keys) for id_, keys in known.keys.items()}
         self.keymap = {id_: keys for id_, keys in keymap.items() if usable(keys)}

@@ -11,7 +11,7 @@ from textual.widgets import Input, TextArea
 from localrag.language import N_
 from localrag_tui.app import Workbench
 from localrag_tui.screen import WorkbenchScreen
-from localrag_tui.shell.bars import TITLES
+from localrag_tui.shell.screens import SCREENS
 from localrag_tui.spot import OpenSpot, Spot
 
 
@@ -57,5 +57,5 @@ class Plain(WorkbenchScreen):
 @pytest.fixture
 def plain(workbench, monkeypatch):
     """Makes the workbench with plain screens; arguments as for `workbench`."""
-    monkeypatch.setattr(Workbench, "MODES", {mode: partial(Plain, mode) for mode in TITLES})
+    monkeypatch.setattr(Workbench, "MODES", {mode: partial(Plain, mode) for mode in SCREENS})
     return workbench

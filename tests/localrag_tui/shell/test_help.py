@@ -6,12 +6,12 @@ from textual.widgets import Input
 
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue
-from localrag_tui.shell.bars import TITLES
-from localrag_tui.shell.help import ABOUT, Help
+from localrag_tui.shell.help import Help
+from localrag_tui.shell.screens import SCREENS
 
 
 def test_every_screen_says_what_it_is_for():
-    assert ABOUT.keys() == TITLES.keys()
+    assert all(entry.about for entry in SCREENS.values())
 
 
 async def test_it_names_the_keys_of_the_focus_the_screen_and_everywhere(plain, shown, until):

@@ -19,20 +19,12 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from localrag.language import N_, _, ngettext
+from localrag.language import _, ngettext
+from localrag_tui.shell.screens import SCREENS
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
     from localrag_tui.work.jobs import Job
-
-TITLES = {
-    "ask": N_("Ask"),
-    "read": N_("Read"),
-    "search": N_("Search"),
-    "runs": N_("Runs"),
-    "models": N_("Models"),
-}
-"""Every screen by the name of its mode, in the order of their keys."""
 
 
 class TopBar(Horizontal):
@@ -54,8 +46,8 @@ class TopBar(Horizontal):
         self._mode = mode
 
     def compose(self) -> ComposeResult:
-        for mode, title in TITLES.items():
-            tab = Static(Content(_(title)), id=f"tab-{mode}", classes="tab")
+        for mode, entry in SCREENS.items():
+            tab = Static(Content(_(entry.title)), id=f"tab-{mode}", classes="tab")
             tab.set_class(mode == self._mode, "-here")
             yield tab
         yield Static(id="working")

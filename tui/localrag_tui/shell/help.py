@@ -14,35 +14,10 @@ from textual.widgets import Input, Static
 
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue, bench_of
-from localrag_tui.shell.bars import TITLES
 from localrag_tui.shell.keys import spelled
+from localrag_tui.shell.screens import SCREENS
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.text_field import TextField
-
-ABOUT = {
-    "ask": N_(
-        "Ask a question about the corpus: every claim of the answer carries the number of its"
-        " citation, and a number opens the source at the quotation."
-        " Conversations are kept as they are made."
-    ),
-    "read": N_(
-        "Read a law or a document with what is tied to it: references, delegated orders, terms."
-        " Type a name, an abbreviation or a citation to open it."
-    ),
-    "search": N_(
-        "Search the corpus without asking; results come as you type."
-        " The ranking of every stage can be seen side by side."
-    ),
-    "runs": N_(
-        "Batches and evaluations: start, stop and resume them, see what failed and why."
-        " What has been answered is kept, whatever happens."
-    ),
-    "models": N_(
-        "The models on this machine, what they take of its memory, and the findings of the doctor."
-        " Everything works without a model, too."
-    ),
-}
-"""What each screen is for, by the name of its mode."""
 
 
 class Line(NamedTuple):
@@ -166,8 +141,9 @@ def help_on(
         ]
         for heading, group in groups.items()
     }
-    title = _(TITLES[mode]) if mode else _("Keys of this dialogue")
-    return Help(title, _(ABOUT.get(mode, "")), sections, settings)
+    if not mode:
+        return Help(_("Keys of this dialogue"), "", sections, settings)
+    return Help(_(SCREENS[mode].title), _(SCREENS[mode].about), sections, settings)
 
 
 def _changing(sections: Mapping[str, Iterable[Line]], settings: Path) -> Content:
