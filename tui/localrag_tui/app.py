@@ -16,10 +16,10 @@ from localrag.errors import ConfigError
 from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
+from localrag_tui.screens import SCREENS
 from localrag_tui.shell.base import BaseApp
 from localrag_tui.shell.keys import key_of, normal, spelled, usable
 from localrag_tui.shell.look import THEMES, look
-from localrag_tui.shell.screens import SCREENS
 from localrag_tui.shown import cut, one_line
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.work.jobs import Jobs

@@ -6,8 +6,8 @@ from textual.widgets import Input
 
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue
+from localrag_tui.screens import SCREENS
 from localrag_tui.shell.help import Help
-from localrag_tui.shell.screens import SCREENS
 
 
 def test_every_screen_says_what_it_is_for():

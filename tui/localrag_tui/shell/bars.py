@@ -20,7 +20,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from localrag.language import _, ngettext
-from localrag_tui.shell.screens import SCREENS
+from localrag_tui.screens import SCREENS
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench

@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue, bench_of
+from localrag_tui.screens import SCREENS
 from localrag_tui.shell.keys import spelled
-from localrag_tui.shell.screens import SCREENS
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.text_field import TextField
 
