@@ -143,8 +143,8 @@ async def test_without_a_corpus_it_says_what_to_do(
     app = workbench(mode="runs", corpus="none")
     async with app.run_test(size=(80, 24)) as pilot:
         await _ask_for(pilot, until, "8条")
-        await until(pilot, lambda: "There is no corpus store" in shown(app))
-        await until(pilot, lambda: "localrag add" in shown(app))
+        await until(pilot, lambda: "There is no corpus 'none'." in shown(app))
+        await until(pilot, lambda: "There is: main." in shown(app))
 
 
 def _article(number: str, printed: str, *paragraphs: str) -> str:
