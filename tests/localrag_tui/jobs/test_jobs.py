@@ -9,10 +9,13 @@ from localrag.ingest.events import INDEXING, READING, FileFailed
 from localrag.ingest.index import IndexReport
 from localrag.language import _
 from localrag.progress import Phase, Progress, Stopwatch
+from localrag_tui.app import Workbench
 from localrag_tui.corpora.work import Added, Indexed
 from localrag_tui.jobs.step import Steps, described, details, share, told
 from localrag_tui.jobs.view import JobsDialogue, ReportDialogue
 from localrag_tui.work.jobs import Job, State
+
+from ...patience import PATIENCE
 
 HOSTILE = "[red]\x1b[2J\u202eevil[/] 渡し舟" * 3
 
@@ -93,6 +96,8 @@ async def test_one_that_runs_is_stopped_and_one_that_has_ended_is_not(
         stopped.append(self.title)
 
     monkeypatch.setattr(Job, "stop", stop)
+    # On a busy machine a notice would be gone before it is looked for.
+    monkeypatch.setattr(Workbench, "NOTIFICATION_TIMEOUT", PATIENCE)
     app = workbench()
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         app.jobs.all.extend(some_jobs())
