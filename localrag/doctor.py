@@ -181,7 +181,7 @@ def _store(workspace: Workspace, name: str) -> Fact:
 
 
 def _models(workspace: Workspace) -> Iterator[Finding]:
-    from localrag.inference.failures import as_ours
+    from localrag.inference.opening import as_ours
     from localrag_models.files import gigabytes
     from localrag_models.store import ModelStore
 

@@ -12,7 +12,7 @@ from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.durable import replace_text, storing
 from localrag.errors import UsageError
-from localrag.inference.failures import named
+from localrag.inference.opening import named
 from localrag.language import N_, _
 from localrag.methods.answering import named_method
 from localrag.methods.catalogue import method

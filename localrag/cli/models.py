@@ -52,7 +52,7 @@ Server = Annotated[
 @contextmanager
 def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
     """Open the store, with a meter for work on large files; failures are told by name."""
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
     from localrag_models.store import ModelStore
 
     with named(), Meter() as meter:
@@ -82,7 +82,7 @@ def list_(
     Nothing is asked of a network, except of the Ollama server with --ollama.
     """
     from localrag.cli import render_models
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
 
     session: Session = context.obj
     if ollama:
@@ -245,7 +245,7 @@ def verify(
     A model that is damaged or missing does not keep the others from being checked.
     """
     from localrag.cli.render_models import print_verified
-    from localrag.inference.failures import as_ours
+    from localrag.inference.opening import as_ours
     from localrag_models.errors import ModelError
     from localrag_models.store import InstalledModel
 
@@ -334,7 +334,7 @@ def import_(
 def _pull_with_server(
     session: Session, model: str, runtime: "Runtime", name: str, server: str, *, as_json: bool
 ) -> None:
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
 
     with named(), Meter() as meter:
         watch = Stopwatch(meter.update)

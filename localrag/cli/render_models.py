@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from localrag.cli.terminal import colon, emit, failure, say, table, tell
 from localrag.errors import LocalragError
-from localrag.inference.failures import as_ours
+from localrag.inference.opening import as_ours
 from localrag.language import N_, _, ngettext
 from localrag_models.catalogue import CatalogueEntry, catalogue
 from localrag_models.files import gigabytes

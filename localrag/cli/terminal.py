@@ -53,7 +53,7 @@ def tell_warnings() -> None:
 
     class Notes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            from localrag.inference.failures import noted
+            from localrag.inference.opening import noted
 
             tell((_("note: "), "yellow"), noted(record))
 

@@ -12,8 +12,7 @@ from localrag.config import Config, Provisions
 from localrag.corpus.store import CorpusStore, Definition, Reference
 from localrag.corpus.types import Document
 from localrag.errors import InputError, ModelUnusable, StorageError
-from localrag.inference.failures import named
-from localrag.inference.opening import embedder_id, embedder_name, open_embedder
+from localrag.inference.opening import embedder_id, embedder_name, named, open_embedder
 from localrag.ingest.embedding import KeptVectors, embed
 from localrag.ingest.events import FINDING_REFERENCES, INDEXING, Event, FileFailed, Listener
 from localrag.ingest.state import (

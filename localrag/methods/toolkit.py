@@ -11,7 +11,7 @@ from localrag.config import ChatConfig
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
-from localrag.inference.failures import named
+from localrag.inference.opening import named
 from localrag.language import N_
 from localrag.methods.choices import labelled
 from localrag.prompts import OptimisedPrompt, language_of, prompt

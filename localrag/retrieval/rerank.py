@@ -8,8 +8,7 @@ from localrag.config import Config
 from localrag.corpus.lookups import Lookups
 from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
-from localrag.inference.failures import named
-from localrag.inference.opening import open_reranker
+from localrag.inference.opening import named, open_reranker
 from localrag.language import N_
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query

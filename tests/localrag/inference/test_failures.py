@@ -10,7 +10,7 @@ import localrag_indexes
 import localrag_models
 from localrag import language
 from localrag.errors import BusyError, IndexUnusable, LocalragError, ModelUnusable, StorageError
-from localrag.inference.failures import CURES, as_ours, named, noted
+from localrag.inference.opening import CURES, as_ours, named, noted
 from localrag_indexes.errors import IndexMissing
 from localrag_models.backends.servers.http import Retry
 from localrag_models.errors import (

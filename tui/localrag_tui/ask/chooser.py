@@ -76,7 +76,7 @@ def ways() -> list[Way]:
 
 def chat_models(workspace: Workspace, *named: str) -> list[ModelChoice]:
     """No model, those that are installed, and those of these names: of a server, or not here."""
-    from localrag.inference.failures import as_ours
+    from localrag.inference.opening import as_ours
     from localrag_models.store import ModelStore
 
     store = ModelStore(workspace.models)

@@ -145,7 +145,7 @@ def remove_form(row: ModelRow) -> Form:
 
 
 def _check_wanted(values: dict[str, str]) -> None:
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
     from localrag_models.pull import Wish
 
     if not values["wanted"]:

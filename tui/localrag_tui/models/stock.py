@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from localrag.config import Config
-from localrag.inference.failures import as_ours
-from localrag.inference.opening import models_in_use
+from localrag.inference.opening import as_ours, models_in_use
 from localrag.language import N_, _
 from localrag.workspace import Workspace
 from localrag_models.runtimes import named_runtime

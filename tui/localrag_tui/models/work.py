@@ -85,7 +85,7 @@ class Verified:
 
 def pull_model(tell: Tell, workspace: Workspace, wanted: str, endpoint: str) -> Installed:
     """Fetch a model, as ``localrag models pull``; what a stopped one has left is gone on with."""
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
     from localrag_models.hub import Hub
     from localrag_models.pull import pull
     from localrag_models.store import ModelStore
@@ -98,7 +98,7 @@ def pull_model(tell: Tell, workspace: Workspace, wanted: str, endpoint: str) -> 
 
 def add_model(tell: Tell, workspace: Workspace, path: Path, name: str) -> Installed:
     """Install a model from a file or folder, as ``localrag models add``."""
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
     from localrag_models.store import ModelStore
 
     with named():
@@ -108,7 +108,7 @@ def add_model(tell: Tell, workspace: Workspace, path: Path, name: str) -> Instal
 
 def import_model(tell: Tell, workspace: Workspace, archive: Path, name: str) -> Installed:
     """Install a model that was exported elsewhere, as ``localrag models import``."""
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
     from localrag_models.store import ModelStore
 
     with named():
@@ -119,7 +119,7 @@ def import_model(tell: Tell, workspace: Workspace, archive: Path, name: str) -> 
 
 def export_model(tell: Tell, workspace: Workspace, name: str, archive: Path) -> Exported:
     """Write a model to one file, as ``localrag models export``."""
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
     from localrag_models.store import ModelStore
 
     with named():
@@ -129,7 +129,7 @@ def export_model(tell: Tell, workspace: Workspace, name: str, archive: Path) -> 
 
 def verify_models(tell: Tell, workspace: Workspace, names: Sequence[str]) -> Verified:
     """Read models through and compare them with their hashes."""
-    from localrag.inference.failures import as_ours
+    from localrag.inference.opening import as_ours
     from localrag_models.errors import ModelError
     from localrag_models.store import ModelStore
 
@@ -147,7 +147,7 @@ def verify_models(tell: Tell, workspace: Workspace, names: Sequence[str]) -> Ver
 
 def remove_model(workspace: Workspace, name: str) -> None:
     """Remove a model, or what a stopped pull has left; raises as `named` says."""
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
     from localrag_models.store import ModelStore
 
     with named():
@@ -278,7 +278,7 @@ def try_model(
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
     """
-    from localrag.inference.failures import named
+    from localrag.inference.opening import named
 
     tell(Writing(""))
     section = {"chat": "chat", "embedder": "embedding", "reranker": "reranking"}[kind]
