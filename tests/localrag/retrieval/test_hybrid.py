@@ -344,7 +344,7 @@ def test_what_the_search_is_fused_by_is_a_setting(
     ]
     refused = cli("--set", "retrieval.fusion=both", "search", QUESTION)
     assert refused.code == 5
-    assert "'scores' or 'ranks'" in refused.err
+    assert "'scores', 'ranks'" in refused.err
 
 
 def test_a_damaged_pointer_does_not_cost_the_vectors(
