@@ -70,11 +70,6 @@ $(VENV)/dev: $(VENV)/base $(WHEELS)/made
 	@$(PIP) install $(PINNED) --find-links $(WHEELS) --editable '.[$(EXTRAS)]' --group dev
 	@touch $@
 
-$(VENV)/bench: $(VENV)/dev
-	@echo "installing the tools of the benchmarks"
-	@$(PIP) install $(PINNED) --group bench
-	@touch $@
-
 localrag = printf '\n$$ localrag %s\n\n' "$(1)" && LOCALRAG_HOME=$(DEMO) $(BIN)/localrag $(1)
 
 demo: $(VENV)/base
@@ -100,7 +95,7 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: check
 	@timeout --foreground --signal=INT --kill-after=2m 45m $(BIN)/pytest --numprocesses 3 --dist loadfile
 
-bench: $(VENV)/bench
+bench: $(VENV)/dev
 	@for script in $$(grep -l '__main__' scripts/bench/*.py); do \
 		printf '%-36s %s\n' "$$script" "$$(sed -n '1s/"""//gp' $$script)"; done
 	@echo "Run one with $(BIN)/python; --help shows what it takes. They need public data (README.md)."

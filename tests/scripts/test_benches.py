@@ -87,9 +87,6 @@ def test_every_benchmark_is_run():
 
 @pytest.mark.parametrize("name", RUNS)
 def test_it_runs(name, data, work, tiny_chat, sample_home, lawyers, request, monkeypatch, capsys):
-    if name == "lexical_engines":
-        for engine in ("bm25s", "rank_bm25"):
-            pytest.importorskip(engine, reason=f"{engine} is of the group bench")
     if name == "kill_optimize":
         data = request.getfixturevalue("data_as_declared")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
