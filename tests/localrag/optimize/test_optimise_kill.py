@@ -20,16 +20,16 @@ import sys
 from pathlib import Path
 from localrag.config import load
 from localrag.optimize.optimise import optimise
-from localrag.optimize.types import Plan, Progress
+from localrag.optimize.types import OptimisationPlan, OptimisationProgress
 from localrag.workspace import Workspace
 
 def tell(event):
-    if isinstance(event, Progress) and not event.replayed:
+    if isinstance(event, OptimisationProgress) and not event.replayed:
         print(event.calls, flush=True)
 
 workspace = Workspace(Path(sys.argv[1]))
 settings = {"chat.model": "tiny", "chat.temperature": 1.0, "runtime.threads": 1}
-plan = Plan(sys.argv[2], sys.argv[3], calls=12, limit=6)
+plan = OptimisationPlan(sys.argv[2], sys.argv[3], calls=12, limit=6)
 optimise(workspace, "main", load(workspace, settings), plan, on_event=tell)
 """
 

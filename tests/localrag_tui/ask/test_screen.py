@@ -227,15 +227,15 @@ async def test_questions_are_limited_to_a_law(
         await pilot.press(*"渡し舟法")
         await until(pilot, lambda: LAW in shown(app))
         await pilot.press("enter", "ctrl+s")
-        await until(pilot, lambda: f"限定: {LAW}" in shown(app))
+        await until(pilot, lambda: f"限定：{LAW}" in shown(app))
         await ask(pilot, "how high?")
         assert engine.asked[0][2].filters == limited
         # Below the question stands what it was limited to; the limit holds until it is lifted.
-        await until(pilot, lambda: shown(app).count("限定: 渡し舟") == 2)
+        await until(pilot, lambda: shown(app).count("限定：渡し舟") == 2)
         assert app.screen.query_one(QuestionArea).text == ""
     again = workbench("ja")
     async with again.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: shown(again).count("限定: 渡し舟") == 2)
+        await until(pilot, lambda: shown(again).count("限定：渡し舟") == 2)
         await pilot.press("tab", "a")
         await until(pilot, lambda: len(engine.asked) == 2)
         assert engine.asked[1][2].filters == limited

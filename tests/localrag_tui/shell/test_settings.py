@@ -20,7 +20,7 @@ async def test_a_broken_file_is_told_once_and_ends_nothing(plain, shown, until, 
             assert app.corpus == corpus
             assert app.library_of(corpus)
         assert len(told) == 1
-        await until(pilot, lambda: "cannot be read" in shown(app))
+        await until(pilot, lambda: "Mend the line" in shown(app))
         app.memory.remember(method="other", model="one")
         assert (app.config().method.name, app.config().chat.model) == ("other", "one")
         file.write_text(good + "\n[chat]\nmax_tokens = 77\n" if "[chat]" not in good else good)
