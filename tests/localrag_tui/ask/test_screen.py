@@ -11,6 +11,7 @@ from localrag.errors import LocalragError
 from localrag.reading.checking import MismatchKind
 from localrag.reading.wording import MISMATCHES
 from localrag.retrieval.types import Filters, Query, Trace
+from localrag_tui.ask.evidence import SourceSide
 from localrag_tui.ask.pieces import pieces
 from localrag_tui.ask.transcript import Transcript, TurnView
 from localrag_tui.ask.typing_area import QuestionArea
@@ -212,6 +213,29 @@ async def test_the_prompt_says_how_to_reach_the_sources(
         await until(pilot, lambda: "Tab 回答へ(1-9)" in shown(app))
         await pilot.press("tab", "1")
         await until(pilot, lambda: app.focused is app.screen.query_one(SourcePane).page)
+
+
+async def test_a_provision_gone_to_is_not_covered_by_the_first_citation(
+    workbench, engine, answers, ask, until, shown, monkeypatch
+):
+    monkeypatch.setattr("localrag_tui.ask.evidence._PAUSE", 0.0)
+    engine.will(answers.supported)
+    app = workbench()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "documents" in shown(app))
+        await ask(pilot, "how high?")
+        side = app.screen.query_one(SourceSide)
+        await until(pilot, lambda: side.evidence.current is not None)
+        assert not side.display, "the sources are not in view yet"
+        await pilot.press("ctrl+g")
+        await pilot.press(*"渡し舟法2条")
+        await until(pilot, lambda: "第二条" in shown(app))
+        await pilot.press("enter")
+        page = app.screen.query_one(SourcePane).page
+        await until(pilot, lambda: page.has_focus)
+        for _ in range(5):
+            await pilot.pause()
+        assert "第二条" in shown(app)
 
 
 async def test_questions_are_limited_to_a_law(

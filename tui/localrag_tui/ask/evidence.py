@@ -326,9 +326,14 @@ class SourceSide(Vertical):
         self._look(place, chosen=True)
         return True
 
-    @work(group="source", exclusive=True)
-    async def open_spot(self, spot: Spot) -> None:
+    def open_spot(self, spot: Spot) -> None:
         """Show a place of the corpus in use, and go there."""
+        # What is highlighted is not what is wanted, and must not come instead once this is in view.
+        self._wanted = self.evidence.current
+        self._open_spot(spot)
+
+    @work(group="source", exclusive=True)
+    async def _open_spot(self, spot: Spot) -> None:
         pane = self.query_one(SourcePane)
         pane.library = self.bench.library
         await pane.open(spot)
