@@ -41,6 +41,10 @@ class Kept:
     more: object = None
 
 
+# How the lists of Textual describe a key of theirs, for the catalogue.
+N_("Dismiss menu")
+
+
 class _Ours(BaseScreen[ScreenResultType]):
     """Knows the application; the descriptions of its keys are marked with `N_`."""
 

@@ -80,7 +80,9 @@ def test_a_quotation_of_another_law_says_so(conversations: Conversations) -> Non
     assert "1. 渡し舟法 · as of 2118-04-01 · of a law that the question does not name\n" in written(
         conversations, talk
     )
-    assert "1. 渡し舟法 · 2118-04-01 時点 · 質問にない法令\n" in written(conversations, talk, "ja")
+    assert "1. 渡し舟法 · 2118-04-01 時点 · 質問の法令とは別の法令\n" in written(
+        conversations, talk, "ja"
+    )
 
 
 def test_every_status_and_every_mismatch_has_words() -> None:
