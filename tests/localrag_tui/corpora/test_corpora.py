@@ -119,26 +119,26 @@ async def test_a_corpus_is_chosen_and_remembered(workbench, bench_home, shown, u
         await until(pilot, lambda: app.memory.choices.corpus == "second")
 
 
-async def test_a_corpus_is_removed_once_it_is_agreed_to(workbench, bench_home, shown, until):
+@pytest.mark.parametrize(("used", "left"), [("second", "main"), ("main", "second")])
+async def test_a_corpus_is_removed_once_it_is_agreed_to(
+    workbench, bench_home, shown, until, used, left
+):
     corpora = bench_home / "corpora"
     shutil.copytree(corpora / "main", corpora / "second")
-    app = workbench("ja", corpus="second")
+    app = workbench("ja", corpus=used)
     async with app.run_test(size=(80, 24)) as pilot:
         actions.choose(app)
-        await until(
-            pilot, lambda: isinstance(app.screen, CorporaDialogue) and "second" in shown(app)
-        )
+        await until(pilot, lambda: isinstance(app.screen, CorporaDialogue) and used in shown(app))
         await pilot.press("delete")
-        await until(pilot, lambda: "コーパス second を削除しますか" in shown(app))
+        await until(pilot, lambda: f"コーパス {used} を削除しますか" in shown(app))
         await pilot.press("escape")
-        assert (corpora / "second" / "corpus.sqlite").exists()
+        assert (corpora / used / "corpus.sqlite").exists()
         await pilot.press("delete")
         await until(pilot, lambda: isinstance(app.screen, Form))
         await pilot.press("tab", "enter")
         await until(pilot, lambda: not isinstance(app.screen, Form))
-        await until(pilot, lambda: "second" not in shown(app))
-        assert not (corpora / "second").exists()
-        assert app.corpus == "main"
+        await until(pilot, lambda: not (corpora / used).exists())
+        await until(pilot, lambda: app.corpus == left)
 
 
 async def test_settings_that_are_not_valid_are_told(workbench, bench_home, shown, until):

@@ -98,8 +98,11 @@ class CorporaDialogue(Dialogue):
             danger=True,
         )
         if await self.app.push_screen_wait(form) is not None:
-            if bench.memory.choices.corpus == row.name:
+            if bench.corpus == row.name:
                 bench.memory.remember(corpus=None)
+                left = bench.workspace.corpora()
+                if left and bench.corpus not in left:
+                    bench.memory.remember(corpus=left[0])
             self._fill()
 
     def _after_job(self, _job: Job, event: object) -> None:
