@@ -200,7 +200,7 @@ class _OptionBesideLaw:
     def _excluded(self) -> Iterator[Observation]:
         extent, words = self._exclusion()
         if extent > _TOLD:
-            yield Observation(ObservationKind.EXCLUSION, False, words)
+            yield Observation(ObservationKind.EXCLUSION, False, law=words)
 
     def _foreign_terms(self) -> Iterator[Observation]:
         foreign = [term for term in self.weights if len(term) > 1 and term not in self.law.terms]

@@ -72,6 +72,18 @@ def test_a_quantity_is_told_beside_that_of_the_law() -> None:
     )
 
 
+@pytest.mark.parametrize("wrong", CASES.values())
+def test_a_finding_quotes_words_and_never_nothing(wrong: str) -> None:
+    _, other = judge("正しいものはどれか。", [RIGHT, wrong], PROVISIONS)
+    assert not [told for told in map(in_words, other.findings) if "「」" in told]
+
+
+def test_what_the_law_excepts_is_quoted() -> None:
+    wrong = CASES[ObservationKind.EXCLUSION]
+    _, other = judge("正しいものはどれか。", [RIGHT, wrong], PROVISIONS)
+    assert "条文が除いている：「学習用の古い地図」" in map(in_words, other.findings)
+
+
 @pytest.mark.parametrize("kind", ObservationKind)
 def test_every_finding_can_be_told(kind: ObservationKind) -> None:
     assert in_words(Observation(kind, False, "甲", "乙"))

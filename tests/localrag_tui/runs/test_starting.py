@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from textual.widgets import Input
 from localrag import batch
 from localrag.batch.folder import BatchFolder
 from localrag.batch.origin import read
+from localrag.evaluation import record
 from localrag_tui.runs.starting import BatchDialogue, EvaluationDialogue
 from localrag_tui.widgets.listing import CheckList
 
@@ -194,6 +196,36 @@ async def test_an_evaluation_is_forecast_begun_and_gone_on_with(
         await until(pilot, lambda: "ferries/second" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
     assert (done_evaluation.parent / "second" / "report.md").is_file()
+
+
+async def test_an_evaluation_of_questions_of_ones_own_measures_the_current_corpus(
+    workbench: Any,
+    shown: Any,
+    until: Any,
+    shell: Any,
+    done_evaluation: Path,
+    workspace: Any,
+    tmp_path: Path,
+    in_thread: None,
+) -> None:
+    main = workspace.home / "corpora" / "main"
+    shutil.copytree(main, main.with_name("second"))
+    assert shell("index", "--corpus", "second").code == 0
+    app = workbench(mode="runs", corpus="second")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "ferries/first" in shown(app))
+        await pilot.press("e")
+        await until(pilot, lambda: "(that of the dataset, else second)" in shown(app))
+        await until(pilot, lambda: app.screen.query_one("#methods", CheckList).option_count)
+        app.screen.query_one("#file", Input).value = str(tmp_path / "ferries.jsonl")
+        app.screen.query_one("#methods", CheckList).select("statute-lexical")
+        app.screen.query_one("#run", Input).value = "second"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "ferries/second" in shown(app))
+        await until(pilot, lambda: not app.jobs.running)
+    run = record.read(done_evaluation.parent / "second")
+    assert run is not None
+    assert run.corpus == "second"
 
 
 async def test_a_batch_from_a_stream_cannot_be_resumed_here(

@@ -44,6 +44,19 @@ async def test_what_is_said_elsewhere_is_not_changed_here(plain, shown, until):
         assert not app.screen.query_one(Input).focusable
 
 
+async def test_a_number_that_is_none_is_told_below_it_on_a_small_screen(plain, shown, until):
+    app = plain()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8")
+        await until(pilot, lambda: isinstance(app.screen, Form) and "passages" in shown(app))
+        before = app.workspace.settings.read_text()
+        app.screen.query_one(Input).value = "abc"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "abc is no number of passages." in shown(app))
+        assert app.focused is app.screen.query_one(Input)
+        assert app.workspace.settings.read_text() == before
+
+
 async def test_look(plain, snapshots, until):
     async def open_form(pilot):
         await pilot.press("f8")

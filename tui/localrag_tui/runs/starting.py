@@ -38,7 +38,7 @@ _NONE = {
     "dataset": N_("(a file of your own, or what localrag data brings in)"),
     "split": N_("(the first that is at hand)"),
     "judge": N_("(no judge)"),
-    "corpus": N_("(that of the dataset, else the usual one)"),
+    "corpus": N_("(that of the dataset, else {corpus})"),
 }
 """What a choice of nothing means, by field."""
 
@@ -204,9 +204,19 @@ class RunForm(Dialogue):
         select: Select[str] = self.query_one(f"#{name}", Select)
         now = str(select.value)
         offered = list(dict.fromkeys(values))
-        select.set_options(_options(name, offered))
+        select.set_options(self._options(name, offered))
         if now in offered:
             select.value = now
+
+    def _select(self, name: str, label: str, *values: str) -> Field:
+        offered = self._options(name, values or [""])
+        return Field(name, label, widget=Select(offered, allow_blank=False, id=name, compact=True))
+
+    def _options(self, name: str, values: Iterable[str]) -> list[tuple[Content, str]]:
+        def called(value: str) -> str:
+            return one_line(value or _(_NONE[name]).format(corpus=self.bench.corpus))
+
+        return [(Content(called(value)), value) for value in values]
 
     @work(exclusive=True, group="offer")
     async def _offer(self) -> None:
@@ -259,9 +269,9 @@ class BatchDialogue(RunForm):
         yield Field("questions", _("Questions"), is_path=True, hint=hint)
         hint = _("file for the answers, .jsonl")
         yield Field("answers", _("Answers"), is_path=True, hint=hint)
-        yield _select("corpus", _("Corpus"), self.bench.corpus)
-        yield _select("method", _("Method"), config.method.name)
-        yield _select("model", _("Model"), config.chat.model)
+        yield self._select("corpus", _("Corpus"), self.bench.corpus)
+        yield self._select("method", _("Method"), config.method.name)
+        yield self._select("model", _("Model"), config.chat.model)
         number = TextField(id="concurrency", type="integer", placeholder=_("as the settings say"))
         yield Field("concurrency", _("At the same time"), widget=number)
 
@@ -372,15 +382,15 @@ class EvaluationDialogue(RunForm):
 
     def fields(self) -> Iterator[Field]:
         """The questions, then what answers them, then how."""
-        yield _select("dataset", _("Dataset"))
+        yield self._select("dataset", _("Dataset"))
         hint = _("questions of your own, .jsonl or .json")
         yield Field("file", _("or a file"), is_path=True, hint=hint)
-        yield _select("split", _("Split"))
+        yield self._select("split", _("Split"))
         yield Field("methods", _("Methods"), widget=CheckList(id="methods"))
         yield Field("models", _("Models"), widget=CheckList(id="models"))
-        yield _select("judge", _("Judge"))
-        yield _select("corpus", _("Corpus"))
-        yield _select("orders", _("Orders"), "1", "2", "3", "4")
+        yield self._select("judge", _("Judge"))
+        yield self._select("corpus", _("Corpus"))
+        yield self._select("orders", _("Orders"), "1", "2", "3", "4")
         number = TextField(id="limit", type="integer", placeholder=_("all"))
         yield Field("limit", _("Questions"), widget=number)
         yield Field("run", _("Name"), hint=_("the time of its beginning"))
@@ -421,7 +431,8 @@ class EvaluationDialogue(RunForm):
             return "methods", UsageError(_("No method is chosen."), _("The space bar chooses one."))
         return EvaluationOrder(
             home=self.bench.workspace.home,
-            overrides=dict(self.bench.overrides),
+            # The corpus that is measured where the dataset brings none along.
+            overrides={**self.bench.overrides, "corpus": self.bench.corpus},
             dataset=str(as_path(file).absolute()) if file else dataset,
             split="" if file else self.chosen("split"),
             corpus=self.chosen("corpus"),
@@ -472,15 +483,6 @@ def _expected(one: "Forecast") -> str:
     if one.verdicts:
         words.append(_("{n} verdicts").format(n=f"{one.verdicts:,}"))
     return f"{one.name}: " + " · ".join(words)
-
-
-def _options(name: str, values: Iterable[str]) -> list[tuple[Content, str]]:
-    return [(Content(one_line(value) or _(_NONE[name])), value) for value in values]
-
-
-def _select(name: str, label: str, *values: str) -> Field:
-    offered = _options(name, values or [""])
-    return Field(name, label, widget=Select(offered, allow_blank=False, id=name, compact=True))
 
 
 def _beside(questions: str) -> str:

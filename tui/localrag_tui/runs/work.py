@@ -57,7 +57,7 @@ class EvaluationOrder:
         overrides: settings, by dotted key.
         dataset: a name, or the path of a file of questions.
         split: "" for the first that is at hand.
-        corpus: what is searched; "" for that of the dataset, else the usual one.
+        corpus: what is searched; "" for that of the dataset, else that of the overrides.
         methods: their names.
         models: chat models; none for that of the settings.
         stages: orders of stages; none for that of the settings.
@@ -273,7 +273,7 @@ def plan(order: EvaluationOrder, questions: "Questions") -> "Plan":
 
 
 def _corpus(workspace: Workspace, order: EvaluationOrder) -> str:
-    """What is searched: what was chosen, that of the dataset, or the usual one."""
+    """What is searched: what was chosen, that of the dataset, or that of the settings."""
     from localrag.evaluation.datasets import loading
 
     dataset = loading.find(workspace, order.dataset).dataset

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Button, Select
+from textual.widgets import Button, Input, Select
 
 from localrag import language
 from localrag.config import explain
 from localrag.config_sources import change_setting
-from localrag.errors import UsageError
+from localrag.errors import LocalragError, UsageError
 from localrag.language import LANGUAGES, N_, _
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shell.look import THEMES
@@ -131,9 +131,13 @@ def _field(
 class SettingsForm(Form):
     """The form of them."""
 
-    CSS: ClassVar[str] = (
-        "SettingsForm .text { margin-bottom: 1; } SettingsForm Field { margin: 0; }"
-    )
+    CSS: ClassVar[str] = """
+    SettingsForm {
+        & > .box { overflow-y: auto; }
+        .text { margin-bottom: 1; }
+        Field { margin: 0; }
+    }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", N_("Save"), id="settings.save"),
     ]
@@ -141,6 +145,20 @@ class SettingsForm(Form):
     def action_save(self) -> None:
         """Save them from wherever one is: Enter opens a list of choices."""
         self.query_one("#go", Button).press()
+
+    def complain(self, error: LocalragError) -> None:
+        """Say what is wrong where it is seen: on a small screen the end of the form is not."""
+        # Only a number is typed, and can be wrong; all else is about the file.
+        number = self.query_one("#retrieval-k", Input)
+        field = next(one for one in self.query(SettingField) if one.widget is number)
+        if isinstance(error, UsageError):
+            field.tell(error)
+            number.focus(scroll_visible=False)
+            field.scroll_visible(animate=False)
+        else:
+            field.tell(None)
+            super().complain(error)
+            self.query_one(".problem").scroll_visible(animate=False)
 
 
 class SettingField(Field):
