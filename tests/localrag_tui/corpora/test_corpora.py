@@ -8,7 +8,7 @@ import pytest
 from localrag.workspace import Workspace
 from localrag_tui.corpora import actions
 from localrag_tui.corpora.actions import CorporaDialogue, Welcome
-from localrag_tui.corpora.work import add_documents, index_corpus
+from localrag_tui.corpora.work import add_documents, index_corpus, overview
 from localrag_tui.widgets.form import Form
 from localrag_tui.work.jobs import State
 
@@ -43,6 +43,29 @@ async def test_from_the_welcome_to_a_first_search(workbench, empty_home, shown, 
         await until(pilot, lambda: "渡し舟を運航してはならない" in shown(app))
         found = await app.library.search(Query("渡し舟"), 3)
         assert found.hits
+
+
+async def test_beside_documents_the_sample_gets_a_corpus_of_its_own(
+    workbench, empty_home, shown, until, tmp_path
+):
+    from localrag.config import load
+
+    workspace = Workspace.locate(empty_home)
+    page = tmp_path / "page.md"
+    page.write_text("# 灯台\n\n灯台は岬に立つ。\n")
+    add_documents(lambda _event: None, workspace, "main", [page], load(workspace))
+    app = workbench(home=empty_home)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await until(pilot, lambda: "Ask about the 1 document of “main”" in shown(app))
+        for _again in range(2):
+            actions.try_sample(app)
+            await until(pilot, lambda: app.jobs.all and app.jobs.all[-1].state is State.DONE)
+            assert app.corpus == "sample"
+            await until(pilot, lambda: "Ask about the 12 documents of “sample”" in shown(app))
+            await until(pilot, lambda: "sample · " in shown(app))
+        rows = {row.name: row for row in overview(workspace)}
+        assert {name: row.documents for name, row in rows.items()} == {"main": 1, "sample": 12}
+        assert rows["main"].index == "fresh"
 
 
 async def test_the_welcome_is_shown_once_there_is_nothing_and_can_be_left(

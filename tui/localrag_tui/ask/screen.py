@@ -359,9 +359,9 @@ class AskScreen(WorkbenchScreen):
         self.query_one(Composer).choosing = way is not None and way.chooses
 
     def _after_job(self, _job: "Job", event: object) -> None:
-        # It begins or has ended: there may be something to ask about now.
+        # It begins or has ended: there may be another corpus, or something to ask about now.
         if event is None:
-            self._look_at_corpus()
+            self._chosen()
 
     @work(group="corpus", exclusive=True)
     async def _look_at_corpus(self) -> None:

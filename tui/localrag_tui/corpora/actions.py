@@ -15,10 +15,12 @@ from textual.widgets.option_list import Option
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
 from localrag_tui.corpora.work import (
+    SAMPLE,
     STATES,
     CorpusRow,
     add_documents,
     add_sample,
+    holds_documents,
     index_corpus,
     overview,
 )
@@ -161,9 +163,18 @@ class CorpusCommand(NamedTuple):
 
 
 def try_sample(bench: "Workbench") -> None:
-    """Add the sample corpus to the corpus in use, and go to Ask."""
-    title = _("Add the sample corpus to {corpus}").format(corpus=bench.corpus)
-    bench.jobs.start(Job(title, add_sample, (bench.workspace, bench.corpus, bench.config())))
+    """Add the sample corpus, and go to Ask.
+
+    Invented laws do not belong among real ones: where the corpus in use holds documents, the
+    sample goes into a corpus of its own, which is in use from then on.
+    """
+    taken = holds_documents(bench.workspace, bench.corpus)
+    corpus = SAMPLE if taken else bench.corpus
+    title = _("Add the sample corpus to {corpus}").format(corpus=corpus)
+    config = bench.settings.of(corpus)
+    if taken:
+        bench.memory.remember(corpus=corpus)
+    bench.jobs.start(Job(title, add_sample, (bench.workspace, corpus, config)))
     bench.go("ask")
 
 

@@ -28,6 +28,9 @@ STATES = {
 }
 """How an index can be, by `localrag.ingest.state.IndexState`."""
 
+SAMPLE = "sample"
+"""Name of the corpus that the sample gets beside one with documents."""
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusRow:
@@ -61,6 +64,20 @@ def _look(workspace: Workspace, name: str) -> CorpusRow:
             return CorpusRow(name, extent.documents, extent.passages, str(state(place, store)))
     except LocalragError as error:
         return CorpusRow(name, problem=f"{error.cause} {error.cure}".strip())
+
+
+def holds_documents(workspace: Workspace, corpus: str) -> bool:
+    """Whether a corpus is there and not empty.
+
+    Raises:
+        LocalragError: it cannot be opened.
+    """
+    from localrag.corpus.store import CorpusStore
+
+    if corpus not in workspace.corpora():
+        return False
+    with CorpusStore.open(workspace.corpus(corpus).store, read_only=True) as store:
+        return store.extent().documents > 0
 
 
 Tell = Callable[[object], None]
