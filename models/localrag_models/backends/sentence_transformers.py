@@ -309,7 +309,8 @@ def _positions(config: dict[str, Any]) -> int:
 
 def _device(device: str, torch: Any) -> str:
     if device == "auto":
-        accelerator = torch.accelerator.current_accelerator()
+        # Of a build for CUDA it is CUDA, also where there is no such device.
+        accelerator = torch.accelerator.current_accelerator(check_available=True)
         return str(accelerator.type) if accelerator else "cpu"
     try:
         torch.zeros(1, device=device)
