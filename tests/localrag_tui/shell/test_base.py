@@ -3,9 +3,12 @@
 import asyncio
 
 import pytest
+from textual.containers import Vertical
 from textual.css.query import NoMatches
 from textual.widgets import Static
 from textual.widgets._toast import Toast
+
+from localrag_tui.shell.base import finish
 
 
 async def test_the_same_message_stands_there_once(workbench, until, shown):
@@ -48,6 +51,29 @@ async def test_what_works_for_a_part_that_goes_may_find_nothing_any_more(workben
         assert app.is_running
         app.run_worker(look_late())
         await pilot.pause()
+    assert app.failure is None
+
+
+async def test_what_is_being_removed_goes_though_its_worker_is_cancelled(workbench, until):
+    app = workbench(mode="models")
+    going, may_go = asyncio.Event(), asyncio.Event()
+
+    class Slow(Static):
+        async def on_unmount(self):
+            going.set()
+            await may_go.wait()
+
+    async with app.run_test() as pilot:
+        room = Vertical(Slow())
+        await app.screen.mount(room)
+        worker = app.run_worker(finish(room.remove_children()))
+        await going.wait()
+        worker.cancel()
+        while not worker.is_finished:
+            await asyncio.sleep(0)
+        may_go.set()
+        await until(pilot, lambda: not room.children)
+    assert worker.is_cancelled
     assert app.failure is None
 
 

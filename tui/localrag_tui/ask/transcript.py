@@ -16,6 +16,7 @@ from localrag.language import N_, ngettext
 from localrag.retrieval.types import Filters
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.pieces import TurnPiece, live, pieces, question
+from localrag_tui.shell.base import finish
 from localrag_tui.widgets.paragraph import Paragraph
 
 
@@ -115,7 +116,7 @@ class TurnView(Vertical):
     async def end(self, turn: Turn) -> None:
         """Show what has become of the question."""
         self.turn, self.progress = turn, None
-        await self.recompose()
+        await finish(self.recompose())
 
 
 # Turns that are shown at once, and that are added when the reader goes further up.
@@ -234,7 +235,7 @@ class Transcript(VerticalScroll):
     async def show(self, turns: Sequence[Turn]) -> None:
         """Show a conversation, at its last question."""
         self.here = None
-        await self.query(TurnView).remove()
+        await finish(self.query(TurnView).remove())
         self._above = list(turns[:-_PAGE])
         await self.mount_all(self._view(turn) for turn in turns[-_PAGE:])
         self._tell_above()
@@ -246,7 +247,7 @@ class Transcript(VerticalScroll):
         # What is far above costs time at every change of the layout.
         while len(views) >= 3 * _PAGE:
             self._above.append(views[0].turn)
-            await views.pop(0).remove()
+            await finish(views.pop(0).remove())
         view = self._view(turn, progress)
         await self.mount(view)
         self._leave()

@@ -18,6 +18,7 @@ from localrag.language import N_, _
 from localrag_tui.browse.tree import PlaceTree, Unfolded
 from localrag_tui.jump import Finder
 from localrag_tui.screen import Kept, WorkbenchScreen
+from localrag_tui.shell.base import finish
 from localrag_tui.shown import content, one_line
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
@@ -124,7 +125,7 @@ class Panes(Container):
 
     async def _close(self, pane: SourcePane) -> None:
         self._opened.remove(pane)
-        await pane.remove()
+        await finish(pane.remove())
 
     def _turn_to(self, read: SourcePane | None) -> None:
         self._read, panes = read, self.all

@@ -19,6 +19,7 @@ from textual.widgets import DataTable, Static
 
 from localrag.errors import LocalragError
 from localrag.language import _
+from localrag_tui.shell.base import finish
 from localrag_tui.shown import content, one_line
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class ReportView(VerticalScroll):
 
     async def show(self, report: Shown | LocalragError | None) -> None:
         """Show a report, why it cannot be read, or (None) that there is none yet."""
-        await self.remove_children()
+        await finish(self.remove_children())
         self._report = report if isinstance(report, Shown) else None
         if not isinstance(report, Shown):
             words = _("The report is written when the evaluation has finished.")

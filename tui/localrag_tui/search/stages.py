@@ -17,6 +17,7 @@ from localrag.facts import Fact
 from localrag.language import N_
 from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.search.results import fitted
+from localrag_tui.shell.base import finish
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
 from localrag_tui.wording import stage
@@ -155,7 +156,7 @@ class StageColumns(Horizontal):
         room = self.query_one(HorizontalScroll)
         had_focus = self.has_focus_within
         with self.app.batch_update():
-            await room.remove_children()
+            await finish(room.remove_children())
             await room.mount_all(_column(record, places) for record in records)
             self._fit()
             self.mark(passage_id)

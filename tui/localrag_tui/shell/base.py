@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import termios
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from threading import Timer
 from time import monotonic
@@ -51,6 +51,15 @@ _TYPING = 0.7
 # New objects that are worth a look, and so many that they are not left lying while somebody types:
 # some megabytes, and some hundreds.
 _WORTH, _MOST = 20_000, 1_000_000
+
+
+async def finish(removal: Awaitable[None]) -> None:
+    """Wait until widgets are gone, which they will be though the worker that waits is cancelled.
+
+    Textual would cancel what takes their messages, too: they would stay, deaf, and leaving the
+    application would fail.
+    """
+    await asyncio.shield(removal)
 
 
 class SettledScreen(Screen[ScreenResultType]):
