@@ -14,6 +14,7 @@ from localrag.harmless import one_line
 from localrag.language import _, ngettext
 from localrag.methods.choices import LABELS
 from localrag.progress import Progress
+from localrag.reading.wording import FAILURES
 
 EVERY = 30.0
 """Seconds between two lines of progress where nobody watches; a batch may take a night."""
@@ -85,7 +86,10 @@ def print_report(out: Path, report: BatchReport) -> None:
             ).format(n=cost.noted)
         )
     if report.failed:
-        kinds = _(", ").join(f"{count:,} {name}" for name, count in sorted(report.failed.items()))
+        kinds = _(", ").join(
+            f"{_(FAILURES.get(name, name))} {count:,}"
+            for name, count in sorted(report.failed.items())
+        )
         failed = _("{rows} failed").format(rows=_rows(sum(report.failed.values())))
         say((failed, "bold red"), f"{colon()}{kinds}")
         say(_("Mend what is wrong, then "), (_("add --retry-failed to the same command"), "bold"))

@@ -16,6 +16,19 @@ STATUSES: Mapping[str, str] = {
 }
 """How far an answer is carried by its citations, in short."""
 
+FAILURES: Mapping[str, str] = {
+    "InputError": N_("unreadable"),
+    "UsageError": N_("malformed question"),
+    "ModelUnusable": N_("unusable model"),
+    "ReplyInvalid": N_("unusable reply"),
+    "ContextExceeded": N_("too long"),
+    "OutOfMemory": N_("out of memory"),
+    "ServerRefused": N_("refused by server"),
+    "ServerTrouble": N_("server in trouble"),
+    "ServerUnreachable": N_("server unreachable"),
+}
+"""Why a question has no answer, in short, by the name of the error; others have no other name."""
+
 MISMATCHES: Mapping[str, str] = {
     MismatchKind.FIGURE: N_("this figure is not in what it cites"),
     MismatchKind.DATE: N_("this date is not in what it cites"),

@@ -22,6 +22,7 @@ from localrag.evaluation.report.measured import CHANCE, DEPTHS, SHARE, Baseline,
 from localrag.evaluation.statistics import FEW, RESAMPLES
 from localrag.evaluation.types import Cause, Evaluation, NotMeasured, Published
 from localrag.language import N_, _, ngettext
+from localrag.reading.wording import FAILURES
 
 _CAUSES = {
     Cause.CORPUS: (
@@ -396,12 +397,12 @@ def recall_header() -> list[str]:
 
 
 def failures(entries: Sequence[EntryFigures]) -> list[Block]:
-    """Answers that failed, by the type of the error."""
+    """Answers that failed, by what they failed on."""
     kinds = dict.fromkeys(kind for entry in entries for kind in entry.failures)
     if not kinds:
         return []
     rows = [[one.name, *(str(one.failures.get(kind, 0)) for kind in kinds)] for one in entries]
-    return [Table([_("entry"), *kinds], rows)]
+    return [Table([_("entry"), *(_(FAILURES.get(kind, kind)) for kind in kinds)], rows)]
 
 
 def causes(entries: Sequence[EntryFigures]) -> list[Block]:

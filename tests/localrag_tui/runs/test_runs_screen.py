@@ -70,7 +70,7 @@ async def test_answers_and_failures_are_read_and_a_citation_opened(
         await until(pilot, lambda: "Failures 1" in shown(app))
         app.screen.query_one(TabbedContent).active = "pane-failures"
         app.screen.query_one("#failures", RowList).focus()
-        await until(pilot, lambda: "InputError" in shown(app))
+        await until(pilot, lambda: "unreadable" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: "Mend [b]it[/b]." in shown(app))
         await pilot.press("c", "escape", "escape")

@@ -150,7 +150,7 @@ async def test_what_differs_is_told_and_nothing_is_lost(
         await pilot.press("t")
         await until(pilot, lambda: not app.jobs.running)
         await until(
-            pilot, lambda: "3 / 3               " in shown(app) or "InputError" not in shown(app)
+            pilot, lambda: "3 / 3               " in shown(app) or "unreadable" not in shown(app)
         )
     assert {json.loads(line)["status"] for line in lines(known.out)} <= {
         "supported",

@@ -16,7 +16,7 @@ from localrag.language import N_, _
 from localrag.methods.choices import LABELS
 from localrag.reading import wording
 from localrag.reading.types import Citation, Claim
-from localrag.reading.wording import STATUSES
+from localrag.reading.wording import FAILURES, STATUSES
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content, flat, harmless, one_line
 from localrag_tui.spot import Spot
@@ -102,7 +102,7 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
 
     name = " · ".join(filter(None, (f"#{row.row}", row.id)))
     if isinstance(row, FailedRow):
-        state = (f"{_('failed')}: {one_line(row.error.type)}", "$text-error")
+        state = (f"{_('failed')}: {called(row.error.type, FAILURES)}", "$text-error")
     else:
         state = (called(row.status, STATUSES), _STATUS_STYLES.get(row.status, ""))
     yield Content.assemble((one_line(name), "$foreground-muted"), "  ", state)

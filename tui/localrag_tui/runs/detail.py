@@ -18,7 +18,7 @@ from localrag.errors import LocalragError, StorageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import Progress
-from localrag.reading.wording import STATUSES
+from localrag.reading.wording import FAILURES, STATUSES
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import RunLine, Runs, RunState, problem, state
 from localrag_tui.runs.report import ReportView, Shown, read
@@ -37,6 +37,7 @@ Places = tuple[list[RowPlace], list[RowPlace]]
 
 _NOTES = 3
 """Notes shown at most, the newest of them."""
+_OUTCOMES = {**STATUSES, **FAILURES}
 _QUESTIONS = N_("Reading and checking the questions …")
 _AFTER = {
     FactKind.TABLE_CHECKED: N_("Reading earlier answers, opening models and indexes …"),
@@ -361,7 +362,7 @@ def _read_cells(
             Cells(
                 str(place.number),
                 one_line(str(row.get("id") or "")),
-                called(status, STATUSES),
+                called(status, _OUTCOMES),
                 flat(text),
             ),
         )
@@ -377,7 +378,7 @@ def _text(row: Mapping[str, Any]) -> str:
 
 def _outcomes(tally: dict[str, int]) -> str:
     """How many rows of each outcome."""
-    return " · ".join(f"{called(name, STATUSES)} {n:,}" for name, n in tally.items())
+    return " · ".join(f"{called(name, _OUTCOMES)} {n:,}" for name, n in tally.items())
 
 
 def _pace(progress: Progress) -> str:
