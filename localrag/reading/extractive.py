@@ -21,6 +21,7 @@ from localrag.retrieval.query import analyzer, asked_of, full_text
 from localrag.retrieval.relation import NAMES_IT
 from localrag.retrieval.types import Link, LinkKind, Query, Retrieval
 from localrag.retrieval.units import article_unit
+from localrag.statutes.citations import find_citations
 
 _CAPTION = re.compile(r"（([^（）]+)）$")
 _KANJI = "[〇一二三四五六七八九十百千]"
@@ -276,6 +277,7 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
     wordings, weight = retrieval.trace.wordings, retriever.inverse_document_frequency
     asked = full_text(asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws))
     scorer = SupportScorer(asked, weight, wordings)
+    elsewhere = SupportScorer(_without_places(asked), weight, wordings)
     topic = Topic(asked, wordings, weight, penalty=bool(retrieval.doing))
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
@@ -285,6 +287,13 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
         pieces = pieces_of(retriever.store, hit.passage)
         header = hit.passage.header
         supports = scorer.score(pieces, header, hit.score / best)
+        if _is_namesake(hit.passage, retrieval):
+            # The number that the question names is of another law, and no word of this one.
+            others = elsewhere.score(pieces, header, hit.score / best)
+            supports = [
+                min(pair, key=lambda one: one.coverage)
+                for pair in zip(supports, others, strict=True)
+            ]
         mention = retrieval.mentions.get(hit.passage.id)
         for piece, support in zip(pieces, supports, strict=True):
             support = _raised(support) if _is_named(piece, retrieval) else support
@@ -307,6 +316,25 @@ def _is_named(piece: Piece, retrieval: Retrieval) -> bool:
         and target.locator.contains(piece.passage.locator)
         for target in retrieval.named
     )
+
+
+def _is_namesake(passage: Passage, retrieval: Retrieval) -> bool:
+    """Whether it has only the number of a provision named: 民法199条 where 刑法199条 is."""
+    own = passage.locator
+    so_numbered = {
+        (target.law_id, target.locator.division)
+        for target in retrieval.named
+        if target.locator.article and target.locator.article == own.article
+    }
+    return bool(so_numbered) and (passage.document_id, own.division) not in so_numbered
+
+
+def _without_places(question: str) -> str:
+    """The question with blanks in the place of the provisions it names."""
+    for citation in find_citations(question):
+        blank = " " * (citation.end - citation.start)
+        question = f"{question[: citation.start]}{blank}{question[citation.end :]}"
+    return question
 
 
 def _raised(support: Support) -> Support:
@@ -355,13 +383,16 @@ def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
 def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -> list[_Candidate]:
     """What is quoted first whatever else agrees with a question.
 
-    Of each law the best piece, where it names several, first of the one it asks. Else of the
-    provision it names, where an order fills that in: the one is read with the other.
+    Of each law the best piece, where it names several, first of the one it asks: of the provision
+    it names, where it names one of that law. Else of the provision it names, where an order fills
+    that in: the one is read with the other.
     """
     only = law_asked(query.text, retrieval.laws)
     leaders: list[_Candidate] = []
     for law_ids in _named_laws(retrieval):
-        own = [one for one in ranked if one.piece.passage.document_id in law_ids][:1]
+        every = [one for one in ranked if one.piece.passage.document_id in law_ids]
+        named = [one for one in every if _is_named(one.piece, retrieval)]
+        own = (named or every)[:1]
         leaders = [*own, *leaders] if only and only.law_ids == law_ids else [*leaders, *own]
     if not leaders:
         filled = {link.other for link in retrieval.links if link.kind is LinkKind.FILLS}

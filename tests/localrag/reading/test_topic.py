@@ -158,3 +158,10 @@ def test_the_law_asked_comes_before_the_one_that_tells_the_case(laws: Retriever)
         laws, "気球法の係留業の登録を受けた者が凧を揚げた場合、凧揚法では何日以内に届け出るのか"
     )
     assert places[0].startswith(f"{KITES}#1")
+
+
+def test_of_several_provisions_named_none_is_taken_for_its_namesake_in_the_other_law(
+    laws: Retriever,
+) -> None:
+    assert quoted(laws, "気球法第二条と凧揚法第五条") == [f"{BALLOONS}#2.1", f"{KITES}#5.1"]
+    assert quoted(laws, "気球法3条2項と凧揚法5条") == [f"{BALLOONS}#3.2", f"{KITES}#5.1"]
