@@ -6,7 +6,7 @@ data: ``vocabulary.tsv``, which says how its entries are written.
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -20,6 +20,7 @@ _ENGLISH = re.compile(r"[\x00-\x7f]+")
 _BETWEEN = re.compile(r"[\s・]")
 _KATAKANA = re.compile("[ァ-ヺー]")
 _KANJI = re.compile("[一-鿿々]")
+_COMPOUND = re.compile("[一-鿿々]{3,}")
 _LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚ]")
 
 
@@ -68,7 +69,8 @@ def wordings(question: str, besides: Spans = ()) -> tuple[EverydayWord, ...]:
     taken = list(besides)
     found: list[EverydayWord] = []
     every = (*_japanese(question), *_english(question))
-    for wording in sorted(every, key=lambda one: (one.start - one.end, one.start)):
+    whole = [wording for wording in every if not _begins_within(wording, every)]
+    for wording in sorted(whole, key=lambda one: (one.start - one.end, one.start)):
         if all(wording.end <= start or end <= wording.start for start, end in taken):
             taken.append((wording.start, wording.end))
             found.append(wording)
@@ -151,6 +153,14 @@ def _goes_on(letters: str, first: int, last: int) -> bool:
         0 < edge < len(letters) and script.match(letters[edge - 1]) and script.match(letters[edge])
         for edge in (first, last)
         for script in scripts
+    )
+
+
+def _begins_within(wording: EverydayWord, every: Sequence[EverydayWord]) -> bool:
+    """Whether it has only the end of a compound: 時効は何年 that of 公訴時効 and of 取得時効."""
+    return any(
+        one.start < wording.start < one.end < wording.end and _COMPOUND.fullmatch(one.said)
+        for one in every
     )
 
 

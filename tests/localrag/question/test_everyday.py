@@ -80,3 +80,22 @@ def test_a_name_holds_no_everyday_word() -> None:
 def test_a_plain_word_is_told_from_a_word_of_the_law() -> None:
     by_word = {wording.said: wording.is_plain for wording in wordings("敷金 返してほしい")}
     assert by_word == {"敷金": False, "返して": True}
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("公訴時効は何年ですか", ["公訴時効"]),
+        ("取得時効は何年か", ["取得時効"]),
+        ("時効は何年か", ["時効は何年"]),
+        ("衆議院議員の任期は何年か", ["議員の任期"]),
+    ],
+)
+def test_a_compound_is_not_read_from_its_middle(question: str, words: list[str]) -> None:
+    assert said(question) == words
+
+
+@pytest.mark.parametrize("question", ["監査役の任期は何年か", "有給休暇は何日もらえるか"])
+def test_what_every_office_or_benefit_has_names_none_of_them(question: str) -> None:
+    phrases = {phrase for wording in wordings(question) for phrase in wording.phrases}
+    assert not {"議員の任期は、四年", "所定給付日数"} & phrases
