@@ -19,7 +19,8 @@ def workspace(home: Path) -> Workspace:
     return place
 
 
-def test_defaults_need_no_file(home: Path) -> None:
+def test_defaults_need_no_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOCALRAG_INGEST__WORKERS")
     assert config.load(Workspace.locate()) == config.Config()
 
 

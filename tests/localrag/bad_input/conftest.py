@@ -59,7 +59,9 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Starts a command line in a process group of its own, to be stopped or killed."""
     started: list[subprocess.Popen[str]] = []
     # Unbuffered, Python drops what a closing pipe no longer took, and tells nobody.
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    # It works in as many processes as it does by default.
+    left_out = ("PYTHONUNBUFFERED", "LOCALRAG_INGEST__WORKERS")
+    environment = {k: v for k, v in os.environ.items() if k not in left_out}
 
     def launch(*arguments: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(

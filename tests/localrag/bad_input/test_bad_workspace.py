@@ -163,8 +163,15 @@ SETTINGS = {
 
 @pytest.mark.parametrize(("content", "cause", "cure"), SETTINGS.values(), ids=SETTINGS)
 def test_settings_that_are_not_valid(
-    cli: Cli, kept: Path, refused: Callable[..., None], content: bytes, cause: str, cure: str
+    cli: Cli,
+    kept: Path,
+    refused: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    cause: str,
+    cure: str,
 ) -> None:
+    monkeypatch.delenv("LOCALRAG_INGEST__WORKERS")  # It would hide what the file says.
     settings = kept / "localrag.toml"
     before = settings.read_bytes()
     settings.write_bytes(content)
