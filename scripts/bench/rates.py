@@ -3,13 +3,14 @@
 import statistics
 from collections.abc import Sequence
 
-from scipy.stats import binomtest
-
 
 def rate(successes: int, n: int) -> str:
     """A rate with its 95 % Wilson interval, ``0.970 [0.915, 0.990]``; a dash where n is 0."""
     if not n:
         return "–"
+    # Imported here, because it takes a second in each process that a benchmark starts.
+    from scipy.stats import binomtest
+
     interval = binomtest(successes, n).proportion_ci(0.95, method="wilson")
     return f"{successes / n:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
 
