@@ -35,9 +35,41 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parent.parent
 Statutes = Mapping[tuple[str, str, str], Mapping[str, tuple[str, Sequence[str]]]]
 
+# Where `tiny_encoder` is used; a file left out only takes longer.
+PYTORCH = (
+    "tests/localrag/cli/test_cli_models.py",
+    "tests/localrag/ingest/test_embedding.py",
+    "tests/localrag/methods/staged/test_staged_real_model.py",
+    "tests/localrag/methods/test_methods_real_models.py",
+    "tests/localrag/retrieval/test_hybrid.py",
+    "tests/localrag_tui/models/test_models_screen.py",
+    "tests/models/embedding/",
+    "tests/models/reranking/",
+    "tests/models/servers/test_ollama_embedder.py",
+    "tests/models/servers/test_openai_embedder.py",
+    "tests/models/store/",
+)
+
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``--dist loadfile``, the files that import PyTorch go to one process.
+
+    The import and the models made with it take ten seconds in every process that needs them.
+    """
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "PyTorch" if nodeid.startswith(PYTORCH) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 def pytest_unconfigure() -> None:
