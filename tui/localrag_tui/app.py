@@ -17,8 +17,8 @@ from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
 from localrag_tui.screens import SCREENS
-from localrag_tui.shell.base import BaseApp
-from localrag_tui.shell.keys import key_of, normal, spelled, usable
+from localrag_tui.shell.base import TOAST_WIDTH, BaseApp, abridged
+from localrag_tui.shell.keys import key_of, needed, normal, spelled, usable
 from localrag_tui.shell.look import THEMES, look
 from localrag_tui.shown import cut, one_line
 from localrag_tui.spot import OpenSpot, Spot
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Cells of the beginning of what was copied that are told, and characters of its end.
 _BEGINNING, _END = 60, 30
+# Wrong keys of the settings that are told at once, and the seconds for which they are.
+_MOST_WRONG_KEYS, _READ_WRONG_KEYS = 4, 30.0
 
 
 def run(workspace: Workspace, overrides: Mapping[str, object]) -> None:
@@ -67,13 +69,16 @@ class Workbench(BaseApp):
 
     Attributes:
         jobs: what runs beside.
-        keymap: the keys that the settings give, by action; what is no key is left out.
+        keymap: the keys that the settings give, by action; what cannot be one is left out.
     """
 
     TITLE = "localrag"
     AUTO_FOCUS = None
     NOTIFICATION_TIMEOUT = 3
-    CSS = "ToastRack { dock: top; align: right top; margin-top: 1; }"
+    CSS = f"""
+    ToastRack {{ dock: top; align: right top; margin-top: 1; }}
+    Toast {{ width: {TOAST_WIDTH}; max-width: 100%; }}
+    """
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = {_commands}  # noqa: RUF012 - Textual's own
     MODES: ClassVar[dict[str, str | Callable[[], Screen[None]]]] = {
@@ -123,7 +128,12 @@ class Workbench(BaseApp):
         self._first = known.mode if known.mode in SCREENS else "ask"
         self._chosen_keys = known.keys
         keymap = {id_: normal(keys) for id_, keys in known.keys.items()}
-        self.keymap = {id_: keys for id_, keys in keymap.items() if usable(keys)}
+        first = {one.id for one in self.BINDINGS if isinstance(one, Binding) and one.priority}
+        self.keymap = {
+            id_: keys
+            for id_, keys in keymap.items()
+            if usable(keys) and not (id_ in first and needed(keys, ()))
+        }
         self.set_keymap(self.keymap)
         self._kept: dict[str, Kept] = {}
         self._making_anew = asyncio.Lock()
@@ -357,7 +367,20 @@ class Workbench(BaseApp):
     async def _check_keys(self) -> None:
         from localrag_tui.shell.keys import objections
 
-        for objection in await asyncio.to_thread(objections, self._chosen_keys):
+        found = await asyncio.to_thread(objections, self._chosen_keys)
+        # What the actions of screens cannot have is known only now.
+        for objection in found:
+            if objection.refused:
+                self.keymap.pop(objection.id, None)
+        self.set_keymap(self.keymap)
+        told = [f"{one.cause} {one.cure}" for one in found[:_MOST_WRONG_KEYS]]
+        if more := len(found) - len(told):
+            told.append(_("{n} more").format(n=more))
+        if told:
             self.notify(
-                f"{objection.cause}\n{objection.cure}", severity="warning", markup=False, timeout=12
+                "\n".join(map(abridged, told)),
+                title=_("Keys in {file} (tui.keys)").format(file=self.workspace.settings.name),
+                severity="warning",
+                markup=False,
+                timeout=_READ_WRONG_KEYS,
             )

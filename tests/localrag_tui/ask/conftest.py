@@ -128,8 +128,8 @@ def ask(until: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]
 
 @pytest.fixture
 def told() -> Callable[[App[Any]], str]:
-    """What was told beside the screen; it is folded to be shown."""
-    return lambda app: "\n".join(note.message for note in app._notifications)
+    """What was told beside the screen, without the breaks with which it is shown."""
+    return lambda app: " ".join(" ".join(note.message.split()) for note in app._notifications)
 
 
 @pytest.fixture

@@ -31,6 +31,21 @@ async def test_the_same_message_stands_there_once(workbench, until, shown):
     assert app.return_code == 0
 
 
+async def test_a_message_is_broken_as_a_page_is(plain, until):
+    app = plain()
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.pause()
+        app.clear_notifications()
+        app.notify("あ" * 28 + "、" + "い" * 26 + "「う」" + " localrag.toml")
+        await until(pilot, lambda: app.screen.query(Toast))
+        toast = app.screen.query_one(Toast)
+        assert toast.content_size.width == 57
+        rows = [
+            row.text.strip() for row in toast.render_lines(toast.content_region.at_offset((2, 1)))
+        ]
+        assert rows == ["あ" * 27, "あ、" + "い" * 26, "「う」 localrag.toml"]
+
+
 async def test_what_works_for_a_part_that_goes_may_find_nothing_any_more(workbench):
     app = workbench(mode="models")
 

@@ -4,6 +4,7 @@ from functools import partial
 
 from textual.command import CommandList
 
+from localrag_tui.models.doctor import DoctorDialogue
 from localrag_tui.shell.commands import Palette
 from localrag_tui.shell.preferences import use_language
 from localrag_tui.spot import OpenSpot, Spot
@@ -58,11 +59,20 @@ async def test_a_command_is_found_by_its_english_name_too(plain, shown, until):
         assert app.memory.choices.theme == "light"
 
 
+async def test_the_doctor_is_found_everywhere(plain, until, monkeypatch):
+    monkeypatch.setattr(DoctorDialogue, "on_mount", lambda _dialogue: None)
+    monkeypatch.setattr(DoctorDialogue, "on_unmount", lambda _dialogue: None)
+    app = plain("ja", mode="ask")
+    async with app.run_test() as pilot:
+        await run(pilot, until, "doctor", "診断")
+        await until(pilot, lambda: isinstance(app.screen, DoctorDialogue))
+
+
 async def test_the_settings_win_at_the_next_start_and_say_so(plain, shown, until):
     app = plain(theme="dark")
     async with app.run_test(notifications=True) as pilot:
         await run(pilot, until, "light", "Light theme")
-        await until(pilot, lambda: "at the next start" in shown(app))
+        await until(pilot, lambda: "bring the other one back" in shown(app))
 
 
 async def test_another_language_keeps_what_was_typed_and_read(plain, shown, until):

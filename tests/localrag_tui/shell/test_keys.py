@@ -63,9 +63,60 @@ def test_wrong_keys_are_objected_to():
     assert len(told) == 5
     assert "No action is called app.halp" in causes
     assert '"strg+x" is no key; app.help keeps its own' in causes
-    assert "F1 stands for both app.help and app.jump" in causes
+    assert "F1 stands for both app.jump and app.help" in causes
     assert "F12 stands for both app.jobs and app.palette" in causes
     assert all(objection.cure for objection in told)
+
+
+@pytest.mark.parametrize("key", ["enter", "a", "space", "shift+tab", "up", "escape"])
+def test_a_key_that_fields_need_is_refused(key):
+    (told,) = objections({"app.help": key})
+    assert told.refused
+    assert told.id == "app.help"
+    assert f"Fields and lists need {spelled(key)}; app.help keeps its own" in told.cause
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"app.help": "ctrl+h"},
+        {"ask.send": "f9,enter"},
+        {"models.use": "y"},
+    ],
+)
+def test_a_key_that_no_field_needs_is_taken(chosen):
+    assert objections(chosen) == []
+
+
+async def test_wrong_keys_are_told_in_view_and_take_no_key_from_a_field(plain, shown, until):
+    app = plain("ja")
+    app.workspace.settings.write_text(
+        """[tui.keys]
+        "app.halp" = "f9"
+        "app.help" = "enter"
+        "app.jump" = "hoge"
+        "ask.send" = "a"
+        "app.jobs" = "f12"
+        "app.settings" = "f12"
+        """,
+        encoding="utf-8",
+    )
+    app = plain("ja")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        line = app.screen.query_one("#line")
+        line.focus()
+        await pilot.press("a", "enter")
+        assert line.value == "a"
+        assert app.screen_stack[1:] == []
+        await until(pilot, lambda: "tui.keys" in shown(app))
+        told = shown(app)
+        assert "app.halp という操作はありません" in told
+        assert "Enter は入力や選択に使うため割り当てられません" in told
+        assert "「hoge」はキーではありません" in told
+        assert "ask.send" in told
+        assert "残り 1 件" in told
+        assert "ask.send" not in app.keymap
+        assert app.keymap["app.jobs"] == "f12"
 
 
 def test_two_actions_may_change_keys():

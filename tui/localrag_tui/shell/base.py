@@ -20,18 +20,23 @@ from textual.app import App, ScreenError
 from textual.css.query import QueryError
 from textual.dom import DOMNode, NoScreen
 from textual.events import Event, Key, Paste, Resize
-from textual.notifications import Notification, Notify
+from textual.notifications import Notification, Notify, SeverityLevel
 from textual.screen import Screen, ScreenResultType
 from textual.widget import MountError
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from textual.worker_manager import WorkerManager
 
 from localrag.errors import LocalragError
+from localrag.wrapping import NARROWEST, Layout
 from localrag_tui.shown import cut, harmless
 
 _LONGEST = 400
 """Cells of a message; a longer one would cover the screen."""
 _SECONDS = 12.0
+TOAST_WIDTH = 60
+"""Cells of a message with its padding, where the terminal has as many."""
+_AROUND_MESSAGE = 3
+"""Cells of its padding and its border."""
 # Seconds that an end by a signal may take until it is made short.
 _FAREWELL = 8.0
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -156,6 +161,29 @@ class BaseApp(App[None]):
         """Show an error: what went wrong, and what to do about it; may be called from a thread."""
         message = f"{abridged(error.cause)}\n{abridged(error.cure)}".strip()
         self.notify(message, severity="error", markup=False, timeout=_SECONDS)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a message, broken into rows as the source pane breaks its text.
+
+        Textual would let a row begin with 、 or 」, and break before a word of Latin letters.
+        """
+        width = min(TOAST_WIDTH, self.size.width) - _AROUND_MESSAGE
+        rows = Layout(message, max(width, NARROWEST))
+        super().notify(
+            "\n".join(message[row.start : row.end] for row in rows),
+            title=title,
+            severity=severity,
+            timeout=timeout,
+            markup=markup,
+        )
 
     def fail(self, error: Exception) -> None:
         """End because of an error; whoever ran the application finds it in `failure`."""

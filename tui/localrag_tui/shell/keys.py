@@ -43,19 +43,28 @@ class Shortcut(NamedTuple):
         keys: as they are unless the settings say otherwise.
         description: in English.
         owners: the widgets and screens that have it.
+        first: whether it is done before a text field gets the key.
     """
 
     id: str
     keys: tuple[str, ...]
     description: str
     owners: tuple[type[DOMNode], ...]
+    first: bool
 
 
 class Objection(NamedTuple):
-    """What is wrong with a key of the settings, and what to do about it."""
+    """What is wrong with a key of the settings, and what to do about it.
 
+    Attributes:
+        id: the entry, by the name of its action.
+        refused: whether the action keeps its own keys.
+    """
+
+    id: str
     cause: str
     cure: str
+    refused: bool = False
 
 
 def spelled(key: str) -> str:
@@ -97,6 +106,18 @@ def usable(keys: str) -> bool:
     return all(_is_key(key) for key in keys.split(","))
 
 
+def needed(keys: str, own: Iterable[str]) -> str:
+    """The first of normal keys that a text field or a list needs; "" where none is.
+
+    An action that is done before a field gets the key would take it away from every field.
+
+    Args:
+        keys: one or several, with commas.
+        own: the keys that the action has by default, which are no loss.
+    """
+    return next((key for key in keys.split(",") if _is_plain(key) and key not in own), "")
+
+
 def shortcuts() -> dict[str, Shortcut]:
     """Every action that has keys, by its id; reads the whole package, which takes a while."""
     for module in walk_packages(localrag_tui.__path__, "localrag_tui."):
@@ -105,20 +126,28 @@ def shortcuts() -> dict[str, Shortcut]:
     for owner in _classes(DOMNode):
         for binding in _own_bindings(owner):
             id_ = binding.id or ""
-            known = found.get(id_) or Shortcut(id_, (), binding.description, ())
+            known = found.get(id_) or Shortcut(id_, (), binding.description, (), first=False)
             keys = dict.fromkeys((*known.keys, *map(str.strip, binding.key.split(","))))
-            found[id_] = known._replace(keys=tuple(keys), owners=(*known.owners, owner))
+            found[id_] = known._replace(
+                keys=tuple(keys),
+                owners=(*known.owners, owner),
+                first=known.first or binding.priority,
+            )
     return dict(sorted(found.items()))
 
 
 def objections(chosen: Mapping[str, str]) -> list[Objection]:
-    """What is wrong with the keys that the settings choose, by id.
+    """What is wrong with the keys that the settings choose: one objection an entry.
 
-    Unknown ids, what is no key, and two actions of one place (or of one place and everywhere) on
-    one key. It reads the whole package: call it off the event loop.
+    Unknown ids, what is no key, a key that fields need, and two actions of one place (or of one
+    place and everywhere) on one key. It reads the whole package: call it off the event loop.
     """
     known = shortcuts()
-    return [*_misnamed(chosen, known), *_clashing(chosen, known)]
+    found = {objection.id: objection for objection in _misnamed(chosen, known)}
+    rest = {id_: normal(keys) for id_, keys in chosen.items() if id_ not in found}
+    for objection in _clashing(rest, known):
+        found.setdefault(objection.id, objection)
+    return [found[id_] for id_ in chosen if id_ in found]
 
 
 def _misnamed(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Iterable[Objection]:
@@ -126,26 +155,36 @@ def _misnamed(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Itera
         if id_ not in known:
             near = get_close_matches(id_, known, 1)
             yield Objection(
-                _("No action is called {id} (tui.keys in localrag.toml).").format(id=id_),
+                id_,
+                _("No action is called {id}.").format(id=id_),
                 _("Did you mean {id}?").format(id=near[0])
                 if near
                 else _("The help lists every action with its name."),
             )
         elif not usable(normal(keys)):
             yield Objection(
-                _('"{keys}" is no key; {id} keeps its own (tui.keys in localrag.toml).').format(
-                    keys=keys, id=id_
-                ),
+                id_,
+                _('"{keys}" is no key; {id} keeps its own.').format(keys=keys, id=id_),
                 _("Keys look like f9, ctrl+n or ctrl+right; a comma separates several."),
+                refused=True,
+            )
+        elif known[id_].first and (key := needed(normal(keys), known[id_].keys)):
+            yield Objection(
+                id_,
+                _("Fields and lists need {key}; {id} keeps its own.").format(
+                    key=spelled(key), id=id_
+                ),
+                _("Take a function key, or one with Ctrl or Alt."),
+                refused=True,
             )
 
 
 def _clashing(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Iterable[Objection]:
     def keys_of(shortcut: Shortcut) -> set[str]:
-        other = normal(chosen.get(shortcut.id, ""))
-        return set(other.split(",")) if other and usable(other) else set(shortcut.keys)
+        own = shortcut.keys
+        return set(chosen[shortcut.id].split(",") if shortcut.id in chosen else own)
 
-    for id_ in (id_ for id_ in chosen if id_ in known):
+    for id_ in chosen:
         for other in known.values():
             # What shares a key by default does so knowingly.
             by_default = set(known[id_].keys) & set(other.keys)
@@ -153,7 +192,8 @@ def _clashing(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Itera
             told_already = other.id in chosen and other.id < id_
             if both and other.id != id_ and not told_already and _meet(known[id_], other):
                 yield Objection(
-                    _("{key} stands for both {id} and {other} (tui.keys in localrag.toml).").format(
+                    id_,
+                    _("{key} stands for both {id} and {other}.").format(
                         key=spelled(min(both)), id=id_, other=other.id
                     ),
                     _("Give one of them another key."),
@@ -169,6 +209,12 @@ def _meet(one: Shortcut, other: Shortcut) -> bool:
 def _is_key(key: str) -> bool:
     *modifiers, name = key.split("+")
     return set(modifiers) <= _MODIFIERS and (len(name) == 1 or name in _NAMES)
+
+
+def _is_plain(key: str) -> bool:
+    """Whether a key types, edits or moves: it has no modifier but Shift, and is no function key."""
+    *modifiers, name = key.split("+")
+    return set(modifiers) <= {"shift"} and not (name[:1] == "f" and name[1:].isdecimal())
 
 
 def _classes(base: type[DOMNode]) -> Iterable[type[DOMNode]]:
