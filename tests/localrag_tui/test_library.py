@@ -42,6 +42,16 @@ async def test_reading_and_searching_do_not_wait_for_each_other(library):
     assert count
 
 
+async def test_without_any_corpus_the_way_in_the_workbench_is_named(tmp_path):
+    workspace = Workspace.locate(tmp_path)
+    workspace.init()
+    library = Library(workspace, "main", load(workspace))
+    with pytest.raises(LocalragError, match="There is no corpus 'main'") as raised:
+        await library.read(lambda store: store.generation)
+    assert raised.value.cure == "Ctrl+P, then: Add documents"
+    await library.close()
+
+
 async def test_names_are_read_once_for_each_state_of_the_corpus(library):
     one = await library.read_names(lambda store, names: names)
     assert await library.read_names(lambda store, names: names) is one

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
-from localrag.errors import StoreError
+from localrag.errors import NotFoundError, StoreError
 from localrag.language import _
 from localrag.session import Session
 from localrag.workspace import Workspace
+from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
     # The threads import what they need: nothing of it is there before the first paint.
@@ -25,11 +26,13 @@ class Library:
     """One corpus, open for reading; every call is awaited, and none of them blocks the loop.
 
     Reading and searching do not wait for each other. Whatever cannot be opened is told by the
-    first call that needs it, as the errors of `localrag.session.Corpus`.
+    first call that needs it, as the errors of `localrag.session.Corpus`; of a corpus that is not
+    there, with what to do about it in the workbench.
     """
 
     def __init__(self, workspace: Workspace, corpus: str, config: "Config") -> None:
         self.corpus = corpus
+        self._workspace = workspace
         # One for each thread, under the settings that are known to be valid.
         self._read, self._searched = (Session(workspace).corpus(corpus) for _ in range(2))
         self._read.config = self._searched.config = config
@@ -40,13 +43,13 @@ class Library:
 
     async def read(self, look: "Callable[[CorpusStore], T]") -> T:
         """Read the store with a function, in the thread for it; raises what that raises."""
-        return await self._run(self._reading, lambda: look(self._read.store))
+        return await self._run(self._reading, lambda: look(self._store()))
 
     async def read_names(self, look: "Callable[[CorpusStore, LawNames], T]") -> T:
         """Do what `read` does, with the names of the laws of the corpus besides."""
 
         def work() -> T:
-            store = self._read.store
+            store = self._store()
             return look(store, self._known_names(store))
 
         return await self._run(self._reading, work)
@@ -68,6 +71,14 @@ class Library:
             # The application is left: nobody waits for what is still asked for.
             raise asyncio.CancelledError
         return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+    def _store(self) -> "CorpusStore":
+        try:
+            return self._read.store
+        except NotFoundError as error:
+            if self._workspace.corpora():
+                raise
+            raise NotFoundError(error.cause, palette(_("Add documents"))) from error
 
     def _known_names(self, store: "CorpusStore") -> "LawNames":
         from localrag.statutes.names import LawNames

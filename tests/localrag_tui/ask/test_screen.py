@@ -373,6 +373,13 @@ async def test_no_corpus_and_no_index(workbench, bench_home, shown, until):
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: "There is no corpus “nowhere” yet." in shown(app))
         await until(pilot, lambda: "Try the sample corpus" in shown(app))
+        app.post_message(Paste("how high?"))
+        await pilot.pause()
+        await pilot.press("enter")
+        await until(pilot, lambda: "nowhere has no documents yet." in shown(app))
+        assert "Ctrl+P, then: Add documents" in shown(app)
+        assert "sqlite" not in shown(app)
+        assert app.screen.query_one(QuestionArea).text == "how high?"
     shutil.rmtree(bench_home / "indexes" / "main")
     app = workbench(corpus="main")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:

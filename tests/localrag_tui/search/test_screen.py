@@ -134,6 +134,8 @@ async def test_without_a_corpus_the_cure_is_named(workbench, until, shown, tmp_p
         await until(pilot, lambda: isinstance(app.screen, Welcome))
         await pilot.press("escape")
         await until(pilot, lambda: "There is no corpus" in shown(app))
+        assert "Add documents / Choose the corpus" in shown(app)
+        assert "localrag add" not in shown(app)
 
 
 async def test_the_search_is_there_again(workbench, until, searched):

@@ -13,13 +13,14 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from localrag.errors import LocalragError, UsageError
+from localrag.errors import LocalragError, NotFoundError, UsageError
 from localrag.language import N_, _
 from localrag_tui.ask.composer import Composer, StatusLine, UnsentFile
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content, one_line
 from localrag_tui.spot import OpenSpot
+from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
     # The first paint shows nothing of what stands here: it is imported once that is done.
@@ -197,8 +198,12 @@ class AskScreen(WorkbenchScreen):
         """Refuse what cannot be asked, while it can still be changed."""
         from localrag.retrieval.query import check
         from localrag_tui.ask.chooser import fault_of_options
+        from localrag_tui.corpora.work import holds_documents
 
         check(query)
+        if not holds_documents(self.bench.workspace, config.corpus):
+            words = _("The corpus {corpus} has no documents yet.").format(corpus=config.corpus)
+            raise NotFoundError(words, palette(_("Add documents")))
         way = self._ways.get(config.method.name)
         if way is not None and (fault := fault_of_options(way, len(query.options))):
             raise UsageError(

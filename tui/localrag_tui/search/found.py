@@ -93,10 +93,13 @@ class Guidance(VerticalScroll, can_focus=False):
     def failure(self, error: LocalragError) -> None:
         """Say why there can be no search, and what to do about it."""
         lines = [harmless(error.cure)] if error.cure else []
+        others = palette(_("Add documents"), _("Choose the corpus"))
         if isinstance(error, IndexUnusable):
             lines.insert(0, palette(_("Index the corpus")))
-        elif isinstance(error, NotFoundError | StoreError):
-            lines.insert(0, palette(_("Add documents"), _("Choose the corpus")))
+        elif isinstance(error, StoreError):
+            lines.insert(0, others)
+        elif isinstance(error, NotFoundError):
+            lines = [others]
         self._say(harmless(error.cause), lines, is_error=True)
 
     def _say(self, title: str, lines: Sequence[str], *, is_error: bool = False) -> None:
