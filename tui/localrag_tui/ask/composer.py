@@ -219,7 +219,7 @@ class Composer(Vertical):
         """Say how long a long text is, and label the options."""
         event.stop()
         self._typed = True
-        characters = len(self.question.text) + len(self._options.text)
+        characters = len(self.question.typed) + len(self._options.typed)
         counted = _("{n:,} characters").format(n=characters) if characters >= _LONG else ""
         self.border_title = counted
         if self.choosing:

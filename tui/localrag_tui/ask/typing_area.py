@@ -160,7 +160,7 @@ class TypingArea(TextArea, inherit_bindings=False):
         """Put in as much as there is room for."""
         event.prevent_default()
         event.stop()
-        characters = MOST_CHARACTERS - len(self.text) + len(self.selected_text)
+        characters = MOST_CHARACTERS - len(self.typed) + len(whole(self.selected_text))
         lines = MOST_LINES - self.document.line_count
         pasted = broken(self._fitted(event.text, characters, lines))
         self._type(pasted)
