@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import TabbedContent
+from textual.containers import VerticalScroll
+from textual.widgets import OptionList, TabbedContent
 
 from localrag import batch
 from localrag.batch.folder import BatchFolder
+from localrag.batch.rows import ROWS
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import Runs, RunState
 from localrag_tui.runs.report import ReportView
@@ -78,6 +80,34 @@ async def test_answers_and_failures_are_read_and_a_citation_opened(
         await until(pilot, lambda: "begun" in shown(app))
 
 
+async def test_a_long_answer_is_scrolled_at_once_and_its_citations_are_reached(
+    alone: Any, shown: Any, until: Any
+) -> None:
+    cited = {"passage_id": "1#8", "label": "渡し舟法 第八条", "quote": "渡し守は", "verified": True}
+    row = {
+        "row": 7,
+        "line": 7,
+        "id": "q7",
+        "question": "いつ",
+        "options": [],
+        "status": "supported",
+        "answer": "長い回答。" * 300,
+        "citations": [cited],
+    }
+    app = alone("ja")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(AnswerDialogue(ROWS.validate_python(row), "main"))
+        await until(pilot, lambda: "Tab 引用" in shown(app))
+        text = app.screen.query_one(VerticalScroll)
+        await pilot.press("pagedown", "down")
+        assert text.scroll_offset.y > 10
+        assert "渡し舟法 第八条" not in shown(app)
+        await pilot.press("tab")
+        await until(pilot, lambda: "渡し舟法 第八条" in shown(app))
+        assert app.focused is app.screen.query_one(OptionList)
+        assert "Tab 引用" not in shown(app)
+
+
 async def test_the_report_of_an_evaluation_is_read(
     workbench: Any, shown: Any, until: Any, done_evaluation: Path
 ) -> None:
@@ -85,6 +115,7 @@ async def test_the_report_of_an_evaluation_is_read(
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await until(pilot, lambda: "50 %" in shown(app))
         await until(pilot, lambda: "statute-lexical █" in shown(app))
+        assert "Scores with their 95 % intervals" in shown(app)
         await until(pilot, lambda: "Scores" in shown(app))
         await until(pilot, lambda: "always a" in shown(app))
         await pilot.press("s")

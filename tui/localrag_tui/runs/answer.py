@@ -43,10 +43,13 @@ class AnswerDialogue(Dialogue):
         background: $surface; padding: 1 1;
         VerticalScroll { height: auto; max-height: 100%; padding: 0 1; }
         Paragraph { height: auto; margin: 0 0 1 0; }
-        OptionList { height: auto; max-height: 12; border: none; background: $surface; }
+        OptionList {
+            height: auto; max-height: 12; border: none; background: $surface; padding: 0;
+        }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "to_citations", N_("Citations"), id="answer.citations"),
         Binding("c", "copy", N_("Copy"), id="answer.copy"),
     ]
 
@@ -60,12 +63,27 @@ class AnswerDialogue(Dialogue):
         with VerticalScroll():
             for part in _parts(self._row):
                 yield Paragraph(part)
-        if self._citations:
-            options = (_option(n, one) for n, one in enumerate(self._citations, 1))
-            yield OptionList(*options)
+            if self._citations:
+                options = (_option(n, one) for n, one in enumerate(self._citations, 1))
+                yield OptionList(*options)
 
     def on_mount(self) -> None:
-        self.query_one(OptionList if self._citations else VerticalScroll).focus()
+        self.query_one(VerticalScroll).focus()
+        self.call_after_refresh(self._go_to_citations)
+
+    def _go_to_citations(self) -> None:
+        """Begin there, unless there is more to read than is in view: that is scrolled first."""
+        if self._citations and not self.query_one(VerticalScroll).max_scroll_y:
+            self.query_one(OptionList).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Tab leads to the citations, where there are any and they have not the focus."""
+        if action == "to_citations":
+            return bool(self._citations) and not isinstance(self.focused, OptionList)
+        return super().check_action(action, parameters)
+
+    def action_to_citations(self) -> None:
+        self.query_one(OptionList).focus()
 
     async def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go to the source of a citation."""

@@ -156,7 +156,8 @@ class ReportView(VerticalScroll):
             words = _("The report is written when the evaluation has finished.")
             await self.mount(Static(content(str(report or words)), classes="words"))
             return
-        await self.mount(Static(classes="plot"), *_widgets(report))
+        caption = Static(_("Scores with their 95 % intervals"), classes="words", markup=False)
+        await self.mount(Static(classes="plot"), caption, *_widgets(report))
         self._draw()
 
     def on_resize(self) -> None:
