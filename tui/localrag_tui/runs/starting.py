@@ -395,6 +395,11 @@ class EvaluationDialogue(RunForm):
         yield Field("limit", _("Questions"), widget=number)
         yield Field("run", _("Name"), hint=_("the time of its beginning"))
 
+    def on_mount(self) -> None:
+        """Say what a file of questions must hold."""
+        needed = _("Each needs id, question, options and answer; docs/datasets.md has the rest.")
+        self.field("file").explain(needed)
+
     def on_select_changed(self, event: Select.Changed) -> None:
         """The splits are those of the dataset."""
         if event.select.id == "dataset":
