@@ -3,6 +3,7 @@
 from textual.widgets import Input, Select
 
 from localrag.config import load
+from localrag_tui.shell.preferences import use_theme
 from localrag_tui.widgets.form import Form
 
 
@@ -33,6 +34,21 @@ async def test_what_is_changed_holds_at_once_and_in_the_file(plain, shown, until
         assert app.config().retrieval.k == 7
         kept = app.workspace.settings.read_text()
         assert len(kept.splitlines()) == len(before.splitlines())
+
+
+async def test_what_the_palette_chose_is_shown_and_can_be_left_to_the_settings(plain, until):
+    app = plain(overrides={"tui.theme": None, "language": None})
+    async with app.run_test(size=(100, 40)) as pilot:
+        use_theme(app, "light")
+        await pilot.press("f8")
+        await until(pilot, lambda: app.screen.query("#tui-theme"))
+        assert app.screen.query_one("#tui-theme", Select).value == "light"
+        assert app.screen.query_one("#language", Select).value == "auto"
+        choose(app, "tui-theme", "auto")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not isinstance(app.screen, Form))
+        await until(pilot, lambda: app.theme == "localrag-dark")
+        assert app.memory.choices.theme == ""
 
 
 async def test_what_is_said_elsewhere_is_not_changed_here(plain, shown, until):

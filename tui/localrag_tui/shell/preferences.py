@@ -85,6 +85,11 @@ async def change_settings(bench: "Workbench") -> None:
 
         found = explain(workspace, bench.overrides, workspace.corpus(corpus))
         values = {of.key: str(of.value) for of in found}
+        # Where the settings leave it open, what was chosen in the palette is in use.
+        chosen = bench.memory.choices
+        for key, value in (("language", chosen.language), ("tui.theme", chosen.theme)):
+            if values[key] == "auto" and value:
+                values[key] = value
         sources = {of.key: of.source for of in found}
         return values, sources, [of.name for of in chat_models(workspace, values["chat.model"])]
 
