@@ -45,6 +45,19 @@ async def test_a_law_and_a_type_narrow_the_search(workbench, until, shown, searc
         await until(pilot, lambda: len({h.passage.document_id for h in results.hits}) > 2)
 
 
+async def test_tab_goes_past_the_list_of_laws_while_it_is_empty(workbench, until):
+    app = workbench(mode="search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        dialogue = await opened(app, pilot, until)
+        laws = dialogue.query_one(LawChoice).query_one(CheckList)
+        await pilot.press("tab")
+        assert app.focused is dialogue.query_one("#values")
+        await pilot.press("shift+tab", *"渡し舟")
+        await until(pilot, lambda: laws.option_count)
+        await pilot.press("tab")
+        assert app.focused is laws
+
+
 async def test_dates_are_checked_and_nothing_is_lost(workbench, until, shown):
     app = workbench(mode="search")
     async with app.run_test(size=(80, 24)) as pilot:

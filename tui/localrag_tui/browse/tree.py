@@ -143,7 +143,7 @@ class PlaceTree(Tree[Branch]):
         Binding("enter", "select_cursor", N_("Open"), id="tree.open"),
         Binding("right", "into", N_("Unfold"), id="tree.unfold"),
         Binding("left", "out_of", N_("Fold"), id="tree.fold", show=False),
-        Binding("delete", "remove", N_("Remove"), id="tree.remove", show=False),
+        Binding("delete", "remove", N_("Remove"), id="tree.remove"),
     ]
 
     class Chosen(Message):
@@ -244,6 +244,11 @@ class PlaceTree(Tree[Branch]):
             if node is None and isinstance(branch, Title):
                 node = self._put(parent, branch)
         return node if path else None
+
+    @on(Tree.NodeHighlighted)
+    def _show_its_keys(self) -> None:
+        """Name the key that removes a document where there is one under the cursor."""
+        self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "remove":

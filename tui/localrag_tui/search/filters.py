@@ -114,6 +114,8 @@ class LawChoice(Vertical):
             Selection(Content(one_line(self._titles.get(id_, id_))), id_, id_ in self.chosen)
             for id_ in self._shown
         )
+        # Nothing is seen of an empty list: Tab goes past it.
+        laws.display = bool(self._shown)
 
 
 class FilterDialogue(Dialogue):
