@@ -70,8 +70,10 @@ async def test_a_huge_text_is_deleted_with_one_key(workbench, until, bench_home)
         for keys in (["ctrl+u"], ["ctrl+a", "delete"]):
             app.post_message(Paste("水" * 50_000))
             await until(pilot, lambda: len(question.typed) == 50_000)
-            composer = app.screen.query_one(Composer)
-            await until(pilot, lambda: composer.border_title == "50,000 characters")
+            await until(
+                pilot,
+                lambda: app.screen.query_one(Composer).border_title == "50,000 characters",
+            )
             await until(pilot, unsent.exists)
             await pilot.press(*keys)
             assert question.text == ""

@@ -168,7 +168,9 @@ async def test_an_evaluation_is_forecast_begun_and_gone_on_with(
         await until(pilot, lambda: "ferries/first" in shown(app))
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, EvaluationDialogue))
-        await until(pilot, lambda: "Each needs id, question, options and answer;" in shown(app))
+        await until(
+            pilot, lambda: "with id, question, options, answer: docs/datasets.md" in shown(app)
+        )
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "No questions are named." in shown(app))
         app.screen.query_one("#file", Input).value = str(tmp_path / "ferries.jsonl")

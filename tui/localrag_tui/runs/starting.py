@@ -397,7 +397,7 @@ class EvaluationDialogue(RunForm):
 
     def on_mount(self) -> None:
         """Say what a file of questions must hold."""
-        needed = _("Each needs id, question, options and answer; docs/datasets.md has the rest.")
+        needed = _("with id, question, options, answer: docs/datasets.md")
         self.field("file").explain(needed)
 
     def on_select_changed(self, event: Select.Changed) -> None:

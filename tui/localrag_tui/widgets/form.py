@@ -63,6 +63,7 @@ class Field(Vertical):
     ) -> None:
         super().__init__(name=name)
         self._label = label
+        self._explained = False
         if widget is None:
             kind = PathInput if is_path else TextField
             widget = kind(value, placeholder=hint, id=name)
@@ -89,10 +90,12 @@ class Field(Vertical):
 
     def explain(self, text: str) -> None:
         """Say what it does; "" for nothing."""
+        self._explained = bool(text)
         self._say(".about", text)
 
     def tell(self, error: LocalragError | None) -> None:
-        """Say what is wrong; None for nothing."""
+        """Say what is wrong, in the place of what it does; None for nothing."""
+        self.query_one(".about").display = self._explained and error is None
         self._say(".wrong", f"{error.cause} {error.cure}".rstrip() if error else "")
 
     def _say(self, place: str, text: str) -> None:
