@@ -285,10 +285,15 @@ def _lines(path: Path, store: CorpusStore) -> Iterator[tuple[int, JudgedQuestion
                     except LocalragError as problem:
                         yield number, problem
     except FileNotFoundError as error:
-        raise NotFoundError(N_("There is no file {path}."), path=path) from error
+        raise NotFoundError(
+            N_("There is no file {path}."), N_("Check the spelling."), path=path
+        ) from error
     except OSError as error:
         raise InputError(
-            N_("{path} cannot be read ({problem})."), path=path, problem=error.strerror
+            N_("{path} cannot be read ({problem})."),
+            N_("Check the path and its permissions."),
+            path=path,
+            problem=error.strerror,
         ) from error
 
 

@@ -102,6 +102,6 @@ def ask(
             render.print_trace(reply.trace)
         render.print_answer(reply)
         render.tell_wordings(reply.trace)
-        render.tell_events(reply.trace)
+        render.tell_events(reply.trace, reply.absent)
     if reply.absent or reply.status not in (Status.SUPPORTED, Status.QUOTED):
         raise typer.Exit(3)

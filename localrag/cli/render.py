@@ -1,6 +1,6 @@
 """How hits, traces and answers are printed, and how they read as JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -21,6 +21,9 @@ _SHOWN = 280
 
 _QUOTED = 2_000
 """Characters of a quotation, and of a computation, that are printed."""
+
+_LACKING = (FactKind.NO_SUCH_LAW, FactKind.CITED_LAW_LACKING)
+"""The events that tell of a law that the corpus lacks."""
 
 _STYLES = {
     Status.SUPPORTED: "bold green",
@@ -142,10 +145,16 @@ def cut(text: str, style: str = "", most: int = _SHOWN) -> list[tuple[str, str]]
     return [(text[:most], style), (_in_all(text), "dim")]
 
 
-def tell_events(trace: Trace) -> None:
-    """Say on standard error what a stage left out or switched off."""
+def tell_events(trace: Trace, absent: Collection[str] = ()) -> None:
+    """Say on standard error what a stage left out or switched off.
+
+    Args:
+        trace: of a search or an answer.
+        absent: the laws of which it is told already that the corpus lacks them.
+    """
     for event in dict.fromkeys(trace.events):
-        tell((_("note: "), "yellow"), str(event))
+        if event.kind not in _LACKING or event.fields["name"] not in absent:
+            tell((_("note: "), "yellow"), str(event))
 
 
 def tell_wordings(trace: Trace) -> None:

@@ -88,7 +88,7 @@ def search(
         render.print_laws(retrieval.laws, names)
         render.print_hits(asked, retrieval.hits)
         render.tell_wordings(retrieval.trace)
-        render.tell_events(retrieval.trace)
+        render.tell_events(retrieval.trace, retrieval.absent)
         if not retrieval.hits:
             tell(_("Nothing was found."))
     if not retrieval.hits:

@@ -298,7 +298,7 @@ def in_words(error: typer.TyperException) -> str:
         case "NoSuchOption":
             return _("There is no option {name}.").format(name=name)
         case "MissingParameter":
-            return _("{name} is missing.").format(name=name)
+            return _("{name} is missing.").format(name=name.removesuffix("..."))
         case "BadOptionUsage":
             return _("{name} needs a value, or takes none.").format(name=name)
         case "BadParameter" if param:

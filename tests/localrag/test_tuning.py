@@ -77,8 +77,9 @@ def test_too_few_questions_are_refused(
 
 
 def test_a_missing_file_is_named(sample: Path) -> None:
-    with pytest.raises(NotFoundError, match="nowhere"):
+    with pytest.raises(NotFoundError, match="nowhere") as missing:
         tune(sample, Path("nowhere.jsonl"))
+    assert missing.value.cure
 
 
 def test_where_there_was_no_choice_nothing_is_written(

@@ -230,7 +230,9 @@ def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outc
     begins_as = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), "text")
     if begins_as != _BEGINS_AS.get(suffix, "text"):
         raise InputError(
-            N_("The file is named {suffix} but begins like {begins_as}."),
+            N_("The file is named {suffix} but begins like text.")
+            if begins_as == "text"
+            else N_("The file is named {suffix} but begins like {begins_as}."),
             N_("Give it its own suffix."),
             suffix=suffix,
             begins_as=begins_as,

@@ -118,11 +118,16 @@ def json_object(line: bytes) -> dict[str, Any]:
             N_("Save the file as UTF-8."),
             byte=error.start,
         ) from error
+    except json.JSONDecodeError as error:
+        raise InputError(
+            N_("The line is not JSON: it goes wrong at character {character}."),
+            N_("Write one complete JSON object a line."),
+            character=error.colno,
+        ) from error
     except ValueError as error:
         raise InputError(
-            N_("The line is not JSON: {problem}."),
+            N_("The line is not JSON: it holds a number that is too long."),
             N_("Write one complete JSON object a line."),
-            problem=error,
         ) from error
     except RecursionError as error:
         raise InputError(

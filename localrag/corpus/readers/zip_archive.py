@@ -41,11 +41,7 @@ def read_zip(
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        raise InputError(
-            N_("The zip is damaged: {problem}."),
-            N_("Download the file again."),
-            problem=error,
-        ) from error
+        raise InputError(N_("The zip is damaged."), N_("Download the file again.")) from error
     with archive:
         members = archive.infolist()
         if len(members) > limits.members:

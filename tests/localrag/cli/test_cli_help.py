@@ -158,6 +158,7 @@ def test_help_imports_nothing_heavy(arguments: list[str], forbidden: list[str]) 
     [
         (["bogus"], "There is no verb 'bogus'"),
         (["search"], "QUERY is missing"),
+        (["show"], "CITATION is missing"),
         (["eval", "lawqa"], "--method is missing"),
         (["search", "--bogus", "x"], "--bogus"),
         (["search", "x", "-k", "0"], "-k"),

@@ -304,6 +304,9 @@ def test_a_law_that_the_corpus_lacks_is_told_before_anything_else(cli: Cli, samp
     first, second = outcome.out.splitlines()[:2]
     assert first == "not in this corpus: 会社法"
     assert not second.startswith("supported")
+    assert "会社法" not in outcome.err, "it is told once"
+    assert "会社法" not in cli("ask", "会社法423条の責任").err
+    assert "会社法" not in cli("search", asked).err
     answer = cli("ask", asked, "--json").json
     assert answer["absent"] == ["会社法"]
     assert all(citation["beside"] for citation in answer["citations"])

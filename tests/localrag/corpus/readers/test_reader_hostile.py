@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from localrag import language
 from localrag.corpus.readers import Limits, ReadFailure, read, supported
 from localrag.corpus.types import Document
 
@@ -56,6 +57,23 @@ def test_a_bad_file_names_its_cause(name, data, cause, read_failure):
     failure = read_failure(name, data)
     assert cause in failure.cause
     assert failure.source == name
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("a.zip", b"x", "zip が壊れています。"),
+        ("a.pdf", b"plain", "拡張子は .pdf ですが、中身はテキストのようです。"),
+        ("a.jsonl", b"nonsense", "行が JSON ではありません（1 文字目から読めません）。"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_in_japanese_alone(name, data, words, read_failure):
+    failure = read_failure(name, data)
+    language.use("ja")
+    try:
+        assert failure.cause == words
+    finally:
+        language.use("en")
 
 
 def test_an_entity_bomb_does_not_grow(read_failure):
