@@ -173,11 +173,12 @@ async def test_an_evaluation_is_forecast_begun_and_gone_on_with(
         )
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "No questions are named." in shown(app))
+        await until(pilot, lambda: "no model: the sentences and provisions" in shown(app))
         app.screen.query_one("#file", Input).value = str(tmp_path / "ferries.jsonl")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "No method is chosen." in shown(app))
+        assert "no model: the sentences and provisions" not in shown(app)
         await until(pilot, lambda: app.screen.query_one("#methods", CheckList).option_count)
-        await until(pilot, lambda: "no model: the sentences and provisions" in shown(app))
         app.screen.query_one("#methods", CheckList).select("statute-lexical")
         app.screen.query_one("#limit", Input).value = "5"
         app.screen.query_one("#run", Input).value = "second"
