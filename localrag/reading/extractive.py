@@ -12,6 +12,7 @@ from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
 from localrag.question.laws import law_asked
 from localrag.reading.answerability import Answerability, weights_for
+from localrag.reading.folding import with_blanks
 from localrag.reading.pieces import Piece, pieces_of, with_context
 from localrag.reading.support import COVERAGE, Support, SupportScorer
 from localrag.reading.types import Citation
@@ -277,7 +278,10 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
     wordings, weight = retrieval.trace.wordings, retriever.inverse_document_frequency
     asked = full_text(asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws))
     scorer = SupportScorer(asked, weight, wordings)
-    elsewhere = SupportScorer(_without_places(asked), weight, wordings)
+    # Used for namesakes alone, and without a provision named there are none.
+    elsewhere = (
+        SupportScorer(_without_places(asked), weight, wordings) if retrieval.named else scorer
+    )
     topic = Topic(asked, wordings, weight, penalty=bool(retrieval.doing))
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
@@ -331,10 +335,7 @@ def _is_namesake(passage: Passage, retrieval: Retrieval) -> bool:
 
 def _without_places(question: str) -> str:
     """The question with blanks in the place of the provisions it names."""
-    for citation in find_citations(question):
-        blank = " " * (citation.end - citation.start)
-        question = f"{question[: citation.start]}{blank}{question[citation.end :]}"
-    return question
+    return with_blanks(question, ((one.start, one.end) for one in find_citations(question)))
 
 
 def _raised(support: Support) -> Support:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
+from localrag.reading.folding import with_blanks
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
 from localrag_indexes.analysis.normalize import normalize
@@ -78,10 +79,7 @@ class SupportScorer:
             inverse_document_frequency: how much a term says in the corpus.
             wordings: everyday words of the question; who says one of their phrases says the word.
         """
-        plain = question
-        for wording in wordings:
-            blank = " " * (wording.end - wording.start)
-            plain = f"{plain[: wording.start]}{blank}{plain[wording.end :]}"
+        plain = with_blanks(question, ((wording.start, wording.end) for wording in wordings))
         self._expectation = Expectation.of(plain)
         asked = self._expectation.rest
         self._terms = _Wanted.of(asked, wordings, analyzer().terms, inverse_document_frequency)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from localrag.corpus.types import Locator
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Period
-from localrag.reading.folding import LONGEST, Folded
+from localrag.reading.folding import LONGEST, Folded, with_blanks
 from localrag.reading.interval import Interval
 from localrag.reading.units import COUNT, UNITS, Unit
 from localrag.statutes.citations import find_citations
@@ -176,9 +176,9 @@ def particulars_of(folded: Folded) -> Particulars:
     provisions = tuple(_provisions(folded))
     taken = [(cited.start, cited.end) for cited in provisions]
     taken += [match.span() for match in _LATIN_WITH_DIGITS.finditer(folded.text)]
-    plain = folded.blanked(taken)
+    plain = with_blanks(folded.text, taken)
     found = [dated for window in _windows(plain) for dated in _dates(plain, *window)]
-    plain = folded.blanked([*taken, *((dated.start, dated.end) for dated in found)])
+    plain = with_blanks(folded.text, [*taken, *((dated.start, dated.end) for dated in found)])
     figures = [figure for window in _windows(plain) for figure in _figures(plain, *window)]
     months = [
         _figure(folded.text, dated.start, dated.end, [dated.date.month * _MONTH.size], _MONTH)
