@@ -232,6 +232,13 @@ def choose(bench: "Workbench") -> None:
     bench.push_screen(CorporaDialogue(), chosen)
 
 
+def examine(bench: "Workbench") -> None:
+    """Open the doctor, from wherever one is."""
+    from localrag_tui.models.doctor import DoctorDialogue
+
+    bench.push_screen(DoctorDialogue())
+
+
 COMMANDS = (
     CorpusCommand(
         N_("Try the sample corpus"), N_("Invented laws and pages, ready to ask"), try_sample
@@ -244,6 +251,7 @@ COMMANDS = (
     CorpusCommand(
         N_("Jobs"), N_("What runs: progress, stop, result"), lambda bench: bench.action_jobs()
     ),
+    CorpusCommand(N_("Doctor"), N_("what is wrong, each with its cure"), examine),
 )
 """All of them, in the order in which a newcomer needs them."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from textual.binding import ActiveBinding
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
@@ -13,9 +13,6 @@ from localrag_tui.screen import bench_of
 from localrag_tui.shell.base import SettledScreen
 from localrag_tui.shell.keys import spelled
 from localrag_tui.shell.preferences import use_language, use_theme
-
-if TYPE_CHECKING:
-    from localrag_tui.app import Workbench
 
 _IN_ENGLISH = {"en": "English", "ja": "Japanese"}
 _LOOKS = {"dark": N_("Dark theme"), "light": N_("Light theme")}
@@ -75,9 +72,6 @@ class Commands(Provider):
             for command in (command for command in COMMANDS if command.title not in has_key):
                 run = partial(tell_errors, bench, command.run)
                 yield PaletteCommand(_(command.title), command.title, run, _(command.help))
-            if "Doctor" not in has_key:
-                run, note = partial(_examine, bench), _("what is wrong, each with its cure")
-                yield PaletteCommand(_("Doctor"), "Doctor", run, note)
             for name, title in _LOOKS.items():
                 yield PaletteCommand(_(title), title, partial(use_theme, bench, name))
             for code, name in LANGUAGES.items():
@@ -123,13 +117,6 @@ class Palette(CommandPalette, SettledScreen[None]):
         if action == "command_list" and not self.query_one(CommandList).scrollable_content_region:
             return False
         return super().check_action(action, parameters)
-
-
-def _examine(bench: "Workbench") -> None:
-    """Open the doctor, from wherever one is."""
-    from localrag_tui.models.doctor import DoctorDialogue
-
-    bench.push_screen(DoctorDialogue())
 
 
 def _do_nothing() -> None:
