@@ -18,6 +18,7 @@ RUNS = {
     "readers": [],
     "references": ["--all-laws"],
     "jsquad": ["--limit=2"],
+    "delegated_rules": ["--show"],
     "lawyers": ["--parts", "--questions={lawyers}"],
     "multihop": [],
     "provision_recall": ["--misses", "--all-laws"],
