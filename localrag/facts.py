@@ -114,6 +114,7 @@ class FactKind(StrEnum):
         "number-unread",
         N_("{citation}: {number!r} in it belongs to no provision"),
     )
+    RANGE_BACKWARDS = "range-backwards", N_("{citation}: a range in it ends before it begins")
 
     # reading: quotations, and what a model was shown.
     NO_SUCH_PASSAGE = "no-such-passage", N_("the corpus has no passage {passage}")

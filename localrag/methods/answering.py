@@ -66,7 +66,7 @@ class FollowedQuestion(NamedTuple):
 def read_question(
     query: Query, resources: Resources, watch: Watch = UNWATCHED, *, with_model: bool
 ) -> FollowedQuestion:
-    """Make a question stand by itself; one that does already stays as it is.
+    """Make a question stand by itself; of one that does already, its citations are written out.
 
     Args:
         query: the question, with the history that it may lean on.
@@ -77,14 +77,12 @@ def read_question(
     Raises:
         Cancelled: the answer is no longer wanted.
     """
-    alone = replace(query, history=())
-    if not query.history:
-        return FollowedQuestion(alone)
     with resources.reading:
         names = resources.retriever.names
     found = rewritten(query.text, query.history, names)
+    alone = replace(query, text=found.text, history=())
     if not found.after:
-        return FollowedQuestion(alone)
+        return FollowedQuestion(alone, found.text if found.changed else "")
     toolkit = Toolkit(resources, watch)
     text = found.text
     events: list[Fact] = []

@@ -13,7 +13,8 @@ A question leans where its own words say so:
 7. it names no law, and its theme stands in the question before: then it has the law of that.
 
 What it lacks is taken from the question it leans on: the law, the provision, and the topic without
-what was asked of it. Every other question stays as it is.
+what was asked of it. Every other question stays as it is, but for citations that are typed shortly:
+those are written out (刑199条 is 刑法第199条), so that whatever reads it finds them.
 """
 
 import re
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 
 from localrag.question import _english, _japanese
 from localrag.statutes.names import LawNames
+from localrag.statutes.typed import written_out
 
 MOST_BEFORE = 8
 """Earlier questions that are read, the last ones: a chain of follow-ups is hardly longer."""
@@ -67,12 +69,13 @@ def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritt
     """
     before = ""
     for earlier in history[-MOST_BEFORE:]:
-        plain = plain_end(earlier)
+        plain = written_out(plain_end(earlier), names)
         if not any(character.isalnum() for character in plain):
             continue
         before = _read(plain, before, names) or plain
-    read = _read(_plain(question), before, names)
-    return Rewritten(read, question, before) if read else Rewritten(question, question)
+    text = written_out(question, names)
+    read = _read(_plain(text), before, names)
+    return Rewritten(read, question, before) if read else Rewritten(text, question)
 
 
 def _read(question: str, before: str, names: LawNames) -> str:

@@ -33,6 +33,7 @@ from localrag.retrieval.units import Admission, Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
+from localrag.statutes.typed import written_out
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.fusion import convex_combination, reciprocal_rank_fusion
@@ -201,6 +202,7 @@ class Retriever:
 
         scope, resolved = NO_LAWS, Resolved()
         if laws_apply:
+            asked = replace(asked, text=written_out(asked.text, self.names))
             scope = scope_of(asked, self.names, self.store, self._orders)
             resolved = resolve.resolve(self._resolver, self.store, asked, admission, scope)
             scope = scope.with_cited(target.law_id for target in resolved.targets)

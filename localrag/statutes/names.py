@@ -75,7 +75,7 @@ class LawNames:
     def lookup(self, name: str) -> tuple[str, ...]:
         """Ids of the laws with exactly this title, abbreviation or law number, in any spelling."""
         name = name.strip()
-        if found := self._ids.get(name):
+        if found := self._ids.get(name) or self._ids.get(_plain(name)):
             return found
         if name in self.rows:
             return (name,)

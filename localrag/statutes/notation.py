@@ -24,10 +24,10 @@ NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
 BLANK = r"[ \u00a0]?"
 
 # の二 after a number is a branch unless it begins another word: の一部, の三分の一, の二月.
-_ANOTHER_WORD = (
+ANOTHER_WORD = (
     r"次[^条項号]|[分部般方時定体切人名月年日週回倍割個つ度種件者円級]|[箇かヶヵ][月所]|以[上下内]"
 )
-_BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{_ANOTHER_WORD}))*+"
+_BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}))*+"
 _ARTICLE = rf"(?:第{BLANK})?+{NUMBER}{BLANK}[条條](?![例約理件]){_BRANCHES}"
 _ARTICLE_WORD = rf"[同本][条條]|この条|前(?:各|{NUMBER})?[条條]|次{NUMBER}?[条條]"
 _PARAGRAPH = rf"(?:第{BLANK})?+{NUMBER}{BLANK}項(?!目){_BRANCHES}"
@@ -146,23 +146,29 @@ def read_chain(
     item_word: str | None,
     subitem: str | None,
 ) -> Chain | None:
-    """Read the groups of `CHAIN` as numbers; None where nothing stands in them."""
-    division = _appendix(appendix) if appendix else SUPPLEMENT if supplement else ""
-    chain = Chain(
-        division,
-        read_number(article),
-        article_word or "",
-        read_number(paragraph),
-        paragraph_word or "",
-        read_number(item),
-        item_word or "",
-        read_subitem(subitem),
-    )
+    """Read the groups of `CHAIN` as numbers; None where nothing stands in them, or no number."""
+    try:
+        chain = Chain(
+            _appendix(appendix) if appendix else SUPPLEMENT if supplement else "",
+            read_number(article),
+            article_word or "",
+            read_number(paragraph),
+            paragraph_word or "",
+            read_number(item),
+            item_word or "",
+            read_subitem(subitem),
+        )
+    except ValueError:
+        return None
     return chain if any(chain) and chain != (SUPPLEMENT, *("",) * 7) else None
 
 
 def read_number(written: str | None) -> str:
-    """第二十七条の三十六 as ``27_36``."""
+    """第二十七条の三十六 as ``27_36``.
+
+    Raises:
+        ValueError: its kanji are no number (十百).
+    """
     if not written:
         return ""
     return "_".join(str(parse_numeral(number)) for number in _EACH_NUMBER.findall(written))

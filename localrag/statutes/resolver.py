@@ -12,6 +12,7 @@ from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, fin
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
 from localrag.statutes.provisions import ProvisionLookup, container
+from localrag.statutes.typed import read_typed
 
 _ACT_SUFFIXES = {"施行令": "施行令", "令": "施行令", "施行規則": "施行規則", "規則": "施行規則"}
 _ACT_TYPES = ("Act", "Constitution")
@@ -131,12 +132,10 @@ class SpokenLaws:
 
 __all__ = ["CitationResolver", "ProvisionLookup", "Resolution", "Target", "parse_target"]
 
-_DIGITS = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+")
-_BARE_NUMBER = re.compile(rf"(?:{_DIGITS.pattern})(?:[のノ](?:{_DIGITS.pattern}))*")
 _NUMBER = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+(?=[条項号のノ]|$)")
 _LONGEST_TARGET = 2000
 _LONGEST_NAME = 120
-_LONGEST_RANGE = 100
+_LONGEST_RANGE, _LONGEST_SHOWN = 100, 10_000
 _FEW_LAWS = 20
 
 
@@ -178,11 +177,19 @@ class CitationResolver:
     Args:
         names: the laws.
         provisions: which provisions they have.
+        longest_range: provisions of one range that are told; the others are left out.
     """
 
-    def __init__(self, names: LawNames, provisions: ProvisionLookup) -> None:
+    def __init__(
+        self,
+        names: LawNames,
+        provisions: ProvisionLookup,
+        *,
+        longest_range: int = _LONGEST_RANGE,
+    ) -> None:
         self._names = names
         self._provisions = provisions
+        self._longest_range = longest_range
 
     def resolve(
         self,
@@ -244,13 +251,8 @@ class CitationResolver:
                 )
                 members.append([Target(law_id, locator) for locator in expanded])
         for alternatives in _columns(members):
-            existing = tuple(
-                dict.fromkeys(
-                    target
-                    for target in alternatives
-                    if self._provisions.exists(target.law_id, target.locator)
-                )
-            )
+            standing = (self._standing(target) for target in alternatives)
+            existing = tuple(dict.fromkeys(target for target in standing if target is not None))
             if existing:
                 yield Resolution(citation.start, citation.end, citation.text, existing)
             else:
@@ -271,9 +273,11 @@ class CitationResolver:
             ]
         else:
             siblings = self._provisions.children(law_id, outer)
+        if outer is None:
+            first, last = (self._row(law_id, end) or end for end in (first, last))
         if first in siblings and last in siblings:
             start, end = siblings.index(first), siblings.index(last)
-            return list(siblings[start : end + 1][:_LONGEST_RANGE]) or [first, last]
+            return list(siblings[start : end + 1][: self._longest_range]) or [first, last]
         return [first, last]
 
     def _divisions(self, law_id: str, cited: str, here: Locator | None) -> Sequence[str]:
@@ -288,6 +292,27 @@ class CitationResolver:
             for division, words in divisions.items()
             if words == cited or words.startswith((cited + "（", cited + "　", cited + " "))
         ] or [cited]
+
+    def _standing(self, target: Target) -> Target | None:
+        """The provision as the law prints it: where it is deleted, perhaps in one row with others.
+
+        第五十条 of a law that prints 第三十八条から第八十四条まで　削除 is that row.
+        """
+        if self._provisions.exists(target.law_id, target.locator):
+            return target
+        row = self._row(target.law_id, target.locator)
+        return Target(target.law_id, row) if row else None
+
+    def _row(self, law_id: str, locator: Locator) -> Locator | None:
+        """The row of deleted articles that an article is one of."""
+        number = locator.article
+        if not number or ":" in number:
+            return None
+        for row in self._provisions.articles(law_id, locator.division):
+            first, ranged, last = row.partition(":")
+            if ranged and _order(first) <= _order(number) <= _order(last):
+                return Locator(locator.division, row)
+        return None
 
     def _nearest(self, target: Target) -> Target:
         locator: Locator | None = target.locator
@@ -307,12 +332,12 @@ class CitationResolver:
 
 
 def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tuple[Resolution, ...]:
-    """Read what a user types to see a provision, or a law as a whole.
+    """Read what a user types to see provisions, or a law as a whole.
 
-    Takes 金商法27条の36, 民法 709, 薬機法施行規則 附則第3条, 憲法前文, a law id with a path
-    (323AC0000000025 27_36.1, 323AC0000000025#27_36.1), a title, an abbreviation, a law number.
-    Where a number in it belongs to no citation the last resolution says so: what was not read may
-    be what matters.
+    Takes whatever `localrag.statutes.typed` reads (金商27の36, 民 709, 憲9〜11), 薬機法施行規則
+    附則第3条, 憲法前文, a law id with a path (323AC0000000025 27_36.1, 323AC0000000025#27_36.1), a
+    title, an abbreviation, a law number. Where a number in it belongs to no citation the last
+    resolution says so: what was not read may be what matters.
     """
     text = text.strip()
     if len(text) > _LONGEST_TARGET:
@@ -322,14 +347,24 @@ def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tup
         return _in_law(text, law_id, path.strip(), names, provisions)
     if whole := names.lookup(text):
         return (_found(text, (Target(id_, Locator()) for id_ in whole)),)
-    law_ids, rest = _law_and_rest(text, names)
+    typed = read_typed(text, names)
+    law_ids, rest = _law_and_rest(typed.text, names)
     if divisions := tuple(_of_division(law_ids, rest, provisions)):
         return (_found(text, divisions),)
-    if bare := _BARE_NUMBER.fullmatch(rest):
-        main, *branches = _DIGITS.findall(bare[0])
-        text = text[: len(text) - len(rest)] + f"第{main}条" + "".join(f"の{b}" for b in branches)
-    resolved = tuple(CitationResolver(names, provisions).resolve(text))
-    unread = _unread(text, resolved, names)
+    resolver = CitationResolver(names, provisions, longest_range=_LONGEST_SHOWN)
+    resolved = tuple(resolver.resolve(typed.text))
+    if len(law_ids) == 1 and all(one.problem for one in resolved):
+        # 人事院規則一一―四（職員の身分保障）第十条: a title that ends like no law.
+        of_law, named = resolver.resolve(rest, law_id=law_ids[0]), len(typed.text) - len(rest)
+        if of_law and not any(one.problem for one in of_law):
+            resolved = tuple(
+                replace(one, start=one.start + named, end=one.end + named) for one in of_law
+            )
+    if typed.backwards or (typed.branched and any(one.problem for one in resolved)):
+        problem = Fact(FactKind.RANGE_BACKWARDS, citation=text)
+        ends = tuple(target for one in resolved for target in one.candidates)
+        return (Resolution(0, len(text), text, (), nearest=ends, problem=problem),)
+    unread = _unread(typed.text, resolved, names)
     if resolved and unread:
         problem = Fact(FactKind.NUMBER_UNREAD, citation=text, number=unread)
         return (*resolved, Resolution(0, len(text), text, (), problem=problem))
@@ -344,7 +379,8 @@ def _in_law(
         return (_found(text, (Target(law_id, locator),)),)
     if divisions := tuple(_of_division((law_id,), path, provisions)):
         return (_found(text, divisions),)
-    resolved = CitationResolver(names, provisions).resolve(path, law_id=law_id)
+    resolver = CitationResolver(names, provisions, longest_range=_LONGEST_SHOWN)
+    resolved = resolver.resolve(read_typed(path, names).text, law_id=law_id)
     if resolved:
         return tuple(resolved)
     problem = Fact(FactKind.NO_SUCH_PROVISION, citation=text)
@@ -382,6 +418,10 @@ def _unread(text: str, resolved: Sequence[Resolution], names: LawNames) -> str:
         read[start:end] = b"x" * (end - start)
     numbers = _NUMBER.finditer(text)
     return next((number[0] for number in numbers if 0 in read[slice(*number.span())]), "")
+
+
+def _order(article: str) -> list[int]:
+    return [int(part) for part in article.split("_")]
 
 
 def _found(text: str, targets: Iterable[Target]) -> Resolution:

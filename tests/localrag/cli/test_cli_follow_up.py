@@ -35,6 +35,16 @@ def test_a_question_of_its_own_stays_as_it_is(cli: Cli, sample: Path) -> None:
     assert outcome.json["citations"] == cli("ask", BEFORE, "--json").json["citations"]
 
 
+def test_a_citation_typed_shortly_is_written_out(cli: Cli, sample: Path) -> None:
+    outcome = cli("ask", "渡し舟8①とは何か", "--json")
+    assert outcome.json["read_as"] == "渡し舟法第8条第1項とは何か"
+    assert outcome.json["citations"][0]["passage_id"] == "599AC0000000001#8.1"
+    after = cli("ask", "--after", "渡し舟法第5条は", "8条①とは何か", "--json")
+    assert after.json["read_as"] == "渡し舟法第8条第1項とは何か"
+    hits = cli("search", "渡し舟8①", "--json").json["hits"]
+    assert hits[0]["passage"]["id"].startswith("599AC0000000001#8")
+
+
 @pytest.mark.parametrize(
     "before", ["", "？", "あ" * 100_000, "\x1b]0;title\x07\x1b[2J", "[red]</x>" * 100, "-" * 50]
 )
