@@ -101,6 +101,10 @@ class FactKind(StrEnum):
 
     # statutes: why a citation leads to no provision.
     NO_SUCH_PROVISION = "no-such-provision", N_("{citation}: the law has no such provision")
+    ONLY_IN_SUPPLEMENT = (
+        "only-in-supplement",
+        N_("{citation}: not in the main provisions, but in the supplementary ones: {division}"),
+    )
     CITED_LAW_LACKING = (
         "cited-law-lacking",
         N_("{citation}: no law of the corpus is called {name}"),

@@ -294,13 +294,16 @@ def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> NotF
 
 
 def around(store: CorpusStore, resolution: Resolution) -> list[Target]:
-    """The provisions nearest to a missing one; where it is an article, those on both sides."""
+    """The provisions nearest to a missing one; where it is an article, those on both sides too."""
     found: list[Target] = []
     for cited, nearest in zip(resolution.cited, resolution.nearest, strict=False):
         division, number = cited.locator.division, cited.locator.article
         articles = store.articles(cited.law_id, division) if number else []
-        if nearest.locator.path or not articles:
+        exists = nearest.locator.path != ""
+        if exists or not articles:
             found.append(nearest)
+        # An article of a supplement stands in for one that the main provisions do not have.
+        if not articles or (exists and nearest.locator.division == division):
             continue
         at = bisect_left(articles, _order(number), key=_order)
         found += [

@@ -256,9 +256,34 @@ class CitationResolver:
             if existing:
                 yield Resolution(citation.start, citation.end, citation.text, existing)
             else:
-                nearest = tuple(dict.fromkeys(self._nearest(target) for target in alternatives))
-                problem = Fact(FactKind.NO_SUCH_PROVISION, citation=citation.text)
-                yield _unresolved(citation, problem, tuple(alternatives), nearest)
+                yield self._missing(citation, alternatives)
+
+    def _missing(self, citation: ProvisionCitation, alternatives: Sequence[Target]) -> Resolution:
+        """Say what there is instead: lawyers leave out 附則 where the number tells it."""
+        problem = Fact(FactKind.NO_SUCH_PROVISION, citation=citation.text)
+        supplementary = [*filter(None, map(self._in_a_supplement, alternatives))]
+        if supplementary:
+            target = supplementary[0]
+            label = self._provisions.divisions(target.law_id)[target.locator.division]
+            problem = Fact(FactKind.ONLY_IN_SUPPLEMENT, citation=citation.text, division=label)
+        nearest = dict.fromkeys(supplementary or map(self._nearest, alternatives))
+        return _unresolved(citation, problem, tuple(alternatives), tuple(nearest))
+
+    def _in_a_supplement(self, target: Target) -> Target | None:
+        """The provision of that number of the only supplement that has such an article."""
+        law_id, place = target.law_id, target.locator
+        article = Locator(article=place.article)
+        if place.division or not place.article or self._provisions.exists(law_id, article):
+            return None
+        with_article = [
+            division
+            for division in self._provisions.divisions(law_id)
+            if division.startswith(SUPPLEMENT)
+            and self._provisions.exists(law_id, replace(article, division=division))
+        ]
+        if len(with_article) != 1:
+            return None
+        return self._nearest(Target(law_id, replace(place, division=with_article[0])))
 
     def _expanded(self, law_id: str, first: Locator, last: Locator | None) -> list[Locator]:
         """Return the provisions of a range that exist; the first alone where there is no range."""

@@ -15,6 +15,7 @@ from textual.widgets import Input, OptionList, Static
 
 from localrag.corpus.types import Locator, Passage
 from localrag.errors import LocalragError
+from localrag.facts import FactKind
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue, bench_of
 from localrag_tui.shell.keys import bench_key
@@ -168,7 +169,8 @@ def _missing(store: "CorpusStore", names: "LawNames", missing: "list[Resolution]
 
 
 def _cause(store: "CorpusStore", missing: "Resolution") -> str:
-    if not missing.nearest:
+    problem = missing.problem
+    if not missing.nearest or (problem and problem.kind is FactKind.ONLY_IN_SUPPLEMENT):
         return one_line(str(missing.problem))
     date = store.document(missing.nearest[0].law_id).metadata.get("date", "")
     if not date:

@@ -1,9 +1,11 @@
 """From words to exact provisions."""
 
+from dataclasses import replace
+
 import pytest
 
-from localrag.corpus.types import Locator
-from localrag.facts import FactKind
+from localrag.corpus.types import ARTICLES, Document, Locator, Passage
+from localrag.facts import Fact, FactKind
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import Provisions
 from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target
@@ -83,6 +85,30 @@ def test_what_does_not_exist_says_why(resolver: CitationResolver) -> None:
     assert missing.cited == (Target(ACT, Locator(article="3", paragraph="9")),)
     (unknown,) = resolver.resolve("海底法第3条")
     assert "海底法" in str(unknown.problem)
+
+
+def test_an_article_may_stand_in_a_supplementary_provision_only(
+    names: LawNames, act: Document
+) -> None:
+    def supplement(division: str) -> Passage:
+        place = Locator(division, "143")
+        return Passage(f"{ACT}#{place.path}", ACT, ARTICLES, "", "灯台管理法 附則", place, 0, 0)
+
+    (first, second) = map(supplement, ("suppl1", "suppl2"))
+
+    def missing(*further: Passage) -> Resolution:
+        whole = replace(act, passages=(*act.passages, *further))
+        (found,) = CitationResolver(names, Provisions([whole])).resolve("灯管法143条")
+        assert found.problem and not found.candidates
+        return found
+
+    told = missing(first)
+    assert told.problem == Fact(
+        FactKind.ONLY_IN_SUPPLEMENT, citation="灯管法143条", division="附則"
+    )
+    assert told.nearest == (Target(ACT, first.locator),)
+    # Which of several is meant nobody knows.
+    assert missing(first, second).nearest == missing().nearest == (Target(ACT, Locator()),)
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,45 @@ LAW = f"""<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
+KITES = f"""<?xml version="1.0" encoding="UTF-8"?>
+<Law Era="Showa" Year="22" Num="949" LawType="Act" Lang="ja">
+<LawNum>昭和二十二年法律第九百四十九号</LawNum>
+<LawBody><LawTitle>凧揚げ基準法</LawTitle><MainProvision>
+{_article("120", "第百二十条", "凧の糸は、麻とする。")}
+{_article("121", "第百二十一条", "凧の尾は、紙とする。")}
+</MainProvision>
+<SupplProvision><SupplProvisionLabel>附　則</SupplProvisionLabel>
+{_article("143", "第百四十三条", "糸の長さは、当分の間、三十尺とする。")}
+</SupplProvision></LawBody></Law>
+"""
+
+
+async def test_an_article_that_only_a_supplementary_provision_has_is_offered_first(
+    workbench: Any, shown: Any, until: Until, tmp_path: Path, home: Path, cli: Any
+) -> None:
+    law = tmp_path / "322AC0000000949_20260401.xml"
+    law.write_text(KITES, encoding="utf-8")
+    for command in (["init"], ["add", str(law)], ["index"]):
+        assert cli(*command).code == 0
+    app = workbench("ja", home=home, mode="runs")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await _ask_for(pilot, until, "凧揚げ基準法143条")
+        await until(pilot, lambda: "本則にはなく、附則" in "".join(shown(app).split()))
+        offers = app.screen.query_one(OptionList)
+        titles = [str(option.prompt).split("  ")[0] for option in offers.options]
+        assert titles == ["附則 第百四十三条", "第百二十一条"]
+        # It is another provision than the one that was named: nobody is led there unasked.
+        await pilot.press("enter")
+        assert isinstance(app.screen, JumpDialogue)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: _reading(app) == "322AC0000000949#suppl1/143")
+    answer = cli("--lang", "ja", "ask", "凧揚げ基準法143条はどのような規定ですか")
+    assert "本則にはなく、附則にあります" in answer.out + answer.err
+    assert "三十尺" in answer.out
+    missing = cli("--lang", "ja", "show", "凧揚げ基準法143条")
+    assert "凧揚げ基準法 附則 第百四十三条 (322AC0000000949#suppl1/143)、" in missing.err
+
+
 async def test_references_are_followed_from_a_provision_that_was_named_and_back(
     workbench: Any, shown: Any, until: Until, tmp_path: Path, home: Path, cli: Any
 ) -> None:
