@@ -99,7 +99,8 @@ def test_an_article_may_stand_in_a_supplementary_provision_only(
     def missing(*further: Passage) -> Resolution:
         whole = replace(act, passages=(*act.passages, *further))
         (found,) = CitationResolver(names, Provisions([whole])).resolve("灯管法143条")
-        assert found.problem and not found.candidates
+        assert found.problem is not None
+        assert not found.candidates
         return found
 
     told = missing(first)
