@@ -1,6 +1,7 @@
 """Everything that `import localrag` gives; imported when a name of it is first asked for."""
 
 from localrag.batch import BatchReport
+from localrag.contents import Contents, Part
 from localrag.errors import (
     BusyError,
     ConfigError,
@@ -17,7 +18,7 @@ from localrag.errors import (
 from localrag.facts import Fact, FactKind
 from localrag.ingest.add import AddReport
 from localrag.ingest.index import IndexReport
-from localrag.provision import Provision
+from localrag.provision import LookedUp, Provision
 from localrag.reading.types import Answer, Citation, Claim, Status, Unanswered
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.types import Filters, Hit, Query, Retrieval, Trace
@@ -34,6 +35,7 @@ __all__ = [
     "Citation",
     "Claim",
     "ConfigError",
+    "Contents",
     "Corpus",
     "Fact",
     "FactKind",
@@ -43,8 +45,10 @@ __all__ = [
     "IndexUnusable",
     "InputError",
     "LocalragError",
+    "LookedUp",
     "ModelUnusable",
     "NotFoundError",
+    "Part",
     "Provision",
     "Query",
     "Retrieval",

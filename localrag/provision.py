@@ -6,20 +6,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from localrag.contents import Contents, contents_of, part_called
 from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.links import Definition, Reference
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passage, Section
 from localrag.errors import NotFoundError, UsageError
+from localrag.facts import FactKind
 from localrag.language import N_, _
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
 from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.references import DELEGATED_BY, DELEGATES
 from localrag.statutes.resolver import Resolution, Target, parse_target
+from localrag.statutes.typed import read_part
+
+MOST = 20
+"""Provisions of a list or a range that are looked up where nobody asks for more."""
 
 # Candidates of an ambiguous citation that are named.
 _LISTED = 10
+# Characters of what was written that a message repeats.
+_LONGEST = 100
+# What is left of an article, a paragraph or an item.
+_DELETED = re.compile("(?:[^　\n]+　)?削除")
 _HERE = re.compile("この([編章節款目条項号])")
 # 別表第二　補償表（第七十七条関係）: its title and what it belongs to are no part of the label.
 _ABOUT = re.compile("　.*|（[^（）]*関係）$")
@@ -82,10 +92,64 @@ class Provision:
     terms: tuple[DefinedTerm, ...]
     known: tuple[KnownTriple, ...] = ()
 
+    @property
+    def is_deleted(self) -> bool:
+        """Whether nothing is left of it but its number: 第八条　削除."""
+        is_statute = bool(self.passage.locator.path)
+        return is_statute and _DELETED.fullmatch(self.passage.text.strip()) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """All that a citation names.
+
+    Attributes:
+        provisions: in the order of the citation; of a law or a part of it, none.
+        left_out: how many more it names.
+        contents: of a law or a part of it (民法 第三編第五章), what it holds.
+    """
+
+    provisions: tuple[Provision, ...] = ()
+    left_out: int = 0
+    contents: Contents | None = None
+
 
 def show(store: CorpusStore, target: str) -> Provision:
     """Find what a person wrote (see `find`), and gather what is tied to it."""
     return describe(store, find(store, target))
+
+
+def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedUp:
+    """Find all that a person wrote: what `find` takes, lists, ranges, laws and parts of them.
+
+    Args:
+        store: the corpus.
+        target: what was written (民法709〜724条, 民法5条及び6条, 民法, 民法 第三編第五章).
+        most: provisions that are looked up; None for all.
+
+    Raises:
+        NotFoundError: the corpus has no such law, part, provision or subject.
+        UsageError: the target can mean several of them; the message lists them.
+    """
+    if passage := _by_id(store, target):
+        return LookedUp((describe(store, passage),))
+    names = LawNames.from_rows(store.laws())
+    law, headed = read_part(target, names)
+    if headed:
+        return LookedUp(contents=part_called(store, law, names.lookup(law), headed))
+    try:
+        targets = _targets(store, target, names)
+    except NotFoundError:
+        if subject := _subject(store, target):
+            return LookedUp((describe(store, subject),))
+        raise
+    if len(targets) == 1 and not targets[0].locator.path:
+        contents = contents_of(store, targets[0].law_id)
+        only = store.by_id(contents.parts[0].passage_id) if len(contents.parts) == 1 else None
+        return LookedUp((describe(store, only),)) if only else LookedUp(contents=contents)
+    found = [store.at(of.law_id, of.locator) for of in targets[:most]]
+    shown = tuple(describe(store, passage) for passage in found if passage is not None)
+    return LookedUp(shown, len(targets) - len(found))
 
 
 def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Passage:
@@ -104,7 +168,7 @@ def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Pass
         UsageError: the target can mean several of them; the message lists them.
     """
     try:
-        return store.by_id(target) or _opening(store, target) or _cited(store, target, names)
+        return _by_id(store, target) or _cited(store, target, names)
     except NotFoundError:
         if subject := _subject(store, target):
             return subject
@@ -205,6 +269,10 @@ def _division(header: str, place: Locator) -> str:
     return _ABOUT.sub("", outer)
 
 
+def _by_id(store: CorpusStore, target: str) -> Passage | None:
+    return store.by_id(target) or _opening(store, target)
+
+
 def _opening(store: CorpusStore, document_id: str) -> Passage | None:
     first = store.by_id(f"{document_id}#1")
     return first if first and first.layer in (PASSAGES, TRIPLES) else None
@@ -235,27 +303,12 @@ def _known(store: CorpusStore, passage: Passage) -> tuple[KnownTriple, ...]:
 
 def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
     names = names or LawNames.from_rows(store.laws())
-    resolutions = parse_target(written, names, StoredProvisions(store, names))
-    if not resolutions:
-        raise NotFoundError(
-            N_("{written!r} names no provision, document or subject of the corpus."),
-            N_(
-                "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
-                "document (localrag list NAME), or the name of a subject of triples."
-            ),
-            written=written,
-        )
-    for resolution in resolutions:
-        if resolution.problem:
-            raise _not_found(store, written, resolution)
-    targets = [target for resolution in resolutions for target in resolution.candidates]
+    targets = _targets(store, written, names)
     if len(targets) > 1:
-        ambiguous = N_("{written!r} can mean {count:,} provisions.")
-        several = N_("{written!r} names {count:,} provisions.")
         raise UsageError(
-            ambiguous if len(targets) > len(resolutions) else several,
+            N_("{written!r} names {count:,} provisions."),
             N_("Name one of them: {some}."),
-            written=written,
+            written=_cut(written),
             count=len(targets),
             some=_listed(store, targets),
         )
@@ -274,6 +327,37 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
     return passage
 
 
+def _targets(store: CorpusStore, written: str, names: LawNames) -> list[Target]:
+    """The provisions that a citation names, each once, in its order; or one law as a whole."""
+    resolutions = parse_target(written, names, StoredProvisions(store, names))
+    if not resolutions:
+        raise NotFoundError(
+            N_("{written!r} names no provision, document or subject of the corpus."),
+            N_(
+                "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
+                "document (localrag list NAME), or the name of a subject of triples."
+            ),
+            written=_cut(written),
+        )
+    for resolution in resolutions:
+        if resolution.problem:
+            raise _not_found(store, written, resolution)
+    targets = [target for resolution in resolutions for target in resolution.candidates]
+    if len(targets) > len(resolutions):
+        raise UsageError(
+            N_("{written!r} can mean {count:,} provisions."),
+            N_("Name one of them: {some}."),
+            written=_cut(written),
+            count=len(targets),
+            some=_listed(store, targets),
+        )
+    return list(dict.fromkeys(targets))
+
+
+def _cut(written: str) -> str:
+    return written if len(written) <= _LONGEST else f"{written[:_LONGEST]}…"
+
+
 def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> NotFoundError:
     """The error that says what is not there and what is there around it."""
     problem = resolution.problem
@@ -281,6 +365,8 @@ def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> NotF
         cure = N_("localrag list shows the laws of the corpus.")
         return NotFoundError(N_("{written!r}: {problem}."), cure, written=written, problem=problem)
     dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
+    if problem is not None and problem.kind is not FactKind.NO_SUCH_PROVISION:
+        dates = set()
     return NotFoundError(
         N_("{written!r}: {problem} in its state of {dates}.")
         if any(dates)

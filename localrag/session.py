@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from localrag.ingest.events import Listener
     from localrag.ingest.index import IndexReport
     from localrag.methods.answering import Answerer
-    from localrag.provision import Provision
+    from localrag.provision import LookedUp, Provision
     from localrag.reading.types import Answer
     from localrag.reading.watching import Watch
     from localrag.retrieval.pipeline import Retriever
@@ -248,6 +248,22 @@ class Corpus:
         from localrag import provision
 
         return provision.show(self.store, target)
+
+    def look_up(self, target: str, most: int | None = 20) -> "LookedUp":
+        """All that a citation names: provisions, or what a law or a part of it holds.
+
+        Args:
+            target: as for `show`, or a list, a range, a law, a part of one (民法709〜724条, 民法,
+                民法 第三編第五章).
+            most: provisions that are looked up; None for all.
+
+        Raises:
+            NotFoundError: there is no such corpus, or nothing of this name.
+            UsageError: it can mean several provisions or parts.
+        """
+        from localrag import provision
+
+        return provision.look_up(self.store, target, most)
 
     def ask(self, question: "str | Query", watch: "Watch | None" = None) -> "Answer":
         """Answer a question with the method and the model of the settings.

@@ -6,17 +6,52 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from localrag.cli.render import cut, passage_as_json
-from localrag.cli.terminal import aside, colon, say
+from localrag.cli.terminal import aside, colon, say, tell
+from localrag.contents import Contents, Part
 from localrag.corpus.knowledge import KnownTriple
+from localrag.corpus.store import DocumentInfo
+from localrag.corpus.types import Locator
 from localrag.language import N_, _
-from localrag.provision import Provision, ProvisionLink
+from localrag.provision import LookedUp, Provision, ProvisionLink
+from localrag.statutes.notation import cite
 
+_SUPPLEMENT = ("附則", "附　則")
 _KINDS = {
     "refers": "",
     "applies-mutatis-mutandis": "準用：",
     "delegates": N_("delegates: "),
     "delegated-by": N_("made under: "),
 }
+
+
+def print_looked_up(found: LookedUp, *, most: int | None) -> None:
+    """Print what a citation names: one provision with its ties, the texts of several, a law.
+
+    Args:
+        found: what it names.
+        most: as of `print_provision`.
+    """
+    if found.contents is not None:
+        _print_contents(found.contents)
+    elif len(found.provisions) == 1:
+        print_provision(found.provisions[0], most=most)
+    else:
+        for view in found.provisions:
+            _print_text(view)
+            say("")
+        tell(_("What is tied to one of them: localrag show ID"))
+    if found.left_out:
+        tell(_("… and {n:,} more; --all shows them").format(n=found.left_out))
+
+
+def looked_up_as_json(found: LookedUp) -> dict[str, Any]:
+    """Give the JSON of ``localrag show``: that of a provision, of several, or of contents."""
+    if found.contents is not None:
+        return _contents_as_json(found.contents)
+    if len(found.provisions) == 1 and not found.left_out:
+        return provision_as_json(found.provisions[0])
+    views = [provision_as_json(view) for view in found.provisions]
+    return {"provisions": views, "left_out": found.left_out}
 
 
 def print_provision(view: Provision, *, most: int | None) -> None:
@@ -26,12 +61,7 @@ def print_provision(view: Provision, *, most: int | None) -> None:
         view: the provision.
         most: links and triples printed under one heading; None prints all.
     """
-    say((view.passage.header, "bold cyan"))
-    say((" > ".join((view.document.title, *view.place)), "dim"))
-    say((_origin(view), "dim"))
-    say("")
-    for line in view.passage.text.split("\n"):
-        say(line, indent=2)
+    _print_text(view)
     _print_links(_("Filled in by"), view.filled_in_by, most)
     _print_links(_("Refers to"), view.refers_to, most)
     _print_links(_("Referred to by"), view.referred_by, most)
@@ -47,14 +77,9 @@ def provision_as_json(view: Provision) -> dict[str, Any]:
     """Give the JSON of ``localrag show``."""
     return {
         "passage": passage_as_json(view.passage),
-        "document": {
-            "id": view.document.id,
-            "title": view.document.title,
-            "kind": view.document.kind,
-            "source": view.document.source,
-            "metadata": dict(view.document.metadata),
-        },
+        "document": _document(view.document),
         "place": list(view.place),
+        "deleted": view.is_deleted,
         "filled_in_by": [_link(link) for link in view.filled_in_by],
         "refers_to": [_link(link) for link in view.refers_to],
         "referred_by": [_link(link) for link in view.referred_by],
@@ -66,6 +91,72 @@ def provision_as_json(view: Provision) -> dict[str, Any]:
             {"passage_id": known.passage_id, "triple": to_jsonable_python(known.triple)}
             for known in view.known
         ],
+    }
+
+
+def _print_text(view: Provision) -> None:
+    say((view.passage.header, "bold cyan"))
+    say((" > ".join((view.document.title, *view.place)), "dim"))
+    say((_origin(view), "dim"))
+    if view.is_deleted:
+        say((_("It is deleted: the law keeps its number alone."), "yellow"))
+    say("")
+    for line in view.passage.text.split("\n"):
+        say(line, indent=2)
+
+
+def _print_contents(contents: Contents) -> None:
+    """Print headings with the articles they hold; of a part of a law each of its articles, too."""
+    say((" > ".join((contents.document.title, *contents.place)), "bold cyan"))
+    say("")
+    _print_parts(contents.parts, whole=not contents.place, indent=2)
+
+
+def _print_parts(parts: Sequence[Part], *, whole: bool, indent: int) -> None:
+    for part in parts:
+        if part.passage_id:
+            say(part.title, (f"  {part.passage_id}", "dim"), indent=indent)
+            continue
+        say((part.title, "bold"), (_articles(part), "dim"), indent=indent)
+        under = [one for one in part.parts if not (whole and one.passage_id)]
+        if not (whole and part.title.startswith(_SUPPLEMENT)):
+            _print_parts(under, whole=whole, indent=indent + 2)
+
+
+def _articles(part: Part) -> str:
+    """第一条―第五条, as tables of contents have it."""
+    if part.first is None or part.last is None or part.first.division != part.last.division:
+        return ""
+    # What is deleted stands in one row: 第三十八条から第八十四条まで.
+    ends = (part.first.article.partition(":")[0], part.last.article.rpartition(":")[2])
+    return aside("―".join(dict.fromkeys(cite("", Locator(article=end)) for end in ends)))
+
+
+def _contents_as_json(contents: Contents) -> dict[str, Any]:
+    return {
+        "document": _document(contents.document),
+        "place": list(contents.place),
+        "parts": [_part_as_json(part) for part in contents.parts],
+    }
+
+
+def _part_as_json(part: Part) -> dict[str, Any]:
+    return {
+        "title": part.title,
+        "passage_id": part.passage_id or None,
+        "first": part.first.path if part.first else None,
+        "last": part.last.path if part.last else None,
+        "parts": [_part_as_json(one) for one in part.parts],
+    }
+
+
+def _document(document: DocumentInfo) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "title": document.title,
+        "kind": document.kind,
+        "source": document.source,
+        "metadata": dict(document.metadata),
     }
 
 

@@ -103,7 +103,9 @@ _LINKS = 20
     "show",
     examples=[
         "localrag show 渡し舟法8条",
-        "localrag show 金商法27条の36第1項第2号",
+        "localrag show 金商27の36①二",
+        "localrag show 民法709〜724条",
+        "localrag show 民法 第三編第五章",
         "localrag show 薬機法施行規則 附則第3条",
         "localrag show 323AC0000000025#27_36 --json",
         "localrag show triples/boats.tsv:2",
@@ -123,7 +125,10 @@ def show(
     ],
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Print every link and triple, not only the first of each kind."),
+        typer.Option(
+            "--all",
+            help="Print every provision, link and triple, not only the first of each kind.",
+        ),
     ] = False,
     corpus: CorpusName = "",
     as_json: Json = False,
@@ -135,17 +140,21 @@ def show(
     defined. A law is named by its title or an abbreviation, a provision in any spelling. Where a
     citation can mean several provisions they are listed, and none is chosen for you.
 
+    Of a list or a range (5条及び6条, 709〜724条): the text of each. Of a law or a part of it: its
+    headings and articles.
+
     Of a document without provisions (a page, an article of Wikipedia): its first passage. Of a
     triple, a document of triples (facts.tsv:1, wikidata:Q42) or the name of a subject: the triple
     and what else is known of its subject.
     """
-    from localrag.cli.render_provision import print_provision, provision_as_json
+    from localrag.cli.render_provision import looked_up_as_json, print_looked_up
     from localrag.cli.terminal import emit
+    from localrag.provision import MOST
 
     session: Session = context.obj
     with session.corpus(corpus) as opened:
-        view = opened.show(unicode(" ".join(target)))
+        found = opened.look_up(unicode(" ".join(target)), None if everything else MOST)
     if as_json:
-        emit(provision_as_json(view))
+        emit(looked_up_as_json(found))
     else:
-        print_provision(view, most=None if everything else _LINKS)
+        print_looked_up(found, most=None if everything else _LINKS)

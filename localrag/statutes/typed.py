@@ -16,7 +16,7 @@ from localrag.statutes.names import LawNames, customary
 from localrag.statutes.notation import ANOTHER_WORD, NUMBER, SUBITEM, read_number, read_subitem
 from localrag_indexes.analysis.numerals import to_kanji
 
-_LONGEST_NAME, _LONGEST_SHORT, _DIGITS = 120, 30, 4
+_LONGEST_NAME, _LONGEST_SHORT, _LONGEST_PART, _DIGITS = 120, 30, 300, 4
 _COUNTERS = "条項号"
 _ARTICLE, _PARAGRAPH, _ITEM, _LETTER = range(4)
 
@@ -65,6 +65,7 @@ _PLACE_FOLLOWS = re.compile(rf"(?: ?\([^()]{{3,60}}号\))?[ の]*(?={_PLACE})")
 _PLACE_TOUCHES = re.compile(rf"(?={_PLACE})")
 # A law that nobody knows is one for the resolver to miss.
 _SOME_LAW = re.compile(r"[^\W0-9]{1,60}?(?:法|令|規則)(?=[ の]*(?:第? ?[0-9]|附 ?則|別表))")
+_ENDS_LIKE_A_LAW = re.compile(r"[^\W0-9](?:法|令|規則)$")
 _WORD = "一-鿿々ァ-ヶーA-Za-z0-9"
 _NUMBER_BEGINS = re.compile(rf"(?<![のノ之第0-9])(?:第 ?)?{NUMBER}")
 # In a sentence without the law: 27条①, 27条の2Ⅰ, 709〜724条, 5・6条; 27の2① where no 問27 goes on.
@@ -73,7 +74,8 @@ _SHORT_IN_ITSELF = re.compile(
     rf"|(?<![{_WORD}]){_FIRST}{_SIGN}"
 )
 _HEADING = re.compile(rf"(?:第 ?)?({NUMBER}) ?([編章節款目])({_BRANCHES})")
-_HEADINGS = re.compile(rf"(?:[ の]*{_HEADING.pattern})+")
+_HEADINGS = re.compile(rf"(?:[ の]*{_HEADING.pattern})+ *")
+_HEADINGS_AT_THE_END = re.compile(rf"{_HEADINGS.pattern}$")
 
 _ORDERS = {
     **dict.fromkeys(("施行令", "施令", "令"), ("施行令", "令")),
@@ -133,10 +135,24 @@ def read_headings(text: str) -> tuple[Heading, ...]:
     narrow = text.translate(_NARROW)
     if not _HEADINGS.fullmatch(narrow):
         return ()
-    found = _HEADING.findall(narrow)
-    return tuple(
-        Heading(level, read_number(number + branches)) for number, level, branches in found
-    )
+    try:
+        return tuple(
+            Heading(level, read_number(number + branches))
+            for number, level, branches in _HEADING.findall(narrow)
+        )
+    except ValueError:
+        return ()
+
+
+def read_part(typed: str, names: LawNames) -> tuple[str, tuple[Heading, ...]]:
+    """Read a law and the headings of a part of it: 民法 第三編第五章, 民3編; else nothing."""
+    if len(typed) > _LONGEST_PART:
+        return "", ()
+    found = _HEADINGS_AT_THE_END.search(typed.translate(_NARROW))
+    word = typed[: found.start()].strip() if found else ""
+    some = word if word in names.rows or _ENDS_LIKE_A_LAW.search(word) else ""
+    law = short_names(names).full(word) or some
+    return (law, read_headings(typed[found.start() :])) if found and law else ("", ())
 
 
 class ShortNames:

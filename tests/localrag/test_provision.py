@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from localrag.contents import Part
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError, UsageError
-from localrag.provision import Provision, citation_of, filled_in, show
+from localrag.provision import Provision, citation_of, filled_in, look_up, show
 from localrag.workspace import Workspace
 
 LAW = "598AC0000000007"
@@ -148,6 +149,81 @@ def test_each_of_several_delegations_leads_to_what_fills_it_in(
     assert {link.document_id for link in view.filled_in_by} == {order}
     # That there is an order says less than its provisions do; of the ordinance there is nothing.
     assert [(link.label, link.exists) for link in view.refers_to] == [("国土交通省令", False)]
+
+
+def _titles(parts: tuple[Part, ...]) -> list[str]:
+    return [part.title for part in parts]
+
+
+def test_a_list_and_a_range_are_looked_up_one_by_one(store: CorpusStore) -> None:
+    found = look_up(store, "風車組合1〜3条")
+    assert [view.passage.locator.path for view in found.provisions] == ["1", "2", "3"]
+    found = look_up(store, "風車組合法1条から4条まで、2条", most=2)
+    assert [view.passage.locator.path for view in found.provisions] == ["1", "2"]
+    assert found.left_out == 2
+    assert look_up(store, f"{LAW}#3").provisions == (show(store, "風車組合3"),)
+    with pytest.raises(UsageError, match="names 3 provisions"):
+        show(store, "風車組合1〜3条")
+
+
+def test_a_law_is_looked_up_as_its_contents(store: CorpusStore) -> None:
+    contents = look_up(store, "風車組合法").contents
+    assert contents
+    assert contents.place == ()
+    assert contents.document.id == LAW
+    assert _titles(contents.parts)[:2] == ["第一章　総則", "第二章　組合"]
+    chapter = contents.parts[1]
+    assert (chapter.first, chapter.last) == (Locator("", "3"), Locator("", "4"))
+    assert [part.passage_id for part in chapter.parts] == [f"{LAW}#3", f"{LAW}#4"]
+    assert look_up(store, LAW).contents == contents
+
+
+@pytest.mark.parametrize("written", ["風車組合法 第二章", "風車組合2章", f"{LAW} 第２章"])
+def test_a_part_of_a_law_is_looked_up_by_its_headings(store: CorpusStore, written: str) -> None:
+    contents = look_up(store, written).contents
+    assert contents
+    assert contents.place == ("第二章　組合",)
+    assert _titles(contents.parts) == ["第三条", "第四条"]
+
+
+def test_a_part_that_is_not_there_says_what_is(store: CorpusStore) -> None:
+    with pytest.raises(NotFoundError, match="風車組合法 has no 第9章") as missing:
+        look_up(store, "風車組合法 第九章")
+    assert "第二章 組合" in missing.value.cure
+    with pytest.raises(NotFoundError, match="no law called 海底法"):
+        look_up(store, "海底法第一章")
+    with pytest.raises(NotFoundError, match="has no 第2章第1節"):
+        look_up(store, "風車組合法 第二章第一節")
+
+
+def test_of_parts_that_are_called_alike_none_is_chosen(
+    cli: Callable[..., Any], tmp_path: Path, home: Path
+) -> None:
+    law_id = "597AC0000000009"
+    chapters = [
+        f'<Part Num="{n}"><PartTitle>第{"〇一二"[n]}編　帆</PartTitle><Chapter Num="1">'
+        f"<ChapterTitle>第一章　布</ChapterTitle>{_article(n, text)}</Chapter></Part>"
+        for n, text in enumerate(("削除", "縫う。"), 1)
+    ]
+    (tmp_path / f"{law_id}_21170401.xml").write_text(
+        '<Law Era="Reiwa" Year="97" Num="9" LawType="Act" Lang="ja"><LawNum>令和九十七年法律第九号'
+        f"</LawNum><LawBody><LawTitle>帆布法</LawTitle><MainProvision>{''.join(chapters)}"
+        "</MainProvision></LawBody></Law>",
+        encoding="utf-8",
+    )
+    for arguments in (["init"], ["add", str(tmp_path)], ["index"]):
+        assert cli(*arguments).code == 0
+    with CorpusStore.open(Workspace.locate(home).corpus("main").store, read_only=True) as store:
+        with pytest.raises(UsageError, match="第1章 can mean 2 parts") as several:
+            look_up(store, "帆布法第一章")
+        assert "帆布法 第一編 帆 第一章 布" in several.value.cure
+        contents = look_up(store, "帆布法 第二編第一章").contents
+        assert contents
+        assert contents.place == ("第二編　帆", "第一章　布")
+        assert show(store, "帆布1").is_deleted
+        assert not show(store, "帆布2").is_deleted
+    assert "is deleted" in cli("show", "帆布1").out
+    assert cli("show", "帆布1", "--json").json["deleted"] is True
 
 
 def test_links_say_what_the_corpus_lacks(store: CorpusStore) -> None:

@@ -348,12 +348,53 @@ def test_show_an_order_finds_terms_of_its_act(cli: Cli, sample: Path) -> None:
     assert any(link["kind"] == "delegated-by" for link in view["refers_to"])
 
 
-@pytest.mark.parametrize("target", ["渡し舟法99条", "存在しない法1条", "nonsense", "渡し舟法"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "渡し舟法99条",
+        "存在しない法1条",
+        "nonsense",
+        "渡し舟9〜8条",
+        "渡し舟法 第九章",
+        "存在しない法 第一章",
+        "渡し舟" + "9" * 10_000,
+        "①①①",
+        "第十百条",
+    ],
+)
 def test_show_what_is_not_there(cli: Cli, sample: Path, target: str) -> None:
     outcome = cli("show", target)
     assert outcome.code in (2, 3)
     assert outcome.err.startswith("error: ")
     assert "Traceback" not in outcome.err
+
+
+def test_show_each_provision_of_a_range_and_of_a_list(cli: Cli, sample: Path) -> None:
+    several = cli("show", "渡し舟法7〜8条", "--json").json
+    assert [one["passage"]["id"] for one in several["provisions"]] == [f"{ACT}#7", f"{ACT}#8"]
+    assert several["left_out"] == 0
+    assert cli("show", "渡し舟7・8", "--json").json == several
+    printed = cli("show", "渡し舟法7条及び8条")
+    assert printed.out.index("第七条") < printed.out.index("第八条")
+    assert "localrag show ID" in printed.err
+    assert "Filled in by" not in printed.out
+
+
+def test_show_what_a_law_holds(cli: Cli, sample: Path) -> None:
+    whole = cli("show", "渡し舟法", "--json").json
+    assert whole["document"]["id"] == ACT
+    assert whole["place"] == []
+    chapter = whole["parts"][1]
+    assert chapter["title"].startswith("第二章")
+    assert chapter["passage_id"] is None
+    printed = cli("show", "渡し舟法").out
+    assert "第二章" in printed
+    assert f"{ACT}#8" not in printed
+    part = cli("show", "渡し舟法第二章第二節", "--json").json
+    assert [title.split("　")[0] for title in part["place"]] == ["第二章", "第二節"]
+    assert part["parts"][0]["first"] == part["parts"][0]["last"]
+    assert f"{ACT}#8" in [one["passage_id"] for one in part["parts"]]
+    assert f"{ACT}#8" in cli("show", "渡し舟法", "2章2節").out
 
 
 def test_show_a_page_by_its_id(cli: Cli, sample: Path) -> None:

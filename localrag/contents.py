@@ -1,0 +1,196 @@
+"""What a law, or a part of it, holds: 民法 and its 編章節, 民法第三編第五章 and its articles."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from localrag.corpus.lookups import DocumentInfo, Lookups
+from localrag.corpus.outline import OutlineEntry, outline
+from localrag.corpus.types import ARTICLES, Locator, Section
+from localrag.errors import NotFoundError, UsageError
+from localrag.language import N_, _
+from localrag.statutes.typed import Heading, read_headings
+
+# Headings that are named where another one is meant.
+_LISTED = 12
+_NAME = re.compile("[ 　]")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A heading of a law and what stands under it, or an article.
+
+    Attributes:
+        title: as printed (第五章　不法行為, 第七百九条（不法行為による損害賠償）).
+        passage_id: of an article, or of what stands outside of all; "" for a heading.
+        first, last: the articles that it begins and ends with; None where it has none.
+        parts: what stands under the heading, in reading order.
+    """
+
+    title: str
+    passage_id: str = ""
+    first: Locator | None = None
+    last: Locator | None = None
+    parts: tuple["Part", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a law or a part of it holds.
+
+    Attributes:
+        document: the law.
+        place: the headings of the part, from the outermost down to its own; empty for the law as
+            a whole.
+        parts: what stands in it, in reading order.
+    """
+
+    document: DocumentInfo
+    place: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+def contents_of(store: Lookups, law_id: str, section: Section | None = None) -> Contents:
+    """Lay out a law, or the part of it under one of its headings.
+
+    Raises:
+        NotFoundError: there is no such law.
+    """
+    entries: Sequence[OutlineEntry] = outline(store, law_id)
+    place: tuple[str, ...] = ()
+    if section is not None:
+        place = tuple(of.title for of in _around(store.sections(law_id), section))
+        entries = next(one.parts for one in _all(entries) if _is(one, section))
+    articles = {of.passage_id: of.locator for of in store.standing(law_id, ARTICLES)}
+    return Contents(store.document(law_id), place, tuple(_part(one, articles) for one in entries))
+
+
+def part_called(
+    store: Lookups, law: str, law_ids: Sequence[str], headings: Sequence[Heading]
+) -> Contents:
+    """Find the part of a law that stands under some headings; those between may be left out.
+
+    Args:
+        store: the corpus.
+        law: what the law is called.
+        law_ids: the laws called so.
+        headings: from the outermost in.
+
+    Raises:
+        NotFoundError: there is none; the message lists the headings that are there.
+        UsageError: there are several; the message lists them.
+    """
+    if not law_ids:
+        raise NotFoundError(
+            N_("The corpus has no law called {law}."),
+            N_("localrag list shows the laws of the corpus."),
+            law=law,
+        )
+    found = [
+        (law_id, section)
+        for law_id in law_ids
+        for section in _called(store.sections(law_id), headings)
+    ]
+    if len(found) == 1:
+        return contents_of(store, *found[0])
+    if found:
+        several = [_titled(store, law_id, section) for law_id, section in found]
+        raise UsageError(
+            N_("{part} can mean {count:,} parts."),
+            N_("Name one of them: {some}."),
+            part=_words(headings),
+            count=len(found),
+            some=_some(several),
+        )
+    there = [
+        _titled(store, law_id, section)
+        for law_id in law_ids
+        for section in _instead(store.sections(law_id), headings)
+    ]
+    raise NotFoundError(
+        N_("{law} has no {part}."),
+        N_("There is: {places}.") if there else N_("The law has no headings: name an article."),
+        law=law,
+        part=_words(headings),
+        places=_some(there),
+    )
+
+
+def _called(sections: Sequence[Section], headings: Sequence[Heading]) -> list[Section]:
+    """The sections under all of some headings, the last their own."""
+    found: list[Section | None] = [None]
+    for heading in headings:
+        found = [
+            section
+            for outer in found
+            for section in sections
+            if read_headings(_NAME.split(section.title)[0]) == (heading,)
+            and (outer is None or _holds(outer, section))
+        ]
+    return [section for section in found if section is not None]
+
+
+def _instead(sections: Sequence[Section], headings: Sequence[Heading]) -> list[Section]:
+    """What stands where a heading is missing: its likes in the innermost part that is there."""
+    for depth in range(len(headings) - 1, -1, -1):
+        outer = _called(sections, headings[:depth])
+        inside = [one for one in sections if not depth or any(_holds(of, one) for of in outer)]
+        level = headings[depth].level
+        alike = [
+            one
+            for one in inside
+            if (read := read_headings(_NAME.split(one.title)[0])) and read[-1].level == level
+        ]
+        if alike or inside:
+            return alike or [one for one in inside if one.depth == min(of.depth for of in inside)]
+    return []
+
+
+def _holds(outer: Section, inner: Section) -> bool:
+    return outer is not inner and outer.start <= inner.start and inner.end <= outer.end
+
+
+def _around(sections: Iterable[Section], inner: Section) -> list[Section]:
+    """The sections around one, from the outermost, and itself."""
+    return [
+        one for one in sections if one == inner or (_holds(one, inner) and one.depth < inner.depth)
+    ]
+
+
+def _is(entry: OutlineEntry, section: Section) -> bool:
+    return (entry.title, entry.start, entry.end) == (section.title, section.start, section.end)
+
+
+def _all(entries: Iterable[OutlineEntry]) -> Iterator[OutlineEntry]:
+    for entry in entries:
+        yield entry
+        yield from _all(entry.parts)
+
+
+def _part(entry: OutlineEntry, articles: Mapping[str, Locator]) -> Part:
+    inside = [articles[one.passage_id] for one in _all([entry]) if one.passage_id in articles]
+    numbered = [place for place in inside if place.article]
+    return Part(
+        entry.title,
+        entry.passage_id,
+        numbered[0] if numbered else None,
+        numbered[-1] if numbered else None,
+        tuple(_part(one, articles) for one in entry.parts),
+    )
+
+
+def _titled(store: Lookups, law_id: str, section: Section) -> str:
+    place = _around(store.sections(law_id), section)
+    return " ".join((store.document(law_id).title, *(of.title.replace("　", " ") for of in place)))
+
+
+def _words(headings: Iterable[Heading]) -> str:
+    return "".join(
+        f"第{main}{level}" + "".join(f"の{branch}" for branch in branches)
+        for level, (main, *branches) in ((of.level, of.number.split("_")) for of in headings)
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more, listed = len(names) - _LISTED, _(", ").join(names[:_LISTED])
+    return _("{names} and {more:,} more").format(names=listed, more=more) if more > 0 else listed
