@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from localrag.contents import Contents, contents_of, part_called
@@ -14,6 +14,7 @@ from localrag.corpus.types import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passag
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import FactKind
 from localrag.language import N_, _
+from localrag.statutes.applied import ReadText, ReadWords, as_read, is_told, reaches, words_of
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
 from localrag.statutes.provisions import StoredProvisions
@@ -44,7 +45,8 @@ class ProvisionLink:
     """A reference seen from one of its ends.
 
     Attributes:
-        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates`` or ``delegated-by``.
+        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by`` or
+            ``reads``.
         document_id, locator: the other end; the id is empty for a law outside the corpus.
         label: the other end in words; for a law outside the corpus its name as cited.
         words: the reference as written.
@@ -69,6 +71,23 @@ class DefinedTerm:
 
 
 @dataclass(frozen=True, slots=True)
+class ProvisionReadings:
+    """A provision that has words which are read otherwise (読替え), and the words.
+
+    Attributes:
+        link: the provision, as the text that has it read otherwise cites it.
+        told: whether code can tell the provision; else the link has but the words for it.
+        part: the part of it that has the words as cited (ただし書), else "".
+        words: at least one pair, each with how often the provision has them.
+    """
+
+    link: ProvisionLink
+    told: bool
+    part: str
+    words: tuple[ReadWords, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Provision:
     """A passage and what is tied to it.
 
@@ -81,6 +100,9 @@ class Provision:
         terms: the defined terms it uses, in the order of their first use; of a term defined twice,
             the definition of its own document, and there the one with the narrower scope.
         known: where the passage is a triple, what else is known of its subject.
+        reads: the provisions of which it has words read otherwise (読替え), in reading order.
+        read_by: what has words of it read otherwise.
+        as_read: its text as one of these has it read, where that is asked for.
     """
 
     passage: Passage
@@ -91,6 +113,9 @@ class Provision:
     filled_in_by: tuple[ProvisionLink, ...]
     terms: tuple[DefinedTerm, ...]
     known: tuple[KnownTriple, ...] = ()
+    reads: tuple[ProvisionReadings, ...] = ()
+    read_by: tuple[ProvisionLink, ...] = ()
+    as_read: ReadText | None = None
 
     @property
     def is_deleted(self) -> bool:
@@ -114,9 +139,34 @@ class LookedUp:
     contents: Contents | None = None
 
 
-def show(store: CorpusStore, target: str) -> Provision:
-    """Find what a person wrote (see `find`), and gather what is tied to it."""
-    return describe(store, find(store, target))
+def show(store: CorpusStore, target: str, *, as_read_by: str = "") -> Provision:
+    """Find what a person wrote (see `find`), and gather what is tied to it.
+
+    Args:
+        store: the corpus.
+        target: what was written.
+        as_read_by: the provision, as a person writes it, by whose readings (読替え) the text is
+            read; "" for none.
+
+    Raises:
+        NotFoundError: the corpus lacks one of the two, or the other has no words of it read
+            otherwise.
+        UsageError: one of the two can mean several provisions.
+    """
+    view = describe(store, find(store, target))
+    if not as_read_by:
+        return view
+    by = find(store, as_read_by)
+    text = as_read(store, view.passage, by)
+    if text is None:
+        raise NotFoundError(
+            N_("{by} has no words of {target} read otherwise."),
+            N_("What has is: {some}.") if view.read_by else N_("Nothing in the corpus has."),
+            by=by.header,
+            target=view.passage.header,
+            some=_some([link.label for link in view.read_by[:_LISTED]], len(view.read_by)),
+        )
+    return replace(view, as_read=text)
 
 
 def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedUp:
@@ -204,6 +254,20 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
             _source(store, reference) for reference in incoming if reference.kind == DELEGATED_BY
         ),
         terms=tuple(_terms(store, passage, outgoing)),
+        reads=tuple(
+            ProvisionReadings(
+                _target(store, reference),
+                is_told(reference),
+                reference.reads.part if reference.reads else "",
+                words_of(store, reference),
+            )
+            for reference in store.reads_from(document, locator)
+        ),
+        read_by=_distinct(
+            _source(store, reference)
+            for reference in store.reads_to(document, Locator(locator.division, locator.article))
+            if reaches(reference, locator)
+        ),
     )
 
 

@@ -238,16 +238,20 @@ class Corpus:
             )
         return self.retriever.search(_query(query), k)
 
-    def show(self, target: str) -> "Provision":
+    def show(self, target: str, *, as_read_by: str = "") -> "Provision":
         """A provision, a passage or a subject, with what is tied to it; see `localrag.provision`.
 
+        Args:
+            target: its citation, id or name.
+            as_read_by: citation of the provision by whose readings (読替え) its text is read.
+
         Raises:
-            NotFoundError: there is no such corpus, or nothing of this name.
+            NotFoundError: there is no such corpus, nothing of this name, or no such reading.
             UsageError: it can mean several provisions.
         """
         from localrag import provision
 
-        return provision.show(self.store, target)
+        return provision.show(self.store, target, as_read_by=as_read_by)
 
     def look_up(self, target: str, most: int | None = 20) -> "LookedUp":
         """All that a citation names: provisions, or what a law or a part of it holds.

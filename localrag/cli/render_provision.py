@@ -12,7 +12,8 @@ from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.store import DocumentInfo
 from localrag.corpus.types import Locator
 from localrag.language import N_, _
-from localrag.provision import LookedUp, Provision, ProvisionLink
+from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionReadings
+from localrag.statutes.applied import ReadText, ReadWords
 from localrag.statutes.notation import cite
 
 _SUPPLEMENT = ("附則", "附　則")
@@ -21,6 +22,7 @@ _KINDS = {
     "applies-mutatis-mutandis": "準用：",
     "delegates": N_("delegates: "),
     "delegated-by": N_("made under: "),
+    "reads": "読替え：",
 }
 
 
@@ -64,7 +66,13 @@ def print_provision(view: Provision, *, most: int | None) -> None:
     _print_text(view)
     _print_links(_("Filled in by"), view.filled_in_by, most)
     _print_links(_("Refers to"), view.refers_to, most)
+    _print_readings(view.reads, most)
     _print_links(_("Referred to by"), view.referred_by, most)
+    _print_links(_("Words read otherwise by"), view.read_by, most)
+    if view.read_by and view.as_read is None:
+        hint = _("localrag show {law} --as-read-by {by} prints the text with the words replaced")
+        law, by = view.passage.header, view.read_by[0].label
+        say((hint.format(law=_typed(law), by=_typed(by)), "dim"), indent=2)
     _print_known(view.known, most)
     if view.terms:
         _heading(_("Terms defined elsewhere"), len(view.terms))
@@ -83,6 +91,9 @@ def provision_as_json(view: Provision) -> dict[str, Any]:
         "filled_in_by": [_link(link) for link in view.filled_in_by],
         "refers_to": [_link(link) for link in view.refers_to],
         "referred_by": [_link(link) for link in view.referred_by],
+        "reads": [_readings(readings) for readings in view.reads],
+        "read_by": [_link(link) for link in view.read_by],
+        "as_read": None if view.as_read is None else _as_read(view.as_read),
         "terms": [
             {"term": term.term, "scope": term.scope, "passage": passage_as_json(term.passage)}
             for term in view.terms
@@ -101,6 +112,9 @@ def _print_text(view: Provision) -> None:
     if view.is_deleted:
         say((_("It is deleted: the law keeps its number alone."), "yellow"))
     say("")
+    if view.as_read is not None:
+        _print_as_read(view.as_read)
+        return
     for line in view.passage.text.split("\n"):
         say(line, indent=2)
 
@@ -173,6 +187,74 @@ def _print_links(title: str, links: Sequence[ProvisionLink], most: int | None) -
         outside = "" if link.exists else _("  (not in this corpus)")
         say(link.label, (f"  [{_(_KINDS[link.kind])}{link.words}]{outside}", "dim"), indent=2)
     _print_rest(len(links), most)
+
+
+def _print_readings(reads: Sequence[ProvisionReadings], most: int | None) -> None:
+    if reads:
+        _heading(_("Words read otherwise"), len(reads))
+    for readings in reads[:most]:
+        link, note = readings.link, ""
+        if not readings.told:
+            note = _("  (code cannot tell which provisions these are)")
+        elif not link.exists:
+            note = _("  (not in this corpus)")
+        cited = f"  [{link.words}{readings.part}]" if readings.told else ""
+        say(link.label or "…", (cited + note, "dim"), indent=2)
+        for words in readings.words:
+            say(*_replacement(words), indent=4)
+    _print_rest(len(reads), most)
+
+
+def _print_as_read(text: ReadText) -> None:
+    """Print a text with what is read in it marked, and what could not be."""
+    told = _(
+        "Made by code, no text of a law: as {by} has it read. 【 】 is read in the place of 〔 〕."
+    )
+    say((told.format(by=text.by.header), "bold yellow"))
+    line: list[str | tuple[str, str]] = []
+    for piece in text.pieces:
+        if piece.replaced:
+            line += [(f"【{piece.text}】", "bold"), (f"〔{piece.replaced}〕", "dim")]
+            continue
+        first, *rest = piece.text.split("\n")
+        line.append(first)
+        for following in rest:
+            say(*line, indent=2)
+            line = [following]
+    say(*line, indent=2)
+    if text.left_out:
+        _heading(_("Readings that were not made"), len(text.left_out))
+    for words in text.left_out:
+        say(*_replacement(words), indent=2)
+
+
+def _replacement(words: ReadWords) -> tuple[str | tuple[str, str], ...]:
+    note = ""
+    if words.times == 0:
+        note = _("  (these words are not found there)")
+    elif words.times is None:
+        note = _("  (not checked: code cannot tell where these words stand)")
+    return f"「{words.replaced}」→「{words.replacing}」", (note, "yellow")
+
+
+def _typed(header: str) -> str:
+    """What calls the provision that a header names, as one word of a command line."""
+    return header.partition("（")[0].replace(" ", "")
+
+
+def _readings(readings: ProvisionReadings) -> dict[str, Any]:
+    words = [to_jsonable_python(words) for words in readings.words]
+    told = {"told": readings.told, "part": readings.part, "readings": words}
+    return {**_link(readings.link), **told}
+
+
+def _as_read(text: ReadText) -> dict[str, Any]:
+    return {
+        "by": passage_as_json(text.by),
+        "text": text.text,
+        "pieces": [piece._asdict() for piece in text.pieces],
+        "left_out": [to_jsonable_python(words) for words in text.left_out],
+    }
 
 
 def _print_known(known: Sequence[KnownTriple], most: int | None) -> None:

@@ -108,6 +108,7 @@ _LINKS = 20
         "localrag show 民法 第三編第五章",
         "localrag show 薬機法施行規則 附則第3条",
         "localrag show 323AC0000000025#27_36 --json",
+        "localrag show 渡し舟法3条 --as-read-by 渡し舟法8条",
         "localrag show triples/boats.tsv:2",
         "localrag show かわせみ丸",
     ],
@@ -130,6 +131,15 @@ def show(
             help="Print every provision, link and triple, not only the first of each kind.",
         ),
     ] = False,
+    as_read_by: Annotated[
+        str,
+        typer.Option(
+            "--as-read-by",
+            metavar="CITATION",
+            help="Print the text with the words replaced that this provision has read otherwise "
+            "(読替え).",
+        ),
+    ] = "",
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
@@ -143,17 +153,26 @@ def show(
     Of a list or a range (5条及び6条, 709〜724条): the text of each. Of a law or a part of it: its
     headings and articles.
 
+    A provision may have words of another one read otherwise (「知事」とあるのは「市長」); both show
+    which. With --as-read-by the text is printed as the other provision has it read. That text is
+    made by code and no text of a law: what is replaced is marked, with the words of the law beside
+    it, and words that do not stand there are told.
+
     Of a document without provisions (a page, an article of Wikipedia): its first passage. Of a
     triple, a document of triples (facts.tsv:1, wikidata:Q42) or the name of a subject: the triple
     and what else is known of its subject.
     """
     from localrag.cli.render_provision import looked_up_as_json, print_looked_up
     from localrag.cli.terminal import emit
-    from localrag.provision import MOST
+    from localrag.provision import MOST, LookedUp
 
     session: Session = context.obj
     with session.corpus(corpus) as opened:
-        found = opened.look_up(unicode(" ".join(target)), None if everything else MOST)
+        cited = unicode(" ".join(target))
+        if as_read_by:
+            found = LookedUp((opened.show(cited, as_read_by=unicode(as_read_by)),))
+        else:
+            found = opened.look_up(cited, None if everything else MOST)
     if as_json:
         emit(looked_up_as_json(found))
     else:

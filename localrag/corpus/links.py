@@ -9,6 +9,29 @@ from localrag.corpus.types import Locator
 from localrag.database import Database, Row
 
 
+class Reading(NamedTuple):
+    """Words that are read in the place of others, as spans of the text that says so."""
+
+    replaced_start: int
+    replaced_end: int
+    replacing_start: int
+    replacing_end: int
+
+
+class Reads(NamedTuple):
+    """How a provision is read where another one applies it (読替え).
+
+    Attributes:
+        readings: the words, at least one pair.
+        part: the part of the provision that has them as cited (ただし書), else "".
+        excepted: what of the provision is not read so.
+    """
+
+    readings: tuple[Reading, ...]
+    part: str = ""
+    excepted: tuple[Locator, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A reference from one provision to another, or to a law as a whole.
@@ -19,13 +42,15 @@ class Reference:
         start, end: its span in the text of that document.
         kind: ``refers``; ``applies-mutatis-mutandis`` (準用); ``delegates``, where a provision
             leaves something to an order (政令で定める); ``delegated-by``, where a provision of an
-            order fills in what the target left to it.
+            order fills in what the target left to it; ``reads``, where it has words of the target
+            read otherwise, see `localrag.corpus.readings`.
         law_id: the law referred to; empty where the corpus lacks it or several are possible.
         law_name: its title, or its name as cited; of delegations the kind of order.
         target: the provision; the empty locator for the law as a whole, and of delegations. The
             division of another law's appendix is its label as cited (別表第一), since only that law
             tells which it is.
         target_end: the last provision of a range.
+        reads: the words, of the kind ``reads`` alone.
     """
 
     document_id: str
@@ -37,6 +62,7 @@ class Reference:
     law_name: str
     target: Locator
     target_end: Locator | None = None
+    reads: Reads | None = None
 
 
 class Connection(NamedTuple):

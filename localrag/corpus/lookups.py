@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from localrag.corpus import links
+from localrag.corpus import links, readings
 from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Connection, Definition, Reference
@@ -340,6 +340,17 @@ class Lookups(Browsing):
     def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
         """List the references to a provision or to something inside it, also as part of a range."""
         return links.references_to(self._db, self._require(document_id), locator.path)
+
+    def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
+        """List what a provision, and what stands inside it, has read otherwise (読替え)."""
+        return readings.reads_from(self._db, self._require(document_id), locator.path)
+
+    def reads_to(self, document_id: str, locator: Locator) -> list[Reference]:
+        """List what has words of an article, or of some of it, read otherwise.
+
+        Ranges of provisions of the law are among them, whether they take the article in or not.
+        """
+        return readings.reads_to(self._db, self._require(document_id), locator.path)
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
         """List where the references of a provision lead, `limit` at most.

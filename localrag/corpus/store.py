@@ -6,7 +6,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from localrag.corpus import links
+from localrag.corpus import links, readings
 from localrag.corpus.links import Definition, Reference
 from localrag.corpus.lookups import DocumentInfo, Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare, text_blocks
@@ -318,7 +318,9 @@ class CorpusStore(Lookups):
         self, references: Iterable[Reference], definitions: Iterable[Definition]
     ) -> tuple[int, int]:
         """Put these in the place of all stored ones, in one transaction; returns both counts."""
-        return links.replace_all(self._db, references, definitions)
+        with self._db.transaction():
+            others = readings.entering(self._db, references)
+            return links.replace_all(self._db, others, definitions)
 
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from localrag.corpus.types import ARTICLES, Document, Locator
 from localrag.statutes._places import Law
-from localrag.statutes._structure import Nesting, Recent, Tables, without_asides
+from localrag.statutes._structure import BLOT, Nesting, Recent, Tables, without_asides
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, law_part_before
 from localrag.statutes.names import LawNames
 
@@ -36,6 +36,14 @@ _AFTER_HEADING = re.compile(
     rf"(?:(?:、|及び|並びに)(?:{_HEADING})+\0*)*(?:[（(]|及び|並びに|又は|若しくは|、)$"
 )
 _IN_HEADINGS = re.compile("[編章節款目]")
+# パリ条約第四条, 日米協定第六条: never one of the laws at hand.
+_TREATY = re.compile(r"[一-鿿々ァ-ヶー]*(?:条約|協定|議定書|憲章)$")
+# Of tables of words to be replaced: the law in the heading, and in the lines above the table.
+_NAMED_IN_ROW = re.compile(
+    r"読み?替え(?:る|られる)([^\t｜]{1,60}?)の規定[\t｜]"
+    r"|([^\t｜]{1,60}?)の規定中読み?替え(?:る|られる)規定[\t｜]"
+)
+_NAMED_ABOVE = re.compile(r"[上一]欄に掲げる([^、。「」\n]{0,60}?)の?規定中")
 _EXCEPTED = re.compile(r"(?:を除く|に限る|除く|限る)。?$")
 _LONGEST_BRACKETS = 1000
 _LONGEST_SET_OFF = 500
@@ -90,6 +98,7 @@ class LawWords:
         self._last: dict[str, Recent[_Mention]] = defaultdict(lambda: Recent(nesting))
         self._last_article = -1
         self._headed: Law | None = None
+        self._tabulated: dict[tuple[int, int], Law] = {}
 
     def law_of(self, citation: ProvisionCitation, here: Locator) -> Law:
         """Return the law of a citation that begins a list; no `ids` outside the corpus."""
@@ -99,10 +108,12 @@ class LawWords:
             return _UNTOLD
         if part.kind is not LawKind.NONE:
             return self._of_part(part, citation.start, citation.end, here)
+        if treaty := _TREATY.search(self._text, max(0, citation.start - 24), citation.start):
+            return Law((), treaty[0])
         if (law := self._set_off(citation.start, here)) is not None:
             return law
         if self._tables.cite_other_laws(citation.start):
-            return _UNTOLD
+            return self._of_table(citation.start, here)
         if not citation.locator.article or citation.locator.division:
             return self.own
         return self._amending.get(here.division, self.own)
@@ -171,6 +182,28 @@ class LawWords:
             return None
         self._headed = self._of_part(part, part.start, position, here)
         return self._headed
+
+    def _of_table(self, position: int, here: Locator) -> Law:
+        """Return the law whose words a table replaces, as its heading or first row tells it."""
+        heading = self._tables.heading_of(position)
+        if heading is None:
+            return _UNTOLD
+        if heading not in self._tabulated:
+            self._tabulated[heading] = self._of_heading_words(*heading, here)
+        return self._tabulated[heading]
+
+    def _of_heading_words(self, start: int, end: int, here: Locator) -> Law:
+        row = self._text.rfind("\n", start, end) + 1
+        in_row = _NAMED_IN_ROW.match(self._text, max(row, start), end)
+        above = list(_NAMED_ABOVE.finditer(self._text, start, end))
+        named = in_row or (above[-1] if above else None)
+        if named is None:
+            return _UNTOLD
+        said, until = named.span(named.lastindex or 0)
+        if said == until:
+            return _UNTOLD if here.division in self._amending else self.own
+        part = law_part_before(self._text, until, said)
+        return self._of_part(part, part.start, part.end, here) if part.text else _UNTOLD
 
     def _is_exception(self, position: int) -> bool:
         """Whether the bracket around a position ends with を除く or に限る."""
@@ -265,8 +298,10 @@ class LawWords:
         ends = [at - start for at in entered if window[at - start - 1] == self._text[at - 1]]
         for mention in (_SOME_ACT, _HEADED_LAW):
             ends += [match.end() for match in mention.finditer(window)]
+        # A name does not reach back beyond an aside.
+        written = window.replace(BLOT, "）")
         for at in ends:
-            part = law_part_before(window, at, 0)
+            part = law_part_before(written, at, 0)
             if at not in laws and part.kind is LawKind.NAMED:
                 known = self._names.is_title(part.text)
                 laws[at] = Law(self._names.lookup(part.text) if known else (), part.text)

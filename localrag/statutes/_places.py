@@ -251,6 +251,12 @@ class Placer:
         if not word or here is None:
             return place
         first = place.first
+        if word.startswith(("この", "本")):
+            level = {"項": "paragraph", "号": "item"}.get(word[-1], "")
+            if not level:
+                return place._replace(last=Locator(here.division, here.article))
+            number = getattr(here, level)
+            return place._replace(last=_spread(place, level, (number, number)).first)
         if word[-1] in "条條":
             found = _relative(word, here.article, self._own_articles(first.division))
             return place._replace(last=found and Locator(first.division, found[1]))

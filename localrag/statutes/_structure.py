@@ -6,6 +6,8 @@ the rows of a table cite cannot be told from the text.
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 from localrag.corpus.types import ARTICLES, Document
@@ -15,7 +17,7 @@ _MARK = re.compile(r"[（）()「」\n]")
 _ALTERNATIVE = re.compile(r"(?:を含む|を除く|に限る|除く|限る)。?$")
 # Laws nest five deep; a hostile text may nest without end.
 _DEEPEST = 32
-_BLOT = "\0"
+BLOT = "\0"
 
 T = TypeVar("T")
 
@@ -132,7 +134,7 @@ def without_asides(text: str, start: int, end: int) -> str:
         opening = brackets.read(mark.start())
         if opening is not None:
             closing = mark.end()
-            part = part[:opening] + _BLOT * (closing - opening) + part[closing:]
+            part = part[:opening] + BLOT * (closing - opening) + part[closing:]
     return part
 
 
@@ -178,8 +180,23 @@ def _around(outer: tuple[int, ...], inner: tuple[int, ...]) -> bool:
 
 
 _ROW = re.compile(r"^[^\t｜\n]*[\t｜].*$", re.MULTILINE)
-_REPLACING = re.compile("読み?替え")
+_REPLACING = re.compile("読み?替え|掲げる字句")
+_CELL_END = re.compile("[\t｜]")
 _LONGEST_TABLE = 20_000
+_LONGEST_HEADING = 2_000
+
+
+class Cells(NamedTuple):
+    """Spans of a row: a provision, words that it has, and the words that are read instead."""
+
+    provision: tuple[int, int]
+    replaced: tuple[int, int]
+    replacing: tuple[int, int]
+
+
+def _cells(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    breaks = [start - 1, *(mark.start() for mark in _CELL_END.finditer(text, start, end)), end]
+    return [(before + 1, after) for before, after in pairwise(breaks)]
 
 
 class Tables:
@@ -189,6 +206,15 @@ class Tables:
         self._text = document.text
         self._rows = [row.span() for row in _ROW.finditer(document.text)]
         self._row_starts = [start for start, _ in self._rows]
+        self._tops = [0] * len(self._rows)
+        for index in range(1, len(self._rows)):
+            follows = self._rows[index - 1][1] + 1 == self._rows[index][0]
+            self._tops[index] = self._tops[index - 1] if follows else index
+        self._cells = {
+            start: Cells(*cells)
+            for start, end in self._rows
+            if len(cells := _cells(document.text, start, end)) == len(Cells._fields)
+        }
         articles = [passage for passage in document.passages if passage.layer == ARTICLES]
         self._articles = [(passage.start, passage.locator.division) for passage in articles]
         self._article_starts = [start for start, _ in self._articles]
@@ -203,6 +229,29 @@ class Tables:
         """Whether it stands in a row of a table of words to be replaced (読替え)."""
         row = self._row(position)
         return row is not None and not self._is_in_appendix(row) and self._replaces(row)
+
+    def readings(self) -> Iterator[Cells]:
+        """Yield the rows of tables that give a provision, its words and those read instead."""
+        for row, cells in self._cells.items():
+            if self.replace_words(row):
+                yield cells
+
+    def heading_of(self, position: int) -> tuple[int, int] | None:
+        """Return the span that tells whose provision is named there, in a table of readings.
+
+        It reaches from the beginning of the article to the first row of the table, which may be a
+        heading: 読み替える会社法の規定. None where no such row names a provision.
+        """
+        row = self._row(position)
+        cells = None if row is None else self._cells.get(row)
+        if row is None or cells is None or position >= cells.provision[1]:
+            return None
+        if not self.replace_words(row):
+            return None
+        top = self._tops[bisect_right(self._row_starts, row) - 1]
+        article = bisect_right(self._article_starts, row) - 1
+        floor = self._article_starts[article] if article >= 0 else 0
+        return max(floor, self._rows[top][0] - _LONGEST_HEADING), self._rows[top][1]
 
     def cell_start(self, position: int) -> int:
         """Where the cell begins that it stands in."""

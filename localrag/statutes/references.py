@@ -13,6 +13,7 @@ from localrag.statutes.citations import LawKind, ProvisionCitation, find_citatio
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
 from localrag.statutes.provisions import Innermost, Provisions, outside_in
+from localrag.statutes.readings import find_readings
 
 REFERS = "refers"
 APPLIES = "applies-mutatis-mutandis"
@@ -52,6 +53,9 @@ _OWN_RANK = {"CabinetOrder": ("政令",), "MinisterialOrdinance": ("政令", "�
 def extract_references(document: Document, names: LawNames) -> list[Reference]:
     """All references of a statute, in reading order; none for other documents.
 
+    To a provision whose words are read otherwise (読替え) there are two: as the text cites it, and
+    one of the kind ``reads`` with the words.
+
     Left out are references to the provision they stand in (この条において), those of tables whose
     rows speak of laws that only a reader can tell, and those in the words of an amendment or of an
     enactment clause, which cite the numbers of their day.
@@ -59,7 +63,8 @@ def extract_references(document: Document, names: LawNames) -> list[Reference]:
     if document.kind != "law":
         return []
     extraction = _Extraction(document, names)
-    found = [*extraction.citations(), *extraction.delegations()]
+    cited = list(extraction.citations())
+    found = [*cited, *extraction.readings(cited), *extraction.delegations()]
     return sorted(found, key=lambda reference: (reference.start, reference.end))
 
 
@@ -111,6 +116,10 @@ class _Extraction:
             if place.law is self._words.own:
                 self._own_lists.add(end)
             yield self._reference(citation, place, here, self._kind(citation, place, here, end))
+
+    def readings(self, cited: list[Reference]) -> Iterator[Reference]:
+        """Find the provisions whose words are read otherwise, among those cited."""
+        return find_readings(self._document, cited, self._tables.readings())
 
     def delegations(self) -> Iterator[Reference]:
         """Where a provision leaves something to an order; known orders by their names."""

@@ -36,7 +36,7 @@ def refer(names: LawNames, statute: Callable[..., Document]) -> Callable[..., li
         known = LawNames.from_rows([*names.rows.values(), (LAW, "船灯法", "", "Act", "")])
         found = []
         for reference in extract_references(document, known):
-            if reference.source.path.startswith(source):
+            if reference.kind != "reads" and reference.source.path.startswith(source):
                 law = reference.law_id or f"?{reference.law_name}"
                 place = reference.target.path
                 if reference.target_end:

@@ -188,6 +188,36 @@ def test_tables_that_replace_words_of_other_laws(
     assert extract_references(document, names) == []
 
 
+def test_treaties_are_no_law_at_hand(names: LawNames, statute: Callable[..., Document]) -> None:
+    lines = [
+        ("1.1", "第一条　パリ条約第二条及び第一条の規定は、北海協定第二条（１）の例による。"),
+        ("2.1", "第二条　北海協定（第一条を除く。）による。"),
+    ]
+    document = statute("509AC0000000094", "船灯法", lines)
+    assert [row[2:] for row in at(document, names, "1.1")] == [
+        ("?パリ条約", "2"),
+        ("?パリ条約", "1"),
+        ("?北海協定", "2"),
+    ]
+
+
+def test_a_range_may_end_where_it_is_written(
+    names: LawNames, statute: Callable[..., Document]
+) -> None:
+    own = "509AC0000000093"
+    lines = [
+        ("1.1", "第一条　総則"),
+        ("2.1", "第二条　第一条からこの条まで"),
+        ("2.2", "２　前項"),
+        ("2.3", "３　第一項から本項まで"),
+        ("2.4", "４　末尾"),
+        ("3.1", "第三条　末尾"),
+    ]
+    document = statute(own, "船灯法", lines)
+    assert [row[2:] for row in at(document, names, "2.1")] == [(own, "1-2")]
+    assert [row[2:] for row in at(document, names, "2.3")] == [(own, "2.1-2.3")]
+
+
 @pytest.mark.parametrize(
     "piece",
     [

@@ -1,0 +1,293 @@
+"""Readings (読替え): the words that a provision has read in the place of others.
+
+第三条の規定は、市について準用する。この場合において、同条第一項中「知事」とあるのは「市長」と、
+同条第二項ただし書中「県」とあり、及び「府」とあるのは「市」と読み替えるものとする。
+
+Quotation marks hold the words; what is cited before 中 has them. Tables give a provision, the words
+that it has and those that are read instead, row by row.
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from localrag.corpus.links import Reading, Reads, Reference
+from localrag.corpus.types import Document, Locator
+from localrag.statutes._structure import Cells
+from localrag.statutes.provisions import Innermost, outside_in
+
+READS = "reads"
+
+_QUOTE = re.compile("[「」]")
+_AND = r"(?:、|及び|並びに|又は|若しくは)"
+# What follows a quotation of words that are read otherwise.
+_SAID = re.compile(
+    rf"(?P<becomes>とあるの?[はを]、?(?:それぞれ、?)?(?=「))|とあり、?{_AND}?|{_AND}{{1,2}}(?=「)"
+)
+_NEXT = re.compile(rf"と?{_AND}{{1,2}}(?=「)")
+_WITHIN = re.compile(r"(?:の規定)?(?:中|のうち)$")
+_THESE = re.compile(r"これらの規定(?P<aside>（[^（）]*）)?(?:中|のうち)$")
+_APPLICATION, _APPLIED = "の適用について", "準用"
+_RULES = re.compile("の規定$")
+_TOPIC = re.compile("(?:の規定)?[はを]")
+_SENTENCE_END = re.compile(r"。(?![）」])")
+_GOES_ON = re.compile(r"(?:[とに]、?|とし、)?(?:かつ、)?")
+_PART = re.compile(r"(?:(?:各号)?列記以外の部分|柱書き?|本文|ただし書|但書|前段|後段)$")
+_BETWEEN = re.compile(rf"(?:{_AND}{{1,2}}|　)$")
+_LIMITED = re.compile(r"限る。?$")
+_EXCEPTED = re.compile(r"除く。?$")
+_BRACKET = re.compile("[（）]")
+_LONGEST_WORD = 12
+_LONGEST_THESE = 200
+_LONGEST_BRACKETS = 600
+_LONGEST_TOPIC = 400
+
+
+class _Target(NamedTuple):
+    """A provision whose words are read otherwise, as cited."""
+
+    reference: Reference
+    part: str
+    excepted: tuple[Locator, ...]
+
+
+class _Told(NamedTuple):
+    """What a text says of the provisions that have some words.
+
+    Attributes:
+        targets: the provisions; none where code cannot tell them (これらの規定).
+        start, end: span of the words for them.
+    """
+
+    targets: Sequence[_Target]
+    start: int
+    end: int
+
+
+class _Group(NamedTuple):
+    """Readings that hold for the same provisions."""
+
+    told: _Told
+    readings: list[Reading]
+
+
+def find_readings(
+    document: Document, cited: Sequence[Reference], rows: Iterable[Cells]
+) -> Iterator[Reference]:
+    """Find the readings of a statute.
+
+    Args:
+        document: the statute.
+        cited: its references to provisions, in reading order.
+        rows: of its tables of words to be replaced.
+
+    Yields:
+        A reference of the kind ``reads`` for every provision that has words which are read
+        otherwise. Where code cannot tell the provisions (これらの規定, a chapter) it is one without
+        a law; in supplements, which amend other laws, such readings are left out.
+    """
+    text, lists = document.text, _Lists(document.text, cited)
+    groups = [
+        group for start, end in _lines(text) for group in _Line(text, start, end, lists).groups()
+    ]
+    groups += _in_rows(rows, lists)
+    finder = Innermost(outside_in(document))
+    for told, readings in sorted(groups, key=lambda group: group.readings[0]):
+        here = finder.at(readings[0].replaced_start)
+        pairs = tuple(readings)
+        for reference, part, excepted in told.targets:
+            yield replace(reference, kind=READS, reads=Reads(pairs, part, excepted))
+        if not told.targets and not here.division:
+            nowhere, reads = Locator(), Reads(pairs)
+            yield Reference(
+                document.id, here, told.start, told.end, READS, "", "", nowhere, reads=reads
+            )
+
+
+class _Lists:
+    """The lists of provisions that a text cites."""
+
+    def __init__(self, text: str, cited: Sequence[Reference]) -> None:
+        self._text = text
+        self._cited = cited
+        self._starts = [reference.start for reference in cited]
+        self._ending: dict[int, list[Reference]] = defaultdict(list)
+        for reference in cited:
+            self._ending[reference.end].append(reference)
+
+    def ending(self, end: int, floor: int) -> list[_Target]:
+        """The list that ends somewhere: 第三条第一項ただし書及び第四条（第二項を除く。）."""
+        targets: list[_Target] = []
+        while True:
+            part, at = self._cut(_PART, end, floor)
+            opening = self._opening(at, floor)
+            aside = self._text[opening : at - 1]
+            excepted: tuple[Locator, ...] = ()
+            if _EXCEPTED.search(aside):
+                excepted = tuple(reference.target for reference in self._between(opening, at))
+            limited = _LIMITED.search(aside) or (_EXCEPTED.search(aside) and not excepted)
+            before, at = self._cut(_PART, opening, floor)
+            members = self._ending.get(at)
+            if not members:
+                break
+            part = aside + "）" if limited else part or before
+            targets += [_Target(member, part, excepted) for member in members]
+            start = min(member.start for member in members)
+            joined, end = self._cut(_BETWEEN, start, floor)
+            if not joined:
+                break
+        return targets[::-1]
+
+    def applied(self, start: int, end: int) -> list[_Target]:
+        """The provisions that one sentence applies, mutatis mutandis or for a case of its own."""
+        at = self._text.rfind(_APPLICATION, start, end)
+        if at >= 0:
+            _, at = self._cut(_RULES, at, start)
+            return self.ending(at, start)
+        at = self._text.rfind(_APPLIED, start, end)
+        for topic in _TOPIC.finditer(self._text, max(start, at - _LONGEST_TOPIC), max(at, start)):
+            if found := self.ending(topic.start(), start):
+                return found
+        return []
+
+    def _between(self, start: int, end: int) -> Sequence[Reference]:
+        first = bisect_left(self._starts, start)
+        return self._cited[first : bisect_left(self._starts, end, first)]
+
+    def _cut(self, words: re.Pattern[str], end: int, floor: int) -> tuple[str, int]:
+        """The words that stand right before `end`, and where they begin."""
+        found = words.search(self._text, max(floor, end - _LONGEST_WORD), end)
+        return (found[0], found.start()) if found else ("", end)
+
+    def _opening(self, end: int, floor: int) -> int:
+        """Where the brackets open that close right before `end`; `end` where none do."""
+        if self._text[end - 1 : end] != "）":
+            return end
+        floor = max(floor, end - _LONGEST_BRACKETS)
+        depth = 0
+        for bracket in reversed([*_BRACKET.finditer(self._text, floor, end)]):
+            depth += 1 if bracket[0] == "）" else -1
+            if depth == 0:
+                return bracket.start()
+        return end
+
+
+class _Line:
+    """One line of a statute, read quotation by quotation."""
+
+    def __init__(self, text: str, start: int, end: int, lists: _Lists) -> None:
+        self._text = text
+        self._lists = lists
+        self._quotes = _quotations(text, start, end)
+        # Where the sentence begins, and the one before it.
+        self._sentence = self._earlier = start
+        self._last: _Told | None = None
+
+    def groups(self) -> Iterator[_Group]:
+        """The readings of the line, those of the same provisions together."""
+        group: _Group | None = None
+        for told, reading in self._readings():
+            if group is None or told is not group.told:
+                if group is not None:
+                    yield group
+                group = _Group(told, [])
+            group.readings.append(reading)
+        if group is not None:
+            yield group
+
+    def _readings(self) -> Iterator[tuple[_Told, Reading]]:
+        text, quotes = self._text, self._quotes
+        replaced: list[tuple[_Told, tuple[int, int]]] = []
+        since, index = self._sentence, 0
+        while index < len(quotes):
+            opening, closing = quotes[index]
+            index += 1
+            said = _SAID.match(text, closing)
+            if said is None or opening + 2 == closing:
+                replaced, since = [], closing
+                continue
+            replaced.append((self._told(since, opening), (opening + 1, closing - 1)))
+            since = said.end()
+            if not said["becomes"] or index == len(quotes) or quotes[index][0] != since:
+                continue
+            replacing = [quotes[index]]
+            index += 1
+            while (
+                len(replacing) < len(replaced)
+                and index < len(quotes)
+                and (joined := _NEXT.match(text, replacing[-1][1]))
+                and quotes[index][0] == joined.end()
+                and not _SAID.match(text, quotes[index][1])
+            ):
+                replacing.append(quotes[index])
+                index += 1
+            since = replacing[-1][1]
+            if len(replacing) == 1:
+                replacing *= len(replaced)
+            if len(replacing) == len(replaced):
+                for (told, words), (opens, closes) in zip(replaced, replacing, strict=True):
+                    yield told, Reading(*words, opens + 1, closes - 1)
+            replaced = []
+
+    def _told(self, since: int, opening: int) -> _Told:
+        """Tell the provisions that have the words quoted at `opening`."""
+        for end in _SENTENCE_END.finditer(self._text, since, opening):
+            self._earlier, self._sentence, self._last = self._sentence, end.end(), None
+        floor = max(since, self._sentence)
+        if these := _THESE.search(self._text, max(floor, opening - _LONGEST_THESE), opening):
+            told = self._last.targets if self._last else self._applied(opening)
+            # これらの規定（第三条を除く。）: some of them, and code does not tell which.
+            self._last = _Told([] if these["aside"] else list(told), these.start(), opening - 1)
+        elif within := _WITHIN.search(self._text, max(floor, opening - _LONGEST_WORD), opening):
+            said = max(floor, self._text.rfind("、", floor, within.start()) + 1)
+            told = self._lists.ending(within.start(), floor)
+            self._last = _Told(told, said, within.start())
+        elif self._last is None or not _GOES_ON.fullmatch(self._text, floor, opening):
+            self._last = _Told(self._applied(opening), opening, opening)
+        return self._last
+
+    def _applied(self, end: int) -> list[_Target]:
+        here = self._lists.applied(self._sentence, end)
+        return here or self._lists.applied(self._earlier, self._sentence)
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    """The lines that can hold readings."""
+    end = 0
+    while (at := text.find("とあ", end)) >= 0:
+        start = text.rfind("\n", 0, at) + 1
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        yield start, end
+
+
+def _quotations(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The outermost quotations of a line, marks included."""
+    found, depth, opening = [], 0, 0
+    for mark in _QUOTE.finditer(text, start, end):
+        if mark[0] == "「":
+            opening = opening if depth else mark.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                found.append((opening, mark.end()))
+    return found
+
+
+def _in_rows(rows: Iterable[Cells], lists: _Lists) -> Iterator[_Group]:
+    """The readings of tables; a row that names no provision goes on with the one before."""
+    group = _Group(_Told((), 0, 0), [])
+    for cells in rows:
+        start, end = cells.provision
+        if start < end:
+            if group.readings and group.told.targets:
+                yield group
+            group = _Group(_Told(lists.ending(end, start), start, end), [])
+        if cells.replaced[0] < cells.replaced[1]:
+            group.readings.append(Reading(*cells.replaced, *cells.replacing))
+    if group.readings and group.told.targets:
+        yield group
