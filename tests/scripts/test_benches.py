@@ -17,6 +17,7 @@ RUNS = {
     "ingest": ["--workers=1"],
     "readers": [],
     "references": ["--all-laws"],
+    "jlawcite_edges": ["--draw=1"],
     "jsquad": ["--limit=2"],
     "delegated_rules": ["--show"],
     "lawyers": ["--parts", "--questions={lawyers}"],
