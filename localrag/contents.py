@@ -86,15 +86,11 @@ def part_called(
             N_("localrag list shows the laws of the corpus."),
             law=law,
         )
-    found = [
-        (law_id, section)
-        for law_id in law_ids
-        for section in _called(store.sections(law_id), headings)
-    ]
+    found = sections_called(store, law_ids, headings)
     if len(found) == 1:
         return contents_of(store, *found[0])
     if found:
-        several = [_titled(store, law_id, section) for law_id, section in found]
+        several = [titled(store, law_id, section) for law_id, section in found]
         raise UsageError(
             N_("{part} can mean {count:,} parts."),
             N_("Name one of them: {some}."),
@@ -103,7 +99,7 @@ def part_called(
             some=_some(several),
         )
     there = [
-        _titled(store, law_id, section)
+        titled(store, law_id, section)
         for law_id in law_ids
         for section in _instead(store.sections(law_id), headings)
     ]
@@ -114,6 +110,23 @@ def part_called(
         part=_words(headings),
         places=_some(there),
     )
+
+
+def sections_called(
+    store: Lookups, law_ids: Iterable[str], headings: Sequence[Heading]
+) -> list[tuple[str, Section]]:
+    """The parts of laws under some headings, each with the id of its law."""
+    return [
+        (law_id, section)
+        for law_id in law_ids
+        for section in _called(store.sections(law_id), headings)
+    ]
+
+
+def titled(store: Lookups, law_id: str, section: Section) -> str:
+    """A part by its law and its headings: 民法 第三編 債権 第五章 不法行為."""
+    place = _around(store.sections(law_id), section)
+    return " ".join((store.document(law_id).title, *(of.title.replace("　", " ") for of in place)))
 
 
 def _called(sections: Sequence[Section], headings: Sequence[Heading]) -> list[Section]:
@@ -177,11 +190,6 @@ def _part(entry: OutlineEntry, articles: Mapping[str, Locator]) -> Part:
         numbered[-1] if numbered else None,
         tuple(_part(one, articles) for one in entry.parts),
     )
-
-
-def _titled(store: Lookups, law_id: str, section: Section) -> str:
-    place = _around(store.sections(law_id), section)
-    return " ".join((store.document(law_id).title, *(of.title.replace("　", " ") for of in place)))
 
 
 def _words(headings: Iterable[Heading]) -> str:

@@ -10,9 +10,10 @@ from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
-from localrag.statutes.notation import SUPPLEMENT
+from localrag.statutes.notation import NUMBER, SUPPLEMENT
 from localrag.statutes.provisions import ProvisionLookup, container
 from localrag.statutes.typed import read_typed
+from localrag_indexes.analysis.numerals import parse_numeral
 
 _ACT_SUFFIXES = {"施行令": "施行令", "令": "施行令", "施行規則": "施行規則", "規則": "施行規則"}
 _ACT_TYPES = ("Act", "Constitution")
@@ -132,7 +133,13 @@ class SpokenLaws:
 
 __all__ = ["CitationResolver", "ProvisionLookup", "Resolution", "Target", "parse_target"]
 
-_NUMBER = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+(?=[条項号のノ]|$)")
+# What may matter and must be read: a number, and the sign of a range.
+_NUMBER = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+(?=[条項号のノ]|$)|[~～〜]")
+# 附則（平成29年法律第44号）第10条
+_OF_AMENDMENT = re.compile(r"附 ?則 ?[（(](?P<by>[^（）()]{2,60})[）)] ?(?P<place>.*)")
+_AMENDMENT = re.compile(
+    rf"(?P<era>明治|大正|昭和|平成|令和)(?P<year>元|{NUMBER})年(?:.*第(?P<number>{NUMBER})号)?"
+)
 _LONGEST_TARGET = 2000
 _LONGEST_NAME = 120
 _LONGEST_RANGE, _LONGEST_SHOWN = 100, 10_000
@@ -289,17 +296,8 @@ class CitationResolver:
         """Return the provisions of a range that exist; the first alone where there is no range."""
         if last is None:
             return [first]
-        outer = container(first)
-        siblings: Sequence[Locator]
-        if outer is None:
-            siblings = [
-                Locator(first.division, number)
-                for number in self._provisions.articles(law_id, first.division)
-            ]
-        else:
-            siblings = self._provisions.children(law_id, outer)
-        if outer is None:
-            first, last = (self._row(law_id, end) or end for end in (first, last))
+        siblings = self._siblings(law_id, first)
+        first, last = (self._row(law_id, end) or end for end in (first, last))
         if first in siblings and last in siblings:
             start, end = siblings.index(first), siblings.index(last)
             return list(siblings[start : end + 1][: self._longest_range]) or [first, last]
@@ -329,15 +327,22 @@ class CitationResolver:
         return Target(target.law_id, row) if row else None
 
     def _row(self, law_id: str, locator: Locator) -> Locator | None:
-        """The row of deleted articles that an article is one of."""
-        number = locator.article
-        if not number or ":" in number:
+        """The row of deleted provisions that an article, a paragraph or an item is one of."""
+        if locator.subitem or ":" in _number(locator):
             return None
-        for row in self._provisions.articles(law_id, locator.division):
-            first, ranged, last = row.partition(":")
-            if ranged and _order(first) <= _order(number) <= _order(last):
-                return Locator(locator.division, row)
+        for row in self._siblings(law_id, locator):
+            first, ranged, last = _number(row).partition(":")
+            if ranged and _order(first) <= _order(_number(locator)) <= _order(last):
+                return row
         return None
+
+    def _siblings(self, law_id: str, locator: Locator) -> Sequence[Locator]:
+        """What stands beside a provision, and itself, in printed order."""
+        outer = container(locator)
+        if outer is not None:
+            return self._provisions.children(law_id, outer)
+        numbers = self._provisions.articles(law_id, locator.division)
+        return [Locator(locator.division, number) for number in numbers]
 
     def _nearest(self, target: Target) -> Target:
         locator: Locator | None = target.locator
@@ -377,6 +382,8 @@ def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tup
     if divisions := tuple(_of_division(law_ids, rest, provisions)):
         return (_found(text, divisions),)
     resolver = CitationResolver(names, provisions, longest_range=_LONGEST_SHOWN)
+    if amendment := _OF_AMENDMENT.fullmatch(rest):
+        return tuple(_of_amendment(text, law_ids, amendment, resolver, names, provisions))
     resolved = tuple(resolver.resolve(typed.text))
     if len(law_ids) == 1 and all(one.problem for one in resolved):
         # 人事院規則一一―四（職員の身分保障）第十条: a title that ends like no law.
@@ -434,6 +441,51 @@ def _of_division(
                     yield Target(law_id, Locator(division, article))
 
 
+def _of_amendment(
+    text: str,
+    law_ids: Sequence[str],
+    cited: re.Match[str],
+    resolver: CitationResolver,
+    names: LawNames,
+    provisions: ProvisionLookup,
+) -> Iterator[Resolution]:
+    """Resolve 附則（平成29年法律第44号）第10条: the supplement of the law that amends another."""
+    places = read_typed(f"附則{cited['place']}", names).text
+    for law_id in law_ids:
+        meant = {
+            division
+            for division, words in provisions.divisions(law_id).items()
+            if words.startswith("附則") and _is_amendment(words, cited["by"])
+        }
+        if not cited["place"]:
+            labels = [
+                words for name, words in provisions.divisions(law_id).items() if name in meant
+            ]
+            targets = (of for label in labels for of in _of_division((law_id,), label, provisions))
+            yield _found(text, targets)
+            continue
+        resolved = [
+            replace(one, candidates=candidates)
+            for one in resolver.resolve(places, law_id=law_id)
+            if (candidates := tuple(of for of in one.candidates if of.locator.division in meant))
+        ]
+        yield from resolved
+        if not resolved:
+            problem = Fact(FactKind.NO_SUCH_PROVISION, citation=text)
+            nearest = (Target(law_id, Locator()),)
+            yield Resolution(0, len(text), text, (), nearest, nearest, problem)
+
+
+def _is_amendment(label: str, cited: str) -> bool:
+    """Whether a label names the law that amends as cited: by its year, and its number if told."""
+    told, meant = _AMENDMENT.search(label), _AMENDMENT.search(cited)
+    if told is None or meant is None or told["era"] != meant["era"]:
+        return cited in label
+    years = [1 if year == "元" else parse_numeral(year) for year in (told["year"], meant["year"])]
+    numbers = {parse_numeral(one) for one in (told["number"], meant["number"]) if one}
+    return years[0] == years[1] and len(numbers) < 2
+
+
 def _unread(text: str, resolved: Sequence[Resolution], names: LawNames) -> str:
     """Return the first number of a text that is part of no citation and no law's name."""
     spans = [(citation.start, citation.end) for citation in resolved]
@@ -445,8 +497,13 @@ def _unread(text: str, resolved: Sequence[Resolution], names: LawNames) -> str:
     return next((number[0] for number in numbers if 0 in read[slice(*number.span())]), "")
 
 
-def _order(article: str) -> list[int]:
-    return [int(part) for part in article.split("_")]
+def _number(locator: Locator) -> str:
+    """The number of an article, a paragraph or an item."""
+    return locator.item or locator.paragraph or locator.article
+
+
+def _order(number: str) -> list[int]:
+    return [int(part) for part in number.split("_") if part.isdecimal()]
 
 
 def _found(text: str, targets: Iterable[Target]) -> Resolution:

@@ -59,8 +59,10 @@ _LINK = re.compile(" ?の? ?")
 _BEHIND = re.compile(
     "各[号項]|(?:の|、)?(?:本文|ただし書き?|但書き?|前段|後段|柱書き?|各号列記以外の部分)"
 )
-_DIVISION = re.compile(rf"附 ?則|別表(?: ?第? ?(?P<number>{NUMBER}{_BRANCHES})(?! ?[条條項号]))?")
-_PLACE = rf"(?:第? ?{NUMBER}|附 ?則|別表)"
+_DIVISION = re.compile(
+    rf"附 ?則|前文|別表(?: ?第? ?(?P<number>{NUMBER}{_BRANCHES})(?! ?[条條項号]))?"
+)
+_PLACE = rf"(?:第? ?{NUMBER}|附 ?則|別表|前文)"
 _PLACE_FOLLOWS = re.compile(rf"(?: ?\([^()]{{3,60}}号\))?[ の]*(?={_PLACE})")
 _PLACE_TOUCHES = re.compile(rf"(?={_PLACE})")
 # A law that nobody knows is one for the resolver to miss.
@@ -167,7 +169,8 @@ class ShortNames:
         self._names = names
         self._titles = {name: title for title, called in customary().items() for name in called}
         self._full: dict[str, str] = {}
-        for name in dict.fromkeys((*names.names, *customary(), *self._titles)):
+        self._known = dict.fromkeys((*names.names, *customary(), *self._titles, *_short_names()))
+        for name in self._known:
             if name.endswith(("法", "規則")) and len(name) > 1:
                 self._full.setdefault(name[:-1], name)
         for title, called in _short_names().items():
@@ -176,7 +179,7 @@ class ShortNames:
 
     def full(self, word: str) -> str:
         """The name that a word stands for, its own where it is one; empty where it is none."""
-        if word not in self._names.rows and self._names.lookup(word):
+        if word in self._known or (word not in self._names.rows and self._names.lookup(word)):
             return word
         if name := self._full.get(word):
             return name
@@ -524,7 +527,7 @@ def _written(level: int, number: str) -> str:
 
 def _division(found: re.Match[str]) -> str:
     if not found[0].startswith("別表"):
-        return "附則"
+        return found[0].replace(" ", "")
     if not found["number"]:
         return "別表"
     numbers = read_number(found["number"]).split("_")

@@ -91,13 +91,14 @@ def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "
     if missing:
         targets = []
     provisions = [*_provisions(store, names, targets), *_branches(store, names, targets)]
+    parts = list(_parts(store, names, written))
     laws = list(_laws(store, names, typed))
     titled = store.titled(typed, _LIMIT)
     others = [Offer(Spot(id_), title, id_ if id_ != title else "") for id_, title in titled.found]
-    offers = _distinct([*provisions, *laws, *_known(store, names, typed), *others])
+    offers = _distinct([*provisions, *parts, *laws, *_known(store, names, typed), *others])
     if missing and not offers:
         return _missing(store, names, missing)
-    certain = bool(offers) and len(targets) <= 1
+    certain = bool(offers) and len(targets) + len(parts) <= 1
     return PlacesFound(tuple(offers[:_LIMIT]), certain, complete=titled.complete)
 
 
@@ -138,6 +139,17 @@ def _branches(
             yield replace(_offer(passage, names), note="")
 
 
+def _parts(store: "CorpusStore", names: "LawNames", written: str) -> Iterator[Offer]:
+    """The parts of a law under the headings that are written: 民法 第三編第五章."""
+    from localrag.contents import sections_called, titled
+    from localrag.statutes.typed import read_part
+
+    law, headings = read_part(written, names)
+    for law_id, section in sections_called(store, names.lookup(law), headings)[:_LIMIT]:
+        spot = Spot(law_id, section.start, section.start)
+        yield Offer(spot, section.title, titled(store, law_id, section))
+
+
 def _laws(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offer]:
     from localrag.statutes.names import suggest
 
@@ -170,7 +182,7 @@ def _missing(store: "CorpusStore", names: "LawNames", missing: "list[Resolution]
 
 def _cause(store: "CorpusStore", missing: "Resolution") -> str:
     problem = missing.problem
-    if not missing.nearest or (problem and problem.kind is FactKind.ONLY_IN_SUPPLEMENT):
+    if not missing.nearest or (problem and problem.kind is not FactKind.NO_SUCH_PROVISION):
         return one_line(str(missing.problem))
     date = store.document(missing.nearest[0].law_id).metadata.get("date", "")
     if not date:

@@ -75,6 +75,7 @@ LAWS = LawNames(
         ("民94②但書", "民法第94条第2項但書"),
         ("民94条の2項①", "民法第94条第2項第1号"),
         ("民法附則3", "民法附則第3条"),
+        ("憲前文", "憲法前文"),
         ("灯管別表1", "灯管法別表第一"),
         ("灯管別表2の3", "灯管法別表第二の三"),
         ("民法（明治29年法律第89号）709", "民法第709条"),
@@ -212,6 +213,8 @@ def test_long_nonsense_takes_no_long_time(piece: str) -> None:
     [
         ("灯管法5〜3条", FactKind.RANGE_BACKWARDS),
         ("灯管法5-3", FactKind.RANGE_BACKWARDS),
+        ("灯管法3条〜", FactKind.NUMBER_UNREAD),
+        ("灯管法附則（平成元年法律第一号）1条", FactKind.NO_SUCH_PROVISION),
         ("灯管法3③〜①", FactKind.RANGE_BACKWARDS),
         ("灯管法3条の2-1", FactKind.RANGE_BACKWARDS),
         ("灯管法99", FactKind.NO_SUCH_PROVISION),
@@ -224,6 +227,21 @@ def test_why_it_leads_nowhere(
 ) -> None:
     (problem,) = {one.problem.kind for one in parse_target(typed, names, provisions) if one.problem}
     assert problem is kind
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "灯管法附則（令和三年法律第九号）第1条",
+        "灯管附則（令和３年法律第９号）1",
+        "灯台管理法 附則（令和3年）第一条",
+    ],
+)
+def test_the_supplement_of_an_amendment(
+    names: LawNames, provisions: Provisions, typed: str
+) -> None:
+    (found,) = parse_target(typed, names, provisions)
+    assert [target.locator.path for target in found.candidates] == ["suppl2/1"]
 
 
 def test_a_branch_that_exists_is_no_range(names: LawNames, provisions: Provisions) -> None:

@@ -37,6 +37,26 @@ def test_a_place_alone_is_of_the_law_that_is_read(look: LookUp) -> None:
     assert look("渡し舟法施行令2条", ACT).offers[0].spot.document_id != ACT
 
 
+def test_a_citation_is_read_as_people_type_it(look: LookUp) -> None:
+    assert look("渡し舟8").offers == look("渡し舟法8条").offers
+    assert look("8①", ACT).offers == look("渡し舟法8条1項").offers
+    assert look("渡し舟令 2").offers == look("渡し舟法施行令2条").offers
+    ranged = look("渡し舟7〜8")
+    assert [offer.spot.passage_id for offer in ranged.offers] == [f"{ACT}#7", f"{ACT}#8"]
+    assert not ranged.certain
+    assert "ends before it begins" in look("渡し舟8〜7").cause
+
+
+def test_a_part_of_a_law_is_found_by_its_headings(look: LookUp) -> None:
+    found = look("渡し舟法 第二章第二節")
+    (offer,) = found.offers
+    assert found.certain
+    assert offer.title == "第二節　運航"
+    assert offer.note.startswith("渡し舟の安全及び活用に関する法律 第二章")
+    assert look("第2章第2節", ACT).offers == found.offers
+    assert look("渡し舟法 第二章第九節").offers == ()
+
+
 def test_an_article_brings_those_whose_numbers_go_on_from_it(look: LookUp) -> None:
     titles = [offer.title.partition("（")[0] for offer in look("渡し舟法6条").offers]
     assert titles == ["第六条", "第六条の二"]
