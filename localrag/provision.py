@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from localrag.contents import Contents, contents_of, part_called
 from localrag.corpus.knowledge import KnownTriple
@@ -15,6 +14,13 @@ from localrag.errors import NotFoundError, UsageError
 from localrag.facts import FactKind
 from localrag.language import N_, _
 from localrag.statutes.applied import ReadText, ReadWords, as_read, is_told, reaches, words_of
+from localrag.statutes.delegations import (
+    Filling,
+    Point,
+    fillings_of,
+    match_points,
+    points_left,
+)
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
 from localrag.statutes.provisions import StoredProvisions
@@ -34,8 +40,14 @@ _DELETED = re.compile("(?:[^　\n]+　)?削除")
 _HERE = re.compile("この([編章節款目条項号])")
 # 別表第二　補償表（第七十七条関係）: its title and what it belongs to are no part of the label.
 _ABOUT = re.compile("　.*|（[^（）]*関係）$")
-# Characters on both sides of 政令で定め that an order quotes, and of the sentence in which it does.
-_QUOTED, _SENTENCE = 30, 120
+# So many characters before 政令で定める are shown, from where their phrase begins.
+_MOST_BEFORE = 24
+_PHRASE = re.compile("[^、「　\n]*、?$")
+# What is left, as far as it is named: もの, 株券等の買付け等, ところにより.
+_LEFT = re.compile(
+    r"ところに(?:より|よる)|[^、。（）\n]{0,24}?"
+    r"(?=[はがをにで、。（）\n]|と(?!して)|から|まで|以外|のうち|又は|若しく|及び|並び|あつた|であ|$)"
+)
 # 前項第一号の「支配株主等」とは
 _NEAR = re.compile("[前次同][条項号]|第[〇一二三四五六七八九十百]+[項号]")
 
@@ -59,6 +71,30 @@ class ProvisionLink:
     label: str
     words: str
     exists: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """What a provision leaves to an order, and where that is filled in.
+
+    Attributes:
+        locator: the most exact provision that leaves it.
+        start, end: span of 政令で定め in the text of the document, in characters.
+        instrument: the kind of order as the provision names it: 政令, 内閣府令.
+        words: what is left, with the words around it: その他の有価証券で政令で定めるもの.
+        filled_in_by: the provisions that fill it in, the one that says just this first; none where
+            the corpus has none.
+        has_order: whether the corpus has an order of this kind, the cabinet's or a minister's, that
+            fills in anything of the law.
+    """
+
+    locator: Locator
+    start: int
+    end: int
+    instrument: str
+    words: str
+    filled_in_by: tuple[ProvisionLink, ...]
+    has_order: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +132,7 @@ class Provision:
         refers_to: what it refers to, in reading order; what it leaves to an order is left out
             where `filled_in_by` tells the provisions of such an order.
         referred_by: what refers to it, without the provisions that fill it in.
+        delegations: what it leaves to orders, in reading order, each with what fills that in.
         filled_in_by: the provisions of orders and ordinances made under it.
         terms: the defined terms it uses, in the order of their first use; of a term defined twice,
             the definition of its own document, and there the one with the narrower scope.
@@ -116,6 +153,7 @@ class Provision:
     reads: tuple[ProvisionReadings, ...] = ()
     read_by: tuple[ProvisionLink, ...] = ()
     as_read: ReadText | None = None
+    delegations: tuple[Delegation, ...] = ()
 
     @property
     def is_deleted(self) -> bool:
@@ -268,14 +306,12 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
             for reference in store.reads_to(document, Locator(locator.division, locator.article))
             if reaches(reference, locator)
         ),
+        delegations=tuple(_delegations(store, document, locator)),
     )
 
 
 def filled_in(store: CorpusStore, left: Reference) -> Reference | None:
     """Find the provision of an order that says what a 政令で定める leaves to it.
-
-    An article may leave several things to one order, which quotes each of them: 法第八条第一項に
-    規定する政令で定める基準は. So the words around the two tell which belongs to which.
 
     Args:
         store: the corpus.
@@ -285,28 +321,49 @@ def filled_in(store: CorpusStore, left: Reference) -> Reference | None:
         The reference of that provision to the one that leaves it open; None where the corpus has
         none.
     """
-    here = left.source
-    filling = [
-        of
-        for of in store.references_to(left.document_id, Locator(here.division, here.article))
-        if of.kind == DELEGATED_BY
-        and of.document_id == left.law_id
-        # An order may name the item that it fills in, or the article as a whole.
-        and (here.contains(of.target) or of.target.contains(here))
-    ]
-    words = store.text(left.document_id, left.start, left.end)
-    before = store.text(left.document_id, max(0, left.start - _QUOTED), left.start)
-    after = store.text(left.document_id, left.end, left.end + _QUOTED)
+    for point, fillings in _filled_in(store, left.document_id, left.source).items():
+        if point.reference == left and fillings:
+            return fillings[0].reference
+    return None
 
-    def likeness(of: Reference) -> tuple[int, bool, bool, int]:
-        said = store.text(of.document_id, of.end, of.end + _SENTENCE).partition("。")[0]
-        earlier, found, later = said.partition(words)
-        # 政令で定める基準: the thing that is left open follows; what precedes is often a phrase.
-        thing = _common(after, later) if found else 0
-        phrase = _common(before[::-1], earlier[::-1]) if found else 0
-        return thing, of.target == here, here.contains(of.target), phrase
 
-    return max(filling, key=likeness, default=None)
+def _filled_in(store: CorpusStore, law_id: str, place: Locator) -> dict[Point, tuple[Filling, ...]]:
+    """What fills in each point that a place leaves to orders.
+
+    An order may cite the article as a whole: it chooses among all that the article leaves.
+    """
+    points = points_left(store, law_id, Locator(place.division, place.article))
+    own = [point for point in points if place.contains(point.reference.source)]
+    filled = match_points(points, fillings_of(store, law_id, place)) if own else {}
+    return {point: filled[point] for point in own}
+
+
+def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[Delegation]:
+    filled = _filled_in(store, law_id, place)
+    # Whether of the cabinet: asked for only where something is missing.
+    orders = {True, False}
+    if not all(filled.values()):
+        orders = {_by_cabinet(id_) for id_ in store.documents_referring(law_id, DELEGATED_BY)}
+    for point, fillings in filled.items():
+        left = point.reference
+        yield Delegation(
+            locator=left.source,
+            start=left.start,
+            end=left.end,
+            instrument=left.law_name,
+            words=_left_words(point, store.text(law_id, left.start, left.end)),
+            filled_in_by=_distinct(_source(store, filling.reference) for filling in fillings),
+            has_order=point.of_cabinet in orders,
+        )
+
+
+def _left_words(point: Point, left: str) -> str:
+    """What is left with the words around it: 有価証券で政令で定めるもの."""
+    phrase, noun = _PHRASE.search(point.before), _LEFT.match(point.after)
+    before = phrase[0] if phrase else ""
+    if len(before) > _MOST_BEFORE:
+        before = f"…{before[-_MOST_BEFORE:]}"
+    return f"{before}{left}{point.ending}{noun[0] if noun else ''}"
 
 
 def citation_of(store: CorpusStore, passage: Passage) -> str:
@@ -516,12 +573,6 @@ def _target(store: CorpusStore, reference: Reference) -> ProvisionLink:
         if reference.target_end is not None:
             label += f" – {_label(store, reference.law_id, reference.target_end)}"
     return ProvisionLink(reference.kind, reference.law_id, reference.target, label, words, exists)
-
-
-def _common(left: str, right: str) -> int:
-    """How many characters two texts begin with alike."""
-    alike = takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
-    return sum(1 for _ in alike)
 
 
 def _by_cabinet(law_id: str) -> bool:

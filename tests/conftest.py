@@ -232,14 +232,14 @@ def loopback(allow_loopback: Callable[[], None]) -> None:
     allow_loopback()
 
 
-_ARTICLES = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三", "十四", "十五"]
+_ARTICLES = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三", "十四", "十五", "十六"]
 
 
 @pytest.fixture(scope="session")
 def open_statutes() -> "Callable[[Path, Statutes], Retriever]":
     """Adds and indexes made statutes in a workspace, and opens them for searching.
 
-    By id, title and number of a law its articles, at most fifteen; of each by its number the
+    By id, title and number of a law its articles, at most sixteen; of each by its number the
     caption, or "", and its paragraphs.
     """
 

@@ -12,18 +12,27 @@ from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.store import DocumentInfo
 from localrag.corpus.types import Locator
 from localrag.language import N_, _
-from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionReadings
+from localrag.provision import (
+    Delegation,
+    LookedUp,
+    Provision,
+    ProvisionLink,
+    ProvisionReadings,
+)
 from localrag.statutes.applied import ReadText, ReadWords
 from localrag.statutes.notation import cite
+from localrag.statutes.references import DELEGATES
 
 _SUPPLEMENT = ("附則", "附　則")
 _KINDS = {
     "refers": "",
     "applies-mutatis-mutandis": "準用：",
-    "delegates": N_("delegates: "),
     "delegated-by": N_("made under: "),
     "reads": "読替え：",
 }
+
+# Provisions named for one point.
+_NAMED = 3
 
 
 def print_looked_up(found: LookedUp, *, most: int | None) -> None:
@@ -64,8 +73,13 @@ def print_provision(view: Provision, *, most: int | None) -> None:
         most: links and triples printed under one heading; None prints all.
     """
     _print_text(view)
-    _print_links(_("Filled in by"), view.filled_in_by, most)
-    _print_links(_("Refers to"), view.refers_to, most)
+    _print_delegations(view, most)
+    told = {link.label for of in view.delegations for link in of.filled_in_by}
+    others = [link for link in view.filled_in_by if link.label not in told]
+    _print_links(_("Also filled in by") if told else _("Filled in by"), others, most)
+    # What is left to an order stands above.
+    references = [link for link in view.refers_to if link.kind != DELEGATES]
+    _print_links(_("Refers to"), references, most)
     _print_readings(view.reads, most)
     _print_links(_("Referred to by"), view.referred_by, most)
     _print_links(_("Words read otherwise by"), view.read_by, most)
@@ -88,6 +102,7 @@ def provision_as_json(view: Provision) -> dict[str, Any]:
         "document": _document(view.document),
         "place": list(view.place),
         "deleted": view.is_deleted,
+        "delegations": [_delegation(of) for of in view.delegations],
         "filled_in_by": [_link(link) for link in view.filled_in_by],
         "refers_to": [_link(link) for link in view.refers_to],
         "referred_by": [_link(link) for link in view.referred_by],
@@ -178,6 +193,21 @@ def _origin(view: Provision) -> str:
     metadata = view.document.metadata
     state = _("state of {date}").format(date=metadata["date"]) if metadata.get("date") else ""
     return "  ".join(part for part in (metadata.get("law_num", ""), state, view.passage.id) if part)
+
+
+def _print_delegations(view: Provision, most: int | None) -> None:
+    if view.delegations:
+        _heading(_("Left to orders"), len(view.delegations))
+    for of in view.delegations[:most]:
+        labels = [link.label for link in of.filled_in_by]
+        named = _(", ").join(labels[:_NAMED])
+        if (more := len(labels) - _NAMED) > 0:
+            named = _("{names} and {more:,} more").format(names=named, more=more)
+        absent = _("no such order is in this corpus")
+        if of.has_order:
+            absent = _("no provision in this corpus fills it in")
+        say(of.words, ("  → ", "dim"), (named, "bold") if named else (absent, "dim"), indent=2)
+    _print_rest(len(view.delegations), most)
 
 
 def _print_links(title: str, links: Sequence[ProvisionLink], most: int | None) -> None:
@@ -274,6 +304,14 @@ def _print_rest(count: int, most: int | None) -> None:
 def _heading(title: str, count: int) -> None:
     say("")
     say((f"{title}{aside(str(count))}", "bold"))
+
+
+def _delegation(of: Delegation) -> dict[str, Any]:
+    return {
+        **to_jsonable_python(of),
+        "locator": of.locator.path,
+        "filled_in_by": [_link(link) for link in of.filled_in_by],
+    }
 
 
 def _link(link: ProvisionLink) -> dict[str, Any]:

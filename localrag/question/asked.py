@@ -50,12 +50,24 @@ _BODY = re.compile(
 _LONGEST = 80
 
 _INSTRUMENT = r"政令|[一-鿿]{0,6}(?:府令|省令)|[一-鿿]{2,12}委員会規則|人事院規則|最高裁判所規則"
+_HOW = r"(?:どう|どのよう|どんな|何|なに|いくら|いつ)"
 _LEFT = re.compile(
     rf"(?P<instrument>{_INSTRUMENT})(?:(?:で|に|において|により|によって)(?:定め|規定|指定|委任)"
     r"(?:る|する|られた|られる|られている|され|された|されている|した|している|てい)?|の(?:定め|指定)る?)"
 )
+# 委任を受けて、政令は期間をどう定めているか; 期間は政令でどう定められているか
+_FILLED = re.compile(
+    rf"委任[^。、]{{0,8}}、?(?P<instrument>{_INSTRUMENT})(?:は|では|が|の)?(?P<point>[^、。]*?)[はがを]?{_HOW}"
+    rf"|(?P<named>[^、。のはが]{{0,30}})[はが]、?(?P<other>{_INSTRUMENT})(?:で|では|に|には){_HOW}"
+)
 _WHERE = re.compile(r"(?:どこ|何|なに|どの(?:法令|政令|省令|規則))(?:で|に)(?:決ま|決め|定め|規定)")
-_ENDS = re.compile(r"とは|って|(?:は|が)(?:何|なに|なん|どの|どん|どれ|いくら|いつ)|[?？。]|$")
+# Of a longer text a question is left where it asks right behind the point.
+_ASKS_BEHIND = re.compile(
+    r"[^、。]{0,40}?(?:とは|は|って)[^、。]{0,4}(?:何|なに|なん|ど[のんうれ]|いくら|いつ)"
+)
+_ENDS = re.compile(
+    r"とは|って|について|[、』」]|(?:は|が)(?:何|なに|なん|どの|どん|どれ|いくら|いつ)|[?？。]|$"
+)
 # The words that ask for a thing: all that the two languages have, but どちら, which chooses among
 # what the question names. With も they ask nothing (いつでも), nor does かどうか.
 _ASKS_FOR_A_THING = re.compile(
@@ -88,10 +100,12 @@ class OrderAsked:
         instrument: the kind of order as the question names it: 政令, 内閣府令; empty where it asks
             only where a thing is laid down.
         point: the words for what is left to it: 有価証券; empty where there are none behind.
+        before: the words before 政令で定める, back to another such question.
     """
 
     instrument: str
     point: str
+    before: str = ""
 
 
 def penalty_asked(question: str) -> PenaltyAsked | None:
@@ -103,16 +117,26 @@ def penalty_asked(question: str) -> PenaltyAsked | None:
     return PenaltyAsked(doing, of_a_body) if any(map(str.isalnum, doing)) else None
 
 
-def order_asked(question: str) -> OrderAsked | None:
-    """Read a question for what is left to an order; None for any other."""
-    if len(question) > _LONGEST:
-        return None
-    left = _LEFT.search(question)
-    if left is None:
-        return OrderAsked("", "") if _WHERE.search(question) else None
-    rest = question[left.end() :]
-    end = _ENDS.search(rest)
-    return OrderAsked(left["instrument"], rest[: end.start() if end else None])
+def orders_asked(question: str) -> tuple[OrderAsked, ...]:
+    """Read a question for what is left to orders, in its order; none for any other question.
+
+    A question over two steps asks for two: 政令で定める者について、内閣府令で定める事項とは何か.
+    """
+    asked: list[OrderAsked] = []
+    since = 0
+    for left in _LEFT.finditer(question):
+        end = _ENDS.search(question, left.end())
+        point = question[left.end() : end.start() if end else None]
+        asked.append(OrderAsked(left["instrument"], point, question[since : left.start()]))
+        since = left.end()
+    if len(question) > _LONGEST and not (asked and _ASKS_BEHIND.match(question, since)):
+        return ()
+    if asked:
+        return tuple(asked)
+    if filled := _FILLED.search(question):
+        instrument, point = filled["instrument"] or filled["other"], filled["point"]
+        return (OrderAsked(instrument, point or filled["named"] or ""),)
+    return (OrderAsked("", ""),) if _WHERE.search(question) else ()
 
 
 def asks_whether(question: str) -> bool:

@@ -1,83 +1,66 @@
 """What is left to an order: which of the provisions that fill one in says the point asked for.
 
 An act says その他の有価証券で政令で定めるもの, and several provisions of its orders fill it in. The
-right one repeats what is left to it: 法第二十七条の二第一項本文に規定する政令で定める有価証券は.
+question tells the point, by the place it names, by the words of the act, by its noun; the orders
+tell which of them fills that point in (`localrag.statutes.delegations`).
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Self
 
-from localrag.corpus.links import Reference
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.types import Locator, Passage
-from localrag.question.asked import OrderAsked, figure_asked, order_asked
+from localrag.corpus.types import ARTICLES, Locator
+from localrag.question.asked import OrderAsked, figure_asked, orders_asked
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.expand import Seed
 from localrag.retrieval.types import Link, LinkKind
 from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.citations import find_citations
+from localrag.statutes.delegations import (
+    CABINET,
+    CABINET_TYPES,
+    LEFT,
+    Filling,
+    Point,
+    fillings_of,
+    points_left,
+    points_of,
+    same_before,
+)
 from localrag.statutes.names import LawNames
-from localrag.statutes.references import DELEGATED_BY, REFERS
+from localrag.statutes.references import INSTRUMENT
 from localrag_indexes.analysis.normalize import normalize
 
-# What is filled in by more provisions leaves nothing in particular.
-_TOO_MANY = 400
-# Characters after a citation in which an order repeats what is left to it, and characters before
-# 政令で定める in which the act says what it is about.
-_CLAUSE, _BEFORE = 200, 60
-_ENDS = re.compile(r"は、|とする。|。|\n")
+# Characters before 政令で定める in which the act says what it is about, and behind it.
+_BEFORE, _AFTER = 60, 20
 # Where the next paragraph begins.
 _PARAGRAPH = re.compile(r"\n(?:[０-９]+|[①-⑳])　")
-# What stands before a citation that opens a paragraph: its number, and the name of the act.
-_OPENING = re.compile(r"(?:[^　。、\n]{1,20}　)?[^　。、（）\n]{0,40}(?:（[^）]{0,60}）)?")
-# The noun by which the point is known in act, order and question: 額, 軽微 of 軽微な建設工事. Where
-# the act has もの or nothing there, the noun stands before: 商品として政令で定めるもの.
-_NOUN = re.compile("[一-鿿々ァ-ヺー]+")
-_LEFT = re.compile(
-    rf"(?:(?P<before>{_NOUN.pattern})(?:は、[^、。（）\n]{{0,12}}|として|で))?"
-    r"(?:政令|[一-鿿]*[府省]令|[一-鿿]*規則)(?:で|の|でこれを)(?:定め|指定)(?:るところ|る|た)?"
-    r"(?P<point>[^、。（）\n]{0,30})"
-)
 # How far a point is asked for whose noun the question does not have (額 in いくらか).
 _UNNAMED = 0.5
 # Of the question so much must stand where the act leaves a point to an order, unless it asks for
 # an order, cites the place or asks for a figure.
 _LEAST = 0.6
-# What a provision counts that fills in another part than the one named.
+# What a provision counts that fills in another part than the one named, or no point of it.
 _ELSEWHERE = 0.5
-# How much counts that an order repeats the point, that it states the figure asked for, that its
+# How much counts that an order fills in the point, that it states the figure asked for, that its
 # paragraph has the words of the question, and that these words have found it.
 _REPEATS, _STATES, _ABOUT, _IS_FOUND = 0.5, 0.5, 0.3, 0.3
 _LEAST_FIT = 0.2
+# Where an order is asked for its point counts more: so far by its noun, else by the words before
+# it, of which so many tell enough. A noun that stands elsewhere than right behind counts less.
+_ASKED, _OF_NOUN, _ENOUGH, _SAME = 2.0, 0.6, 20, 0.8
+# So many characters of the act before 政令で定める a question has that quotes it; and in so many
+# places at most.
+_QUOTES, _FEW = 6, 3
 _CONTENT = re.compile(r"[一-鿿々ァ-ヺーa-z0-9]")
 _PROVISO = "ただし書"
-_CABINET = "政令"
-_ACTS = ("", "Act", "Constitution")
-_CABINET_TYPES = ("CabinetOrder", "ImperialOrder")
-
-
-class _Filling(NamedTuple):
-    """A provision of an order with the words that say what it fills in.
-
-    Attributes:
-        passage: its article.
-        reference: its citation of the provision that it fills in.
-        clause: the words after the citation.
-    """
-
-    passage: Passage
-    reference: Reference
-    clause: str
-
-    @property
-    def paragraph(self) -> str:
-        """Its paragraph from the line with the citation on, the items below it included."""
-        text, position = self.passage.text, self.reference.start - self.passage.start
-        start = text.rfind("\n", 0, position) + 1
-        end = _PARAGRAPH.search(text, position)
-        return text[start : end.start() if end else None]
+_BOUNDS = re.compile(
+    r"[^、。（）\n]*(?:以上|以下|以内|を?超えない|を?下らない)[^、。（）\n]{0,20}"
+    rf"{INSTRUMENT}[での](?:定め|指定)"
+)
 
 
 class _Words(NamedTuple):
@@ -109,12 +92,26 @@ class _Words(NamedTuple):
         return held / total if total else 1.0
 
 
+class _Found(NamedTuple):
+    """What fills in a provision.
+
+    Attributes:
+        link: its article, tied to that of the provision.
+        place: its paragraph.
+        fit: how well it answers, more than 0.
+    """
+
+    link: Link
+    place: Locator
+    fit: float
+
+
 class Filler:
     """Finds what fills in the provisions that one question leads to.
 
     Args:
         store: where provisions and their references are.
-        names: of the laws, and which orders are whose.
+        names: of the laws.
         admission: which documents may be found.
         question: as asked.
         wordings: its everyday words.
@@ -134,7 +131,7 @@ class Filler:
         self._names = names
         self._admission = admission
         self._question = question
-        self._asked = order_asked(question)
+        self._asked = orders_asked(question)
         self._figure = figure_asked(question)
         self._words = _Words.of(question, wordings, names)
         self._found = found
@@ -148,164 +145,188 @@ class Filler:
         Returns:
             At most two links; none where the question does not ask for what is left to an order.
         """
-        named = [seed for seed in seeds if seed.named]
-        link = self._best(named or seeds, self._asked)
-        if link is None:
+        asked, further = (*self._asked, None, None)[:2]
+        named = [seed for seed in seeds if seed.named] or self._quoted(asked, seeds)
+        first = self._best(named or seeds, asked)
+        if first is None:
             return []
-        law_id, _, path = link.unit.rpartition("#")
-        again = self._best([Seed(law_id, Locator.parse(path), 1.0, named=False)], None)
-        return [link, again] if again else [link]
+        law_id = first.link.unit.rpartition("#")[0]
+        again = self._best([Seed(law_id, first.place, 1.0, named=False)], further)
+        if again is None and further is not None:
+            # Both may be left by one provision.
+            again = self._best(named or seeds, further)
+        return [one.link for one in (first, again) if one is not None]
 
-    def _best(self, seeds: Sequence[Seed], asked: OrderAsked | None) -> Link | None:
-        best, link = 0.0, None
+    def _quoted(self, asked: OrderAsked | None, seeds: Sequence[Seed]) -> list[Seed]:
+        """The places that say 政令で定める behind the same words as the question; none if many.
+
+        They are looked for in the laws that it names, or else in those that its words have found.
+        """
+        if asked is None or not asked.before:
+            return []
+        named = [id_ for name in self._names.find_names(self._question) for id_ in name.law_ids]
+        longest, places = _QUOTES - 1, list[tuple[str, int]]()
+        for law_id in dict.fromkeys(named or [seed.law_id for seed in seeds]):
+            text = self._store.text(law_id) if self._admission.admits(law_id) else ""
+            for left in re.finditer(f"{asked.instrument}[での](?:定め|指定)る?", text):
+                if text[left.end()] != (asked.point or text[left.end()])[0]:
+                    continue
+                same = same_before(asked.before, text[: left.start()])
+                if same > longest:
+                    longest, places = same, []
+                if same == longest:
+                    places.append((law_id, left.start()))
+        few = places if len(places) <= _FEW else []
+        return [seed for law_id, position in few for seed in self._leaving(law_id, position)]
+
+    def _leaving(self, law_id: str, position: int) -> Iterator[Seed]:
+        """The provision that leaves a point in this position of the text of a law."""
+        articles = self._store.standing(law_id, ARTICLES)
+        at = bisect_right(articles, position, key=lambda article: article.start) - 1
+        for point in points_left(self._store, law_id, articles[at].locator) if at >= 0 else ():
+            if point.reference.start == position:
+                yield Seed(law_id, point.reference.source, 1.0, named=True)
+
+    def _best(self, seeds: Sequence[Seed], asked: OrderAsked | None) -> _Found | None:
+        best: _Found | None = None
         stating: set[str] = set()
         for seed in seeds:
+            unit = article_unit(seed.law_id, seed.locator)
             provision = self._store.at(seed.law_id, seed.locator)
             text = provision.text if provision else ""
             # What was found only by its words and itself states the figure leaves it to no order,
             # and nothing that fits worse leads to a better answer.
-            states = self._figure is not None and self._figure.stated_in(text)
-            if asked is None and states and not seed.named:
-                stating.add(article_unit(seed.law_id, seed.locator))
+            if asked is None and not seed.named and self._states(text):
+                stating.add(unit)
                 continue
             # A question that names the very paragraph names all that it leaves to an order.
             cited = seed.named and (bool(seed.locator.paragraph) or _PARAGRAPH.search(text) is None)
-            points = self._points(text, cited=cited)
-            if asked is None and not points:
+            article = Locator(seed.locator.division, seed.locator.article)
+            points = points_left(self._store, seed.law_id, article)
+            shares = self._shares(points, seed, asked, cited=cited)
+            if asked is None and not shares:
                 continue
-            for filling in self._fillings(seed, asked):
+            for filling in fillings_of(
+                self._store, seed.law_id, article, lambda order: self._admits(order, asked)
+            ):
                 if stating and filling.passage.id not in stating:
                     continue
-                fit = seed.strength * self._fit(seed, filling, asked, points, cited=cited)
-                if fit > best:
-                    best = fit
+                share = self._share(filling, points, shares, asked)
+                fit = seed.strength * self._fit(seed, filling, asked, share, cited=cited)
+                if fit > (best.fit if best else 0.0):
+                    first = asked is not None
                     link = Link(
-                        LinkKind.FILLS,
-                        filling.passage.id,
-                        article_unit(seed.law_id, seed.locator),
-                        filling.reference.start,
-                        comes_first=asked is not None,
+                        LinkKind.FILLS, filling.passage.id, unit, filling.reference.start, first
                     )
-        return link
+                    best = _Found(link, filling.place, fit)
+        return best
 
-    def _points(self, text: str, *, cited: bool) -> dict[str, float]:
-        """The points that a provision leaves to an order and the question may ask for.
+    def _shares(
+        self, points: Sequence[Point], seed: Seed, asked: OrderAsked | None, *, cited: bool
+    ) -> dict[Point, float]:
+        """How far each point of an article is asked for, 0 to 1; those that may be asked for.
 
-        Those are all of a place that it cites; elsewhere those with its words around them, and,
-        where it asks for a figure, those that are figures.
-
-        Returns:
-            For the noun of every point, empty where it has none, how far it is asked for, 0 to 1.
+        Where the question asks for no order, those are all of a place that it cites; elsewhere
+        those with its words around them, and, where it asks for a figure, those that are figures.
         """
-        points: dict[str, float] = {}
-        for left in _LEFT.finditer(text):
-            found = _NOUN.match(left["point"])
-            noun = found[0] if found else left["before"] or ""
-            share = self._words.share(_sentence(text, left.start(), left.end()))
+        if asked is not None:
+            return {point: _agreement(point, asked) for point in points}
+        shares: dict[Point, float] = {}
+        for point in points:
+            noun, near = _noun(point), _touch(seed.locator, point.reference.source)
+            share = self._words.share(f"{point.before[-_BEFORE:]} {point.after[:_AFTER]}")
             is_figure = self._figure is not None and self._figure.is_called(noun)
-            if cited or (noun and (share >= _LEAST or is_figure)):
-                named = 1.0 if noun and noun in self._question else _UNNAMED
-                points[noun] = max(share * named, points.get(noun, 0.0))
-        return points
+            if near and (cited or (noun and (share >= _LEAST or is_figure))):
+                shares[point] = share * (1.0 if noun and noun in self._question else _UNNAMED)
+        return shares
 
-    def _is_filled(self, noun: str, filling: _Filling) -> bool:
-        """Whether an order says that it fills in a point: 金額 where the act says 金額以上.
+    def _share(
+        self,
+        filling: Filling,
+        points: Sequence[Point],
+        shares: Mapping[Point, float],
+        asked: OrderAsked | None,
+    ) -> float | None:
+        """How far a provision of an order fills in what is asked for, 0 to 1; None where not.
 
         For a figure it may say what else the act calls it: 基礎額, which is 政令で定める金額.
         """
-        left = _LEFT.search(filling.clause)
-        filled = _NOUN.match(left["point"]) if left else None
-        if noun in filling.clause or (filled is not None and noun.startswith(filled[0])):
-            return True
-        return self._figure is not None and all(
-            self._figure.is_called(words) for words in (noun, filling.clause)
-        )
+        filled = points_of(filling, points)
+        own = [shares[point] for point in filled if point in shares]
+        if not filled and asked is not None:
+            own = [_ELSEWHERE * _held(_pairs(asked.point), filling.clause)]
+        elif not filled and self._figure is not None and self._figure.is_called(filling.clause):
+            own = [share for point, share in shares.items() if self._figure.is_called(_noun(point))]
+        return max(own, default=None)
 
-    def _fillings(self, seed: Seed, asked: OrderAsked | None) -> Iterator[_Filling]:
-        """The provisions of orders that fill in the article of a seed."""
-        article = Locator(seed.locator.division, seed.locator.article)
-        connections = self._store.connections_to(seed.law_id, article, _TOO_MANY)
-        if len(connections) == _TOO_MANY:
-            connections = self._store.connections_to(seed.law_id, seed.locator, _TOO_MANY)
-        units = {
-            f"{one.document_id}#{one.article}": None
-            for one in connections
-            if one.kind in (DELEGATED_BY, REFERS)
-            and self._admits(seed.law_id, one.document_id, one.article, asked)
-        }
-        own = self._names.orders(seed.law_id)
-        for passage in self._store.by_ids(units).values():
-            for reference in self._store.references_from(passage.document_id, passage.locator):
-                if (
-                    reference.law_id == seed.law_id
-                    and article.contains(reference.target)
-                    and (
-                        reference.kind == DELEGATED_BY
-                        or (passage.document_id in own and _opens(passage, reference.start))
-                    )
-                ):
-                    yield _Filling(passage, reference, _clause(passage, reference.end))
-
-    def _admits(self, act: str, order: str, article: str, asked: OrderAsked | None) -> bool:
-        law_type = self._names.law_type(order)
-        if act == order or law_type in _ACTS or article.startswith("suppl"):
-            return False
+    def _admits(self, order: str, asked: OrderAsked | None) -> bool:
         if not self._admission.admits(order):
             return False
         if asked is None or not asked.instrument:
             return True
-        return (law_type in _CABINET_TYPES) == (asked.instrument == _CABINET)
+        return (self._names.law_type(order) in CABINET_TYPES) == (asked.instrument == CABINET)
+
+    def _states(self, text: str) -> bool:
+        """Whether a provision states the figure asked for, but for the bounds of an order's.
+
+        五年を超えない範囲内で政令で定める期間 states none.
+        """
+        return self._figure is not None and self._figure.stated_in(_BOUNDS.sub("", text))
 
     def _fit(
         self,
         seed: Seed,
-        filling: _Filling,
+        filling: Filling,
         asked: OrderAsked | None,
-        points: Mapping[str, float],
+        share: float | None,
         *,
         cited: bool,
     ) -> float:
         """How well a provision fills in the point asked for; 0 where it fills in another one."""
-        near = seed.locator.contains(filling.reference.target)
-        near = near or filling.reference.target.contains(seed.locator)
-        states = self._figure is not None and self._figure.stated_in(filling.paragraph)
-        if asked is not None:
-            repeats = _share(_pairs(asked.point), filling.clause)
-        else:
-            own = [share for noun, share in points.items() if self._is_filled(noun, filling)]
-            answers = cited or (bool(own) and (states or seed.named or self._figure is None))
+        near = _touch(seed.locator, filling.reference.target)
+        states = self._figure is not None and self._figure.stated_in(_paragraph(filling))
+        if asked is None:
+            answers = cited or (
+                share is not None and (states or seed.named or self._figure is None)
+            )
             if not (near and answers):
                 return 0.0
-            repeats = max(own, default=0.0)
         # Who names the proviso of a place means none of what fills in the rest of it.
         exact = near and (_PROVISO not in self._question or _PROVISO in filling.clause)
         return (1.0 if exact else _ELSEWHERE) * (
             _LEAST_FIT
-            + _REPEATS * repeats
+            + (_ASKED if asked else _REPEATS) * (share or 0.0)
             + _STATES * states
-            + _ABOUT * self._words.share(f"{filling.passage.header}{filling.paragraph}")
+            + _ABOUT * self._words.share(f"{filling.passage.header}{_paragraph(filling)}")
             + _IS_FOUND * self._found.get(filling.passage.id, 0.0)
         )
 
 
-def _sentence(text: str, start: int, end: int) -> str:
-    """What stands before a place in its sentence, as far as it is near, and the place itself."""
-    opening = max(text.rfind("。", 0, start), text.rfind("\n", 0, start)) + 1
-    return text[max(opening, start - _BEFORE) : end]
+def _agreement(point: Point, asked: OrderAsked) -> float:
+    """How far a question asks for a point by the noun and the words before it, 0 to 1."""
+    if asked.instrument and (asked.instrument == CABINET) != point.of_cabinet:
+        return 0.0
+    # 政令で定める有価証券 is 有価証券で政令で定めるもの.
+    named = _held(_pairs(asked.point), f"{point.before[-_AFTER:]} {point.after[:_AFTER]}")
+    noun = max(_SAME * named, float(point.after.startswith(asked.point)))
+    words = min(same_before(asked.before, point.before), _ENOUGH) / _ENOUGH
+    return _OF_NOUN * noun + (1 - _OF_NOUN) * words
 
 
-def _opens(passage: Passage, position: int) -> bool:
-    """Whether a paragraph of the main provisions begins with it: 第六十条　戸籍法第五十条の…は."""
-    text, position = passage.text, position - passage.start
-    if passage.locator.division:
-        return False
-    return _OPENING.fullmatch(text, text.rfind("\n", 0, position) + 1, position) is not None
+def _noun(point: Point) -> str:
+    return point.noun or point.noun_before
 
 
-def _clause(passage: Passage, position: int) -> str:
-    rest = passage.text[position - passage.start :][:_CLAUSE]
-    end = _ENDS.search(rest)
-    return rest[: end.start() if end else None]
+def _paragraph(filling: Filling) -> str:
+    """The paragraph from the line with the citation on, the items below it included."""
+    text, position = filling.passage.text, filling.reference.start - filling.passage.start
+    start = text.rfind("\n", 0, position) + 1
+    end = _PARAGRAPH.search(text, position)
+    return text[start : end.start() if end else None]
+
+
+def _touch(one: Locator, other: Locator) -> bool:
+    return one.contains(other) or other.contains(one)
 
 
 def _without_places(question: str, names: LawNames) -> str:
@@ -314,7 +335,7 @@ def _without_places(question: str, names: LawNames) -> str:
     named = [(one.start, one.end) for one in names.find_names(question)]
     for start, end in (*cited, *named):
         question = f"{question[:start]}{' ' * (end - start)}{question[end:]}"
-    return _LEFT.sub(lambda left: f" {left['point']}", question)
+    return LEFT.sub(" ", question)
 
 
 def _pairs(text: str) -> set[str]:
@@ -327,6 +348,6 @@ def _pairs(text: str) -> set[str]:
     }
 
 
-def _share(asked: set[str], text: str) -> float:
+def _held(asked: set[str], text: str) -> float:
     """The share of the pairs asked for that a text has; of none it has all."""
     return len(asked & _pairs(text)) / len(asked) if asked else 1.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import order_asked
+from localrag.question.asked import orders_asked
 from localrag.question.laws import LawNamed, laws_named
 from localrag.retrieval.query import asked_of
 from localrag.retrieval.types import Query
@@ -157,7 +157,7 @@ def scope_of(query: Query, names: LawNames, store: Lookups, orders: OrdersUnder)
         for law in laws_named(query.text, names, orders)
     )
     in_options = (law for option in query.options for law in laws_named(option, names, orders))
-    left_to_another = order_asked(query.text) is not None
+    left_to_another = bool(orders_asked(query.text))
     circles: list[dict[str, float]] = []
     for law in (*laws, *in_options) if laws else ():
         circle = dict.fromkeys(law.law_ids, 1.0)

@@ -20,16 +20,17 @@ APPLIES = "applies-mutatis-mutandis"
 DELEGATES = "delegates"
 DELEGATED_BY = "delegated-by"
 
-_INSTRUMENT = (
+INSTRUMENT = (
     r"(?:政令|(?:[一-鿿]{4}|[一-鿿]{2})?[府省]令|[一-鿿]{2,12}委員会規則"
     r"|人事院規則|最高裁判所規則|会計検査院規則)"
 )
-_LEFT_TO = re.compile(r"(?<=[令則])[での](?:定め|指定)")
-_INSTRUMENT_BEFORE = re.compile(rf"{_INSTRUMENT}$")
+"""What laws call an order to which they leave something, as a regular expression."""
+_LEFT_TO = re.compile(r"(?<=[令則])[での](?:これを)?(?:定め|指定)")
+_INSTRUMENT_BEFORE = re.compile(rf"{INSTRUMENT}$")
 _PART = r"(?:各号列記以外の部分|本文|ただし書|但書|前段|後段)?"
 _FILLS_IN = re.compile(
     rf"{_PART}(?:に規定する|の規定により|の規定による|の規定に基づき|に基づき|に掲げる|に定める|の)"
-    rf"[^「」]{{0,80}}?({_INSTRUMENT}(?:で|の)(?:定め|指定))"
+    rf"[^「」]{{0,80}}?({INSTRUMENT}(?:で|の)(?:定め|指定))"
 )
 _OPENING = re.compile(r"[^　。、（）\n]{1,20}　[^。、（）\n]{0,40}(?:[は、]、?)?")
 _APPLIED = re.compile(rf"{_PART}(?:の規定)?(?:は|を)[^「」]*?準用")
@@ -41,6 +42,10 @@ _AMENDED = re.compile(
 )
 _QUOTED = re.compile(r"「[^「」\n]*+(?:「[^「」\n]*+」[^「」\n]*+)*+」")
 _BRACKETED = re.compile(r"（[^（）]*+）")
+# Between citations that an order names together: 第八条第四号（…）、法第二十八条の政令で定める.
+_JOINS = re.compile(
+    r"(?:（(?:[^（）]++|（(?:[^（）]++|（[^（）]*+）)*+）)*+）)?+(?:、|及び|並びに|又は|若しくは)"
+)
 _SENTENCE_END = re.compile(r"[。（）\n]")
 _LABEL_END = re.compile(r"[（(　 ]")
 _LONGEST_TAIL = 500
@@ -99,6 +104,7 @@ class _Extraction:
         finder = Innermost(self._passages)
         citations = find_citations(self._text)
         lists = _lists(citations)
+        together = _together(citations, lists, self._text) if self._order else {}
         laws: list[Law] = []
         for index, (citation, (start, end)) in enumerate(zip(citations, lists, strict=True)):
             here = finder.at(citation.start)
@@ -115,7 +121,8 @@ class _Extraction:
                 continue
             if place.law is self._words.own:
                 self._own_lists.add(end)
-            yield self._reference(citation, place, here, self._kind(citation, place, here, end))
+            kind = self._kind(citation, place, here, end, together.get(end, end))
+            yield self._reference(citation, place, here, kind)
 
     def readings(self, cited: list[Reference]) -> Iterator[Reference]:
         """Find the provisions whose words are read otherwise, among those cited."""
@@ -232,28 +239,38 @@ class _Extraction:
             citation, following
         )
 
-    def _kind(self, citation: ProvisionCitation, place: CitedPlace, here: Locator, end: int) -> str:
+    def _kind(
+        self, citation: ProvisionCitation, place: CitedPlace, here: Locator, end: int, last: int
+    ) -> str:
+        """Tell a reference by the words behind its list, and behind all that is named with it.
+
+        Args:
+            citation: the reference as written.
+            place: where it leads.
+            here: where it stands.
+            end: where its list ends.
+            last: where the last list ends that is named together with it.
+        """
         text = self._text
         if _APPLYING.search(text, max(0, citation.start - 16), citation.start):
             return APPLIES
-        tail = text[end : end + _LONGEST_TAIL]
+        tail, last_tail = (text[at : at + _LONGEST_TAIL] for at in (end, last))
         fills_in = (
             self._order
             and place.law.ids != self._words.own.ids
-            and _LEFT_TO.search(tail) is not None
+            and _LEFT_TO.search(last_tail) is not None
         )
         if not fills_in and "準用" not in tail:
             return REFERS
-        tail = _rest_of_sentence(tail)
-        if fills_in and (filled := _FILLS_IN.match(tail)):
+        if fills_in and (filled := _FILLS_IN.match(_rest_of_sentence(last_tail))):
             # Not found where an aside that was left out parts the words.
-            at = text.find(filled[1], end, end + _LONGEST_TAIL)
-            self._filled.append((end, max(at, end) + len(filled[1])))
+            at = text.find(filled[1], last, last + _LONGEST_TAIL)
+            self._filled.append((last, max(at, last) + len(filled[1])))
             # A cabinet order does not fill in what the act leaves to an ordinance, though it may
             # itself leave to one a part of what it fills in.
             own_rank = filled[1].startswith("政令") == self._is_cabinet_order
             return DELEGATED_BY if own_rank or self._opens(citation, here) else REFERS
-        return APPLIES if _APPLIED.match(tail) else REFERS
+        return APPLIES if _APPLIED.match(_rest_of_sentence(tail)) else REFERS
 
     def _opens(self, citation: ProvisionCitation, here: Locator) -> bool:
         """Whether a paragraph begins with it: 第四条　法第四条第二項の規定による承諾は、…."""
@@ -329,6 +346,20 @@ def _lists(citations: list[ProvisionCitation]) -> list[tuple[int, int]]:
         if (before := citations[index].continues) >= 0:
             ends[before] = max(ends[before], ends[index])
     return list(zip(starts, ends, strict=True))
+
+
+def _together(
+    citations: list[ProvisionCitation], lists: list[tuple[int, int]], text: str
+) -> dict[int, int]:
+    """Where each list ends that others are named with, the end of the last one of these."""
+    ends = {citation.start: end for citation, (_, end) in zip(citations, lists, strict=True)}
+    last: dict[int, int] = {}
+    for end in sorted(set(ends.values()), reverse=True):
+        joins = _JOINS.match(text, end)
+        if joins and joins.end() in ends:
+            following = ends[joins.end()]
+            last[end] = last.get(following, following)
+    return last
 
 
 def _is_here(citation: ProvisionCitation, place: CitedPlace, here: Locator, own: Law) -> bool:

@@ -331,9 +331,19 @@ def test_show(cli: Cli, sample: Path) -> None:
     assert view["passage"]["id"] == f"{ACT}#8.1"
     assert [title.split("　")[0] for title in view["place"]] == ["第二章", "第二節"]
     assert any(link["document_id"] == ORDER for link in view["filled_in_by"])
+    (left,) = view["delegations"]
+    assert (left["words"], left["locator"]) == ("水位又は風速が政令で定める基準", "8.1")
+    assert [link["document_id"] for link in left["filled_in_by"]] == [ORDER]
     assert {"渡し守", "渡し舟"} <= {term["term"] for term in view["terms"]}
     text = cli("show", "渡し舟法", "第八条").out
-    for part in ("第二節　運航", "Filled in by", "Referred to by", "Terms", "599AC0000000001#8"):
+    for part in (
+        "第二節　運航",
+        "Left to orders",
+        "政令で定める基準  → ",
+        "Referred to by",
+        "Terms",
+        "599AC0000000001#8",
+    ):
         assert part in text
 
 

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from localrag.question.asked import asks_whether, order_asked, penalty_asked
+from localrag.question.asked import asks_whether, orders_asked, penalty_asked
 
 
 @pytest.mark.parametrize(
@@ -62,19 +62,29 @@ def test_what_is_done_is_the_rest_of_the_question() -> None:
         ("国土交通省令に規定する様式", "国土交通省令", "様式"),
         ("個人情報保護委員会規則で定めるもの", "個人情報保護委員会規則", "もの"),
         ("名に使える漢字の範囲はどこで決まっているか", "", ""),
+        ("渡船法6条の委任を受けて、国土交通省令は場所をどう定めているか", "国土交通省令", "場所"),
+        ("渡船法の手数料は、政令でどう定められているか", "政令", "手数料"),
+        ("渡船法6条の『政令で定める灯火』は具体的に何ですか", "政令", "灯火"),
+        # Longer than others, but it asks right behind the point.
+        (f"渡船法で、{'渡し場の' * 20}ために政令で定める期間はどのくらいか", "政令", "期間"),
     ],
 )
 def test_what_is_left_to_an_order_is_read(question: str, instrument: str, point: str) -> None:
-    asked = order_asked(question)
-    assert asked is not None
+    (asked,) = orders_asked(question)
     assert (asked.instrument, asked.point.removesuffix("は")) == (instrument, point)
+
+
+def test_two_steps_ask_for_two_orders() -> None:
+    first, second = orders_asked("渡船法3条の政令で定める者について、府令で定める書類とは何か")
+    assert (first.instrument, first.point, first.before) == ("政令", "者", "渡船法3条の")
+    assert (second.instrument, second.point) == ("府令", "書類")
 
 
 @pytest.mark.parametrize(
     "question", ["政令とは何か", "渡し守の資格は何か", "", "政令で定める" * 40]
 )
 def test_other_questions_ask_for_no_order(question: str) -> None:
-    assert order_asked(question) is None
+    assert orders_asked(question) == ()
 
 
 @pytest.mark.parametrize(

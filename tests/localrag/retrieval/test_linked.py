@@ -70,6 +70,13 @@ LAWS = {
                 "灯台船の検査の手数料の割増しは、政令で定める額とする。",
             ],
         ),
+        "16": (
+            "登録",
+            [
+                "灯台船の登録は、三年を下らない政令で定める期間ごとに、更新を受けなければならない。",
+                "前項の更新は、灯台船の傷みを調べる者として政令で定める者の立会いの下に行う。",
+            ],
+        ),
         "10": (
             "",
             [
@@ -106,6 +113,8 @@ LAWS = {
         "6": ("", ["法第九条の政令で定める規模は、五百平方メートルとする。"]),
         "7": ("", ["法第十三条第二項に規定する基礎額は、五万円とする。"]),
         "8": ("", ["法第十四条第二項の政令で定める額は、一万円とする。"]),
+        "9": ("", ["法第十六条第一項の政令で定める期間は、五年とする。"]),
+        "10": ("", ["法第十六条第二項に規定する政令で定める者は、船大工とする。"]),
     },
     (ORDINANCE, "灯台船法施行規則", "令和九十九年国土交通省令第二十三号"): {
         "1": ("債券", ["令第二条に規定する国土交通省令で定める債券は、港債券とする。"]),
@@ -210,6 +219,9 @@ def test_who_asks_for_no_penalty_gets_none_first(laws: Retriever) -> None:
         ("灯台船法第3条第3項の政令で定める有価証券とは何か", f"{ORDER}#2"),
         ("灯台船法第3条の政令で定める有価証券", f"{ORDER}#2"),
         ("灯台船法施行令第2条の国土交通省令で定める債券とは", f"{ORDINANCE}#1"),
+        ("灯台船法第3条の委任を受けて、政令は有価証券をどう定めているか", f"{ORDER}#2"),
+        # The words of the act name the place as exactly as its number.
+        ("灯台船法で、灯台船の傷みを調べる者として政令で定める者とは何か", f"{ORDER}#10"),
     ],
 )
 def test_who_asks_for_what_is_left_to_an_order_gets_it_first(
@@ -257,6 +269,8 @@ def test_the_provision_cited_comes_first_and_what_fills_it_in_second(
         # The act says 規模, the order 平方メートル; the act says 基礎額, which is a 金額.
         ("灯台船の係留には何平米の水面が要るか", f"{ORDER}#6"),
         ("灯台船の納付金はいくらか", f"{ORDER}#7"),
+        # The act states but the bounds of the period.
+        ("灯台船の登録の更新の期間は何年か", f"{ORDER}#9"),
     ],
 )
 def test_a_figure_that_the_act_leaves_to_an_order_is_quoted_second(
@@ -276,6 +290,16 @@ def test_what_an_order_leaves_again_follows_it(laws: Retriever) -> None:
         (f"{ORDER}#2", f"{ACT}#3"),
         (f"{ORDINANCE}#1", f"{ORDER}#2"),
     ]
+
+
+def test_who_asks_for_the_second_of_two_steps_gets_both(laws: Retriever) -> None:
+    question = Query(
+        "灯台船法第3条第3項の政令で定める有価証券について、国土交通省令で定める債券とは何か"
+    )
+    links = [(link.unit, link.other) for link in laws.search(question).links]
+    assert links == [(f"{ORDER}#2", f"{ACT}#3"), (f"{ORDINANCE}#1", f"{ORDER}#2")]
+    quoted = [citation.passage_id for citation in quoted_from(laws, question).citations]
+    assert [place.partition(".")[0] for place in quoted[:2]] == [f"{ORDER}#2", f"{ORDINANCE}#1"]
 
 
 def test_filters_hold_for_what_is_linked(laws: Retriever) -> None:
