@@ -7,9 +7,10 @@ import difflib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from localrag.config_sources import HasSettings, collect
 from localrag.errors import ConfigError
@@ -66,6 +67,17 @@ class RetrievalConfig(_Section):
         True, description="add documents whose titles stand in the text of the best hits"
     )
     rerank_depth: int = Field(30, ge=1, le=1000, description="hits a reranker reads")
+    as_of: str = Field("", description="day (ISO) whose law is searched and shown; empty: today")
+
+    @field_validator("as_of")
+    @classmethod
+    def _is_a_day(cls, value: str) -> str:
+        return date.fromisoformat(value).isoformat() if value else ""
+
+    @property
+    def day(self) -> date | None:
+        """The day of `as_of`; None for today."""
+        return date.fromisoformat(self.as_of) if self.as_of else None
 
 
 class ChatConfig(_Section):

@@ -53,6 +53,7 @@ class FactKind(StrEnum):
     PLACE_OF_OPTION = "place-of-option", N_("the provision whose place the option is")
 
     # retrieval: what a search left out or switched off.
+    LAW_OF_DAY = "law-of-day", N_("the law as of {day}; other states of it are passed over")
     NO_SUCH_LAW = "no-such-law", N_("the corpus has no law called {name}")
     AMBIGUOUS = "ambiguous", N_("{citation} can mean {n:,} provisions")
     LEXICAL_OFF = "lexical-off", N_("search by words is switched off (retrieval.lexical)")

@@ -7,6 +7,7 @@ and the workbench open corpora here too.
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from localrag.batch.types import Listener as BatchListener
     from localrag.config import Config
     from localrag.corpus.store import CorpusStore, DocumentInfo
+    from localrag.history import Comparison, History
     from localrag.ingest.add import AddReport
     from localrag.ingest.events import Listener
     from localrag.ingest.index import IndexReport
@@ -269,6 +271,44 @@ class Corpus:
 
         return provision.look_up(self.store, target, most)
 
+    def history(self, target: str) -> "History":
+        """A provision through the states of its law; see `localrag.history`.
+
+        Raises:
+            NotFoundError: there is no such corpus, or nothing of this name.
+            UsageError: it can mean several provisions, or is no provision of a law.
+        """
+        from localrag import history
+
+        return history.history(self.store, target)
+
+    def diff(self, law: str, before: date, after: date) -> "Comparison":
+        """The states of a law on two days, compared; see `localrag.history`.
+
+        Raises:
+            NotFoundError: there is no such corpus or law, or no state of it on one of the days.
+            UsageError: the name can mean several laws.
+        """
+        from localrag import history
+
+        return history.diff(self.store, law, before, after)
+
+    def as_of(self, day: date | str | None) -> "Corpus":
+        """The same corpus with the law of a day; None for today.
+
+        Raises:
+            UsageError: a text is no ISO date.
+        """
+        if isinstance(day, str):
+            try:
+                day = date.fromisoformat(day)
+            except ValueError as error:
+                raise UsageError(
+                    N_("{day!r} is not a date."), N_("Write it as 2024-04-01."), day=day
+                ) from error
+        settings = {"retrieval.as_of": day.isoformat() if day else ""}
+        return Corpus(self._session.with_settings(settings), self.name)
+
     def ask(self, question: "str | Query", watch: "Watch | None" = None) -> "Answer":
         """Answer a question with the method and the model of the settings.
 
@@ -325,7 +365,9 @@ class Corpus:
 
         self._let_go_of_the_old()
         if self._store is None:
-            opened = CorpusStore.open(self.require().place.store, read_only=True)
+            opened = CorpusStore.open(
+                self.require().place.store, read_only=True, as_of=self.config.retrieval.day
+            )
             self._store = self._opened.enter_context(opened)
         return self._store
 

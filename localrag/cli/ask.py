@@ -7,6 +7,7 @@ import typer
 
 from localrag.cli.questions import (
     After,
+    AsOf,
     Dense,
     From,
     Law,
@@ -16,6 +17,7 @@ from localrag.cli.questions import (
     Rerank,
     To,
     Type,
+    on,
     read_query,
     unicode,
 )
@@ -51,6 +53,7 @@ def ask(
     layer: Layer = None,
     date_from: From = "",
     date_to: To = "",
+    as_of: AsOf = "",
     lexical: Lexical = None,
     dense: Dense = None,
     rerank: Rerank = None,
@@ -83,7 +86,7 @@ def ask(
     from localrag.cli.meter import shown_draft
     from localrag.reading.types import Status
 
-    session: Session = switched(context.obj, lexical, dense, rerank)
+    session: Session = switched(on(context.obj, as_of), lexical, dense, rerank)
     session = session.with_settings({"method.name": method})
     if no_model:
         session = session.with_settings({"chat.model": "", "method.name": method or "extractive"})

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from localrag.cli.questions import AsOf, on
 from localrag.cli.session import CorpusName, Json, MethodName
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
@@ -64,6 +65,7 @@ def batch(
             "write nothing.",
         ),
     ] = False,
+    as_of: AsOf = "",
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
@@ -90,7 +92,7 @@ def batch(
     )
     from localrag.cli.terminal import emit
 
-    session: Session = context.obj
+    session: Session = on(context.obj, as_of)
     session = session.with_settings({"method.name": method})
     opened = session.corpus(corpus).require()
     source = sys.stdin.buffer if str(questions) == "-" else questions

@@ -28,6 +28,7 @@ from localrag.workspace import Workspace
 _VERBS = (
     "corpora",
     "search",
+    "history",
     "ask",
     "tui",
     "batch",

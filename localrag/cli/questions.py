@@ -7,8 +7,11 @@ import typer
 
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
+from localrag.session import Session
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from localrag.corpus.store import CorpusStore
     from localrag.retrieval.types import Query
 
@@ -55,6 +58,15 @@ To = Annotated[
     str, typer.Option("--to", metavar="DATE", help="Only texts of this date (ISO) or earlier.")
 ]
 
+AsOf = Annotated[
+    str,
+    typer.Option(
+        "--as-of",
+        metavar="DATE",
+        help="The law as of this day (ISO); without it retrieval.as_of, else today.",
+    ),
+]
+
 Lexical = Annotated[
     bool | None, typer.Option("--lexical/--no-lexical", help="Search by words, or do not.")
 ]
@@ -97,6 +109,15 @@ def read_query(
             date_to=_date("--to", date_to),
         ),
     )
+
+
+def on(session: Session, as_of: str) -> Session:
+    """The session with the law of a day; "" leaves it as it is.
+
+    Raises:
+        UsageError: it is no day.
+    """
+    return session.with_settings({"retrieval.as_of": _date("--as-of", as_of) or None})
 
 
 def unicode(text: str) -> str:
@@ -142,12 +163,19 @@ def _known_types(store: "CorpusStore", law_types: list[str]) -> tuple[str, ...]:
 
 
 def _date(option: str, value: str) -> str:
+    return day(option, value).isoformat() if value else ""
+
+
+def day(option: str, value: str) -> "date":
+    """Read a day of the command line.
+
+    Raises:
+        UsageError: it is none.
+    """
     from datetime import date
 
-    if not value:
-        return ""
     try:
-        return date.fromisoformat(value).isoformat()
+        return date.fromisoformat(value)
     except ValueError as error:
         raise UsageError(
             N_("{option} {value!r} is not a date."),

@@ -122,9 +122,7 @@ def print_answer(answer: Answer) -> None:
             say((f"[{number}] ", "bold"), *cut(citation.label, "bold cyan"))
             say(*cut(citation.quote, most=_QUOTED), indent=4)
             span = _("characters {start}-{end}").format(start=citation.start, end=citation.end)
-            told = [citation.passage_id, span]
-            told += [wording.state(citation.state)] if citation.state else []
-            told += [wording.beside()] if citation.beside else []
+            told = [citation.passage_id, span, *wording.remarks(citation)]
             say(("  ".join(told), "dim"), indent=4)
     for number, citation in enumerate(answer.citations, 1):
         if not citation.verified:

@@ -19,6 +19,7 @@ from localrag.provision import (
     ProvisionLink,
     ProvisionReadings,
 )
+from localrag.reading.wording import state
 from localrag.statutes.applied import ReadText, ReadWords
 from localrag.statutes.notation import cite
 from localrag.statutes.references import DELEGATES
@@ -185,14 +186,17 @@ def _document(document: DocumentInfo) -> dict[str, Any]:
         "title": document.title,
         "kind": document.kind,
         "source": document.source,
+        "followed": document.followed,
+        "not_yet": document.not_yet,
         "metadata": dict(document.metadata),
     }
 
 
 def _origin(view: Provision) -> str:
-    metadata = view.document.metadata
-    state = _("state of {date}").format(date=metadata["date"]) if metadata.get("date") else ""
-    return "  ".join(part for part in (metadata.get("law_num", ""), state, view.passage.id) if part)
+    law, metadata = view.document, view.document.metadata
+    date = metadata.get("date", "")
+    told = state(date, law.followed, not_yet=law.not_yet) if date else ""
+    return "  ".join(part for part in (metadata.get("law_num", ""), told, view.passage.id) if part)
 
 
 def _print_delegations(view: Provision, most: int | None) -> None:

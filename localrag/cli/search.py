@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from localrag.cli.questions import (
+    AsOf,
     Dense,
     From,
     Law,
@@ -14,6 +15,7 @@ from localrag.cli.questions import (
     Rerank,
     To,
     Type,
+    on,
     read_query,
     unicode,
 )
@@ -55,6 +57,7 @@ def search(
     layer: Layer = None,
     date_from: From = "",
     date_to: To = "",
+    as_of: AsOf = "",
     lexical: Lexical = None,
     dense: Dense = None,
     rerank: Rerank = None,
@@ -74,7 +77,7 @@ def search(
     """
     from localrag.cli import render
 
-    session: Session = switched(context.obj, lexical, dense, rerank)
+    session: Session = switched(on(context.obj, as_of), lexical, dense, rerank)
     with session.corpus(corpus) as opened:
         names = opened.retriever.names
         tell_if_behind(opened)
@@ -140,6 +143,7 @@ def show(
             "(読替え).",
         ),
     ] = "",
+    as_of: AsOf = "",
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
@@ -166,7 +170,7 @@ def show(
     from localrag.cli.terminal import emit
     from localrag.provision import MOST, LookedUp
 
-    session: Session = context.obj
+    session: Session = on(context.obj, as_of)
     with session.corpus(corpus) as opened:
         cited = unicode(" ".join(target))
         if as_read_by:

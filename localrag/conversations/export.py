@@ -162,9 +162,7 @@ def _citation(number: int, citation: Citation, place: str) -> str:
     head = f"{number}. {line(place or citation.label or citation.passage_id)}"
     if not citation.verified:
         head += f" **{_('rejected')}**: {line(str(citation.problem or ''))}"
-    remarks = [wording.state(line(citation.state))] if citation.state else []
-    remarks += [wording.beside()] if citation.beside else []
-    head = " · ".join([head, *remarks])
+    head = " · ".join([head, *map(line, wording.remarks(citation))])
     indent = " " * len(f"{number}. ")
     return "\n\n".join(
         (head, quotation(citation.quote, indent), f"{indent}{code(citation.passage_id)}")

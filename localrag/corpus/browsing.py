@@ -44,7 +44,7 @@ class Browsing:
     def kinds(self) -> dict[str, int]:
         """Count the documents of each kind."""
         return dict(
-            self._db.rows("SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY min(key)")
+            self._db.rows("SELECT kind, count(*) FROM shown GROUP BY kind ORDER BY min(key)")
         )
 
     def listed(self, kind: str, after: str = "", limit: int = 100) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ class Browsing:
         """
         last = self._require(after) if after else 0
         return self._db.rows(
-            "SELECT id, title FROM documents WHERE kind = ? AND key > ? ORDER BY key LIMIT ?",
+            "SELECT id, title FROM shown WHERE kind = ? AND key > ? ORDER BY key LIMIT ?",
             (kind, last, limit),
         )
 
@@ -72,13 +72,13 @@ class Browsing:
             return Titled([], True)
         found: dict[str, str] = dict(
             self._db.rows(
-                "SELECT id, title FROM documents WHERE id >= ? AND id < ? AND kind <> 'law'"
+                "SELECT id, title FROM shown WHERE id >= ? AND id < ? AND kind <> 'law'"
                 " ORDER BY id LIMIT ?",
                 (words, f"{words}\U0010ffff", limit),
             )
         )
         rows = self._db.rows(
-            "SELECT id, title FROM documents WHERE kind <> 'law' ORDER BY key LIMIT ?",
+            "SELECT id, title FROM shown WHERE kind <> 'law' ORDER BY key LIMIT ?",
             (_TITLES + 1,),
         )
         for id_, title in rows[:_TITLES]:
@@ -107,8 +107,16 @@ class Browsing:
         ]
 
     def _key(self, document_id: str) -> int | None:
-        row = self._db.row("SELECT key FROM documents WHERE id = ?", (document_id,))
+        row = self._db.row("SELECT key FROM shown WHERE id = ?", (document_id,)) or self._db.row(
+            "SELECT key FROM documents WHERE id = ?", (document_id,)
+        )
         return int(row[0]) if row else None
+
+    def _work(self, document_id: str) -> int:
+        row = self._db.row(
+            "SELECT work FROM documents WHERE key = ?", (self._key(document_id) or 0,)
+        )
+        return int(row[0]) if row else 0
 
     def _require(self, document_id: str) -> int:
         key = self._key(document_id)

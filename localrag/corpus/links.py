@@ -1,11 +1,11 @@
 """References between provisions and definitions of terms, as the store keeps them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from localrag.corpus.types import Locator
+from localrag.corpus.types import LawRow, Locator
 from localrag.database import Database, Row
 
 
@@ -113,31 +113,57 @@ def subtree(path: str) -> tuple[str, str]:
     return path, f"{path}/"
 
 
-def replace_all(
+class Found(NamedTuple):
+    """What was found in one document, by its key in the store."""
+
+    document: int
+    references: Sequence[Reference]
+    definitions: Sequence[Definition]
+
+
+def replace(
     database: Database,
-    references: Iterable[Reference],
-    definitions: Iterable[Definition],
+    found: Iterable[Found],
+    names: Sequence[LawRow],
+    changed: Collection[int],
+    *,
+    everything: bool,
 ) -> tuple[int, int]:
-    """Put these in the place of all stored ones, in one transaction; returns both counts."""
+    """Put what was found in some documents in the place of what is stored of them, all or nothing.
+
+    Args:
+        database: of the store.
+        found: the documents.
+        names: those of all laws, with which everything stored is found from now on.
+        changed: documents whose provisions changed: ranges that reach into their works are
+            expanded anew.
+        everything: no other document keeps its links.
+
+    Returns:
+        How many references and definitions were found.
+    """
     with database.transaction():
-        for table in ("refs", "reached", "definitions"):
-            database.write(f"DELETE FROM {table}")  # noqa: S608 - fixed names
-        keys = {id_: key for key, id_ in database.stream("SELECT key, id FROM documents")}
-        written = _write_references(database, references, keys)
-        rows = [
-            (keys[d.document_id], d.term, d.locator.path, d.start, d.end, d.scope)
-            for d in definitions
-        ]
-        database.write_many(
-            'INSERT INTO definitions (document, term, locator, start, "end", scope)'
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            rows,
-        )
+        keys = {id_: key for key, id_ in database.stream("SELECT key, id FROM works")}
+        ranges = _Ranges(database)
+        references = definitions = 0
+        if everything:
+            for table in ("refs", "reached", "definitions"):
+                database.write(f"DELETE FROM {table}")  # noqa: S608 - fixed names
+        for document, given, terms in found:
+            for table in ("refs", "definitions"):
+                database.write(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608
+            references += _write_references(database, document, given, keys, ranges)
+            definitions += _write_definitions(database, document, terms)
+            database.write("UPDATE documents SET linked = 1 WHERE key = ?", (document,))
+        if not everything:
+            _reach_again(database, changed, ranges)
+        database.write("DELETE FROM linked_names")
+        database.write_many("INSERT INTO linked_names VALUES (?, ?, ?, ?, ?)", names)
         database.write(
             "UPDATE meta SET value = (SELECT value FROM meta WHERE name = 'generation')"
             " WHERE name = 'links_generation'"
         )
-    return written, len(rows)
+    return references, definitions
 
 
 def references_from(database: Database, document: int, path: str) -> list[Reference]:
@@ -155,7 +181,8 @@ def references_to(database: Database, law: int, path: str) -> list[Reference]:
     rows = database.rows(
         f"{_REFERENCES} WHERE refs.key IN"  # noqa: S608 - a constant
         " (SELECT reference FROM reached WHERE law = ? AND place >= ? AND place < ?)"
-        " ORDER BY refs.key",
+        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = refs.document)"
+        " ORDER BY refs.document, refs.key",
         (law, *subtree(path)),
     )
     return [_reference(row) for row in rows]
@@ -164,8 +191,8 @@ def references_to(database: Database, law: int, path: str) -> list[Reference]:
 def connections_from(database: Database, document: int, path: str, limit: int) -> list[Connection]:
     """List where the references of a provision lead, each once, `limit` at most."""
     rows = database.rows(
-        f"SELECT DISTINCT documents.id, {_article('refs.target')}, refs.kind, refs.source"  # noqa: S608
-        " FROM refs JOIN documents ON documents.key = refs.law"
+        f"SELECT DISTINCT works.id, {_article('refs.target')}, refs.kind, refs.source"  # noqa: S608
+        " FROM refs JOIN works ON works.key = refs.law"
         " WHERE refs.document = ? AND refs.source >= ? AND refs.source < ? AND refs.target <> ''"
         " LIMIT ?",
         (document, *subtree(path), limit),
@@ -176,9 +203,9 @@ def connections_from(database: Database, document: int, path: str, limit: int) -
 def connections_to(database: Database, law: int, path: str, limit: int) -> list[Connection]:
     """List what refers to a provision or to something inside it, each once, `limit` at most."""
     rows = database.rows(
-        f"SELECT DISTINCT documents.id, {_article('refs.source')}, refs.kind, place"  # noqa: S608
+        f"SELECT DISTINCT shown.id, {_article('refs.source')}, refs.kind, place"  # noqa: S608
         " FROM reached JOIN refs ON refs.key = reference"
-        " JOIN documents ON documents.key = refs.document"
+        " JOIN shown ON shown.key = refs.document"
         " WHERE reached.law = ? AND place >= ? AND place < ? LIMIT ?",
         (law, *subtree(path), limit),
     )
@@ -192,7 +219,12 @@ def _article(column: str) -> str:
 
 def definitions_of(database: Database, term: str) -> list[Definition]:
     """List where a term is defined."""
-    rows = database.rows(f"{_DEFINITIONS} WHERE term = ? ORDER BY definitions.key", (term,))
+    rows = database.rows(
+        f"{_DEFINITIONS} WHERE term = ?"  # noqa: S608 - a constant
+        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = document)"
+        " ORDER BY document, definitions.key",
+        (term,),
+    )
     return [_definition(row) for row in rows]
 
 
@@ -212,15 +244,15 @@ def definitions_used(database: Database, document: int, text: str) -> list[Defin
 
 
 _REFERENCES = (
-    'SELECT documents.id, refs.source, refs.start, refs."end", refs.kind, target_law.id,'
+    'SELECT states.id, refs.source, refs.start, refs."end", refs.kind, works.id,'
     " refs.law_name, refs.target, refs.target_end FROM refs"
-    " JOIN documents ON documents.key = refs.document"
-    " LEFT JOIN documents AS target_law ON target_law.key = refs.law"
+    " JOIN states ON states.key = refs.document"
+    " LEFT JOIN works ON works.key = refs.law"
 )
 
 _DEFINITIONS = (
-    'SELECT documents.id, locator, term, start, "end", scope FROM definitions'
-    " JOIN documents ON documents.key = definitions.document"
+    'SELECT states.id, locator, term, start, "end", scope FROM definitions'
+    " JOIN states ON states.key = definitions.document"
 )
 
 
@@ -245,47 +277,68 @@ def _reference(row: Row) -> Reference:
 
 
 def _write_references(
-    database: Database, references: Iterable[Reference], keys: Mapping[str, int]
+    database: Database,
+    document: int,
+    references: Sequence[Reference],
+    works: Mapping[str, int],
+    ranges: "_Ranges",
 ) -> int:
-    ranges = _Ranges(database)
-    number = 0
-    for batch in _batches(references, 5000):
-        rows, reached = [], []
-        for number, reference in enumerate(batch, start=number + 1):  # noqa: B020 - counts on
-            law = keys.get(reference.law_id)
-            path = reference.target.path
-            last = None if reference.target_end is None else reference.target_end.path
-            rows.append(
-                (
-                    number,
-                    keys[reference.document_id],
-                    reference.source.path,
-                    reference.start,
-                    reference.end,
-                    reference.kind,
-                    law,
-                    reference.law_name,
-                    path,
-                    last,
-                )
+    # Keys are never used again: rows of `reached` may outlive the reference they are of.
+    last = database.row("SELECT seq FROM sqlite_sequence WHERE name = 'refs'")
+    rows, reached = [], []
+    for number, reference in enumerate(references, start=(last[0] if last else 0) + 1):
+        law = works.get(reference.law_id)
+        path = reference.target.path
+        end = None if reference.target_end is None else reference.target_end.path
+        rows.append(
+            (
+                number,
+                document,
+                reference.source.path,
+                reference.start,
+                reference.end,
+                reference.kind,
+                law,
+                reference.law_name,
+                path,
+                end,
             )
-            if law is not None:
-                places = [path] if last is None else ranges.expand(law, path, last)
-                reached += [(law, place, number) for place in places]
-        database.write_many("INSERT INTO refs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        database.write_many("INSERT OR IGNORE INTO reached VALUES (?, ?, ?)", reached)
-    return number
+        )
+        if law is not None:
+            places = [path] if end is None else ranges.expand(law, path, end)
+            reached += [(law, place, number) for place in places]
+    database.write_many("INSERT INTO refs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    database.write_many("INSERT OR IGNORE INTO reached VALUES (?, ?, ?)", reached)
+    return len(rows)
 
 
-def _batches(references: Iterable[Reference], size: int) -> Iterator[list[Reference]]:
-    batch: list[Reference] = []
-    for reference in references:
-        batch.append(reference)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _write_definitions(database: Database, document: int, definitions: Sequence[Definition]) -> int:
+    database.write_many(
+        'INSERT INTO definitions (document, term, locator, start, "end", scope)'
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        ((document, d.term, d.locator.path, d.start, d.end, d.scope) for d in definitions),
+    )
+    return len(definitions)
+
+
+def _reach_again(database: Database, changed: Collection[int], ranges: "_Ranges") -> None:
+    """Expand the ranges anew that lead into works whose provisions changed."""
+    works = {
+        work
+        for document in changed
+        for (work,) in database.rows("SELECT work FROM documents WHERE key = ?", (document,))
+    }
+    for work in works:
+        reaching = database.rows(
+            "SELECT key, target, target_end FROM refs WHERE law = ? AND target_end IS NOT NULL",
+            (work,),
+        )
+        for key, first, last in reaching:
+            database.write("DELETE FROM reached WHERE law = ? AND reference = ?", (work, key))
+            database.write_many(
+                "INSERT OR IGNORE INTO reached VALUES (?, ?, ?)",
+                ((work, place, key) for place in ranges.expand(work, first, last)),
+            )
 
 
 @dataclass
@@ -307,7 +360,9 @@ class _Ranges:
         if law not in self._children:
             children = defaultdict(list)
             for (path,) in self.database.stream(
-                "SELECT locator FROM passages WHERE document = ? AND place IS NULL ORDER BY key",
+                "SELECT locator FROM passages WHERE document ="
+                " (SELECT key FROM documents WHERE work = ? ORDER BY shown_from DESC LIMIT 1)"
+                " AND place IS NULL ORDER BY key",
                 (law,),
             ):
                 children[_parent(path)].append(path)

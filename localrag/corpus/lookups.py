@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import NamedTuple
 
 from localrag.corpus import links, readings
@@ -10,14 +11,23 @@ from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Connection, Definition, Reference
 from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
+from localrag.corpus.states import read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database, Row
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What a listing says of a document; `characters` and `passages` are counts."""
+    """What a listing says of a document; `characters` and `passages` are counts.
 
+    Attributes:
+        key: its number in the store.
+        state_id: its id with the date of its state, if it has one.
+        followed: from which day on the corpus has another text of it; "" where it has none.
+        not_yet: whether its text is in force only after the day that the store shows.
+    """
+
+    key: int
     id: str
     title: str
     kind: str
@@ -25,6 +35,9 @@ class DocumentInfo:
     characters: int
     passages: int
     metadata: Mapping[str, str]
+    state_id: str
+    followed: str
+    not_yet: bool
 
 
 class Extent(NamedTuple):
@@ -38,12 +51,18 @@ class Extent(NamedTuple):
 class Lookups(Browsing):
     """The reading half of `CorpusStore`; a look-up never waits for a writer.
 
+    A law that the corpus has in several states is the one in force on one day; a look-up by its id
+    with a date (``129AC0000000089@2020-04-01``) finds that state whatever the day.
+
     Attributes:
+        as_of: the day.
         knowledge: what the triples of the corpus say, by subject.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, as_of: date | None = None) -> None:
         super().__init__(database)
+        self.as_of = as_of or date.today()
+        show(database, self.as_of)
         self.knowledge = Knowledge(database, self.by_keys)
 
     @property
@@ -67,21 +86,53 @@ class Lookups(Browsing):
 
     # Documents
 
+    def states(self, work: str) -> list[DocumentInfo]:
+        """List the states of a law that the corpus has, the earliest first."""
+        rows = self._db.rows(
+            f"{_INFO} FROM states WHERE work = ? ORDER BY shown_from", (self._work(work),)
+        )
+        return [_info(row) for row in rows]
+
+    @property
+    def has_states(self) -> bool:
+        """Whether it has more than one state of any law."""
+        row = self._db.row("SELECT 1 FROM documents WHERE shown_from <> '' LIMIT 1")
+        return row is not None
+
+    def shown(self, keys: Iterable[int]) -> dict[int, int]:
+        """Tell of indexed passages which one of the states shown says the same.
+
+        Those without any are left out: what they say is said of no law on this day.
+        """
+        wanted = list(keys)
+        if not self.has_states:
+            return dict(zip(wanted, wanted, strict=True))
+        found: dict[int, int] = {}
+        for column in ("same_as", "passages.key"):
+            found.update(
+                self._rows_by_key(
+                    f"SELECT {column}, passages.key FROM passages"  # noqa: S608 - fixed names
+                    " JOIN shown ON shown.key = document",
+                    column,
+                    wanted,
+                )
+            )
+        return found
+
     def documents(self, kind: str | None = None) -> Iterator[DocumentInfo]:
         """List all documents, or those of one kind, in the order they were entered."""
         last = 0
         while page := self._db.rows(
-            f"{_INFO}, key FROM documents WHERE key > ? AND (? IS NULL OR kind = ?)"
-            " ORDER BY key LIMIT ?",
+            f"{_INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",
             (last, kind, kind, _PAGE),
         ):
-            yield from (_info(row[:-1]) for row in page)
-            last = page[-1][-1]
+            yield from map(_info, page)
+            last = page[-1][0]
 
     def extent(self) -> Extent:
         """Count what the corpus holds."""
         select = "SELECT count(*), ifnull(sum(passages), 0), ifnull(sum(characters), 0)"
-        return Extent(*self._db.rows(f"{select} FROM documents")[0])
+        return Extent(*self._db.rows(f"{select} FROM shown")[0])
 
     def document(self, document_id: str) -> DocumentInfo:
         """Return one document's listing.
@@ -91,7 +142,7 @@ class Lookups(Browsing):
                 does not say otherwise).
         """
         return _info(
-            self._db.rows(f"{_INFO} FROM documents WHERE key = ?", (self._require(document_id),))[0]
+            self._db.rows(f"{_INFO} FROM states WHERE key = ?", (self._require(document_id),))[0]
         )
 
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
@@ -100,28 +151,27 @@ class Lookups(Browsing):
 
     def sections(self, document_id: str) -> list[Section]:
         """Return the outline of a document, in reading order."""
-        return [
-            Section(*row)
-            for row in self._db.rows(
-                'SELECT depth, title, start, "end" FROM sections WHERE document = ?'
-                " ORDER BY number",
-                (self._require(document_id),),
-            )
-        ]
+        return self._sections(self._require(document_id))
 
-    def read(self, document_id: str) -> Document:
-        """Return the whole document, as its reader made it."""
-        info = self.document(document_id)
+    def read(self, document: str | int) -> Document:
+        """Return the whole document of an id, or of a key, as its reader made it."""
+        key = document if isinstance(document, int) else self._require(document)
+        info = _info(self._db.rows(f"{_INFO} FROM states WHERE key = ?", (key,))[0])
         return Document(
             id=info.id,
             title=info.title,
             kind=info.kind,
-            text=self.text(document_id),
+            text=self._span(key, 0, None),
             source=info.source,
-            passages=tuple(passage for _, passage in self.passages(document_id=document_id)),
-            sections=tuple(self.sections(document_id)),
+            passages=tuple(passage for _, passage in self._passages_of(key, info.id, None)),
+            sections=tuple(self._sections(key)),
             metadata=info.metadata,
         )
+
+    def read_words(self, key: int) -> tuple[str, str]:
+        """The id of the document of a key, and all its words: its title and its text."""
+        id_, title = self._db.rows("SELECT id, title FROM states WHERE key = ?", (key,))[0]
+        return id_, f"{title}\n{self._span(key, 0, None)}"
 
     # Passages
 
@@ -135,48 +185,79 @@ class Lookups(Browsing):
             document_id: only this document.
         """
         if document_id is None:
-            documents = self._db.rows("SELECT key, id FROM documents ORDER BY key")
+            documents = self._db.rows("SELECT key, id FROM shown ORDER BY key")
         else:
-            documents = [(self._require(document_id), document_id)]
+            documents = self._db.rows(
+                "SELECT key, id FROM states WHERE key = ?", (self._require(document_id),)
+            )
         for key, id_ in documents:
-            text = self._span(key, 0, None)
-            for row in self._db.rows(
-                f"{_PASSAGE} WHERE document = ? AND (? IS NULL OR layers.name = ?)"
-                " ORDER BY passages.key",
-                (key, layer, layer),
-            ):
-                yield row[0], passage_of(id_, row[3:], text[row[_START] : row[_END]])
+            yield from self._passages_of(key, id_, layer)
 
     def count(self, layers: Iterable[str]) -> int:
-        """Count the passages of some layers."""
-        return sum(
-            self._db.rows(
-                "SELECT count(*) FROM passages JOIN layers ON layers.key = layer"
-                " WHERE layers.name = ?",
-                (layer,),
-            )[0][0]
+        """Count the passages of some layers; what several states of a law share counts once."""
+        return len(self.distinct(layers))
+
+    def distinct(self, layers: Iterable[str]) -> list[int]:
+        """List the keys of the passages of some layers, in order, of all states of all works.
+
+        What several states of a law share is there once.
+        """
+        return sorted(
+            key
             for layer in layers
+            for (key,) in self._db.rows(
+                "SELECT passages.key FROM passages JOIN layers ON layers.key = layer"
+                " WHERE layers.name = ? AND same_as IS NULL",
+                (layer,),
+            )
         )
+
+    def distinct_passages(
+        self, layers: Collection[str], only: Collection[int] | None = None
+    ) -> Iterator[tuple[DocumentInfo, int, Passage]]:
+        """Yield what `distinct` lists, each with its document, one document in memory at a time.
+
+        Args:
+            layers: of the passages.
+            only: keys, where not all are wanted.
+        """
+        documents = [key for (key,) in self._db.rows("SELECT key FROM documents ORDER BY key")]
+        if only is not None:
+            holding = self._rows_by_key("SELECT DISTINCT document FROM passages", "key", only)
+            documents = sorted({key for (key,) in holding})
+        for document in documents:
+            info = _info(self._db.rows(f"{_INFO} FROM states WHERE key = ?", (document,))[0])
+            for key, passage in self._passages_of(document, info.id, distinct=True):
+                if passage.layer in layers and (only is None or key in only):
+                    yield info, key, passage
 
     def by_keys(self, keys: Iterable[int]) -> dict[int, Passage]:
         """Find passages by key, in the order asked for; keys that are gone are left out."""
         wanted = list(keys)
         rows = {row[0]: row for row in self._rows_by_key(_PASSAGE, "passages.key", wanted)}
-        needed = {
-            block for row in rows.values() for block in block_range(row[1], row[_START], row[_END])
-        }
+        whole = [row for row in rows.values() if not self._is_pieced(row[1])]
+        needed = {block for row in whole for block in block_range(row[1], row[_START], row[_END])}
         blocks: dict[int, str] = dict(
             self._rows_by_key("SELECT key, text FROM blocks", "key", needed)
         )
-        return {key: _passage(rows[key], blocks) for key in wanted if key in rows}
+        spans = {row[0]: _span(row, blocks) for row in whole}
+        return {
+            key: passage_of(
+                rows[key][2],
+                rows[key][3:],
+                spans[key] if key in spans else self._span(rows[key][1], *rows[key][_START:_TEXT]),
+            )
+            for key in wanted
+            if key in rows
+        }
 
     def headings(self, keys: Collection[int]) -> dict[int, tuple[str, str]]:
         """Find ids and headers of passages, without their texts: for ranking many of them."""
         return {
             key: (passage_id(document_id, path, place), header)
             for key, document_id, path, place, header in self._rows_by_key(
-                "SELECT passages.key, documents.id, locator, place, header FROM passages"
-                " JOIN documents ON documents.key = document",
+                "SELECT passages.key, id, locator, place, header FROM passages"
+                " JOIN states ON states.key = document",
                 "passages.key",
                 keys,
             )
@@ -198,7 +279,8 @@ class Lookups(Browsing):
         for position, character in enumerate(passage_id):
             if character == "#":
                 document_id, place = passage_id[:position], passage_id[position + 1 :]
-                found = self._db.row(_KEY, (document_id, place, document_id, place))
+                key = self._key(document_id)
+                found = key and self._db.row(_KEY, (key, place, key, place))
                 if found:
                     return int(found[0])
         return None
@@ -228,7 +310,7 @@ class Lookups(Browsing):
     def laws(self) -> list[LawRow]:
         """List what names each law, in the order they were entered."""
         rows = self._db.rows(
-            "SELECT id, title, metadata FROM documents WHERE kind = 'law' ORDER BY key"
+            "SELECT id, title, metadata FROM shown WHERE kind = 'law' ORDER BY key"
         )
         # One call of the parser instead of one a law: half the time.
         metadata = json.loads(f"[{','.join(row[2] for row in rows)}]")
@@ -246,17 +328,17 @@ class Lookups(Browsing):
     def documents_referring(self, law_id: str, kind: str) -> list[str]:
         """Ids of the documents that refer to a law in this way (``delegated-by``)."""
         rows = self._db.rows(
-            "SELECT DISTINCT documents.id FROM reached JOIN refs ON refs.key = reference"
-            " JOIN documents ON documents.key = refs.document"
-            " WHERE reached.law = ? AND refs.kind = ? ORDER BY documents.key",
-            (self._key(law_id), kind),
+            "SELECT DISTINCT id FROM reached JOIN refs ON refs.key = reference"
+            " JOIN shown ON shown.key = refs.document"
+            " WHERE reached.law = ? AND refs.kind = ? ORDER BY shown.key",
+            (self._work(law_id), kind),
         )
         return [row[0] for row in rows]
 
     def texts_entitled(self, words: str) -> list[str]:
         """Ids of the documents besides the laws whose titles hold these words."""
         rows = self._db.rows(
-            "SELECT id FROM documents WHERE kind <> 'law' AND instr(title, ?) ORDER BY key",
+            "SELECT id FROM shown WHERE kind <> 'law' AND instr(title, ?) ORDER BY key",
             (words,),
         )
         return [row[0] for row in rows]
@@ -265,7 +347,7 @@ class Lookups(Browsing):
         """Yield keys and titles of all documents besides laws, in the order they were entered."""
         last = 0
         while page := self._db.rows(
-            "SELECT key, title FROM documents WHERE kind <> 'law' AND key > ? ORDER BY key LIMIT ?",
+            "SELECT key, title FROM shown WHERE kind <> 'law' AND key > ? ORDER BY key LIMIT ?",
             (last, _PAGE),
         ):
             yield from page
@@ -276,8 +358,8 @@ class Lookups(Browsing):
         return [
             passage_id(document_id, path, place)
             for document_id, path, place, _ in self._rows_by_key(
-                "SELECT documents.id, locator, place, min(passages.key) FROM passages"
-                " JOIN documents ON documents.key = document"
+                "SELECT id, locator, place, min(passages.key) FROM passages"
+                " JOIN states ON states.key = document"
                 " JOIN layers ON layers.key = layer AND layers.name = 'passages'",
                 "document",
                 documents,
@@ -339,7 +421,8 @@ class Lookups(Browsing):
 
     def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
         """List the references to a provision or to something inside it, also as part of a range."""
-        return links.references_to(self._db, self._require(document_id), locator.path)
+        self._require(document_id)
+        return links.references_to(self._db, self._work(document_id), locator.path)
 
     def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
         """List what a provision, and what stands inside it, has read otherwise (読替え)."""
@@ -350,7 +433,8 @@ class Lookups(Browsing):
 
         Ranges of provisions of the law are among them, whether they take the article in or not.
         """
-        return readings.reads_to(self._db, self._require(document_id), locator.path)
+        self._require(document_id)
+        return readings.reads_to(self._db, self._work(document_id), locator.path)
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
         """List where the references of a provision lead, `limit` at most.
@@ -362,8 +446,7 @@ class Lookups(Browsing):
 
     def connections_to(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
         """List what refers to a provision or to something inside it, `limit` at most."""
-        key = self._key(document_id) or 0
-        return links.connections_to(self._db, key, locator.path, limit)
+        return links.connections_to(self._db, self._work(document_id), locator.path, limit)
 
     def definitions_of(self, term: str) -> list[Definition]:
         """List where a term, written exactly so, is defined."""
@@ -376,6 +459,28 @@ class Lookups(Browsing):
     def definitions_used(self, document_id: str, text: str) -> list[Definition]:
         """List the definitions of a document whose terms stand in `text`, in reading order."""
         return links.definitions_used(self._db, self._key(document_id) or 0, text)
+
+    def _passages_of(
+        self, key: int, id_: str, layer: str | None = None, *, distinct: bool = False
+    ) -> Iterator[tuple[int, Passage]]:
+        text = self._span(key, 0, None)
+        for row in self._db.rows(
+            f"{_PASSAGE} WHERE document = ? AND (? IS NULL OR layers.name = ?)"
+            " AND (same_as IS NULL OR NOT ?) ORDER BY passages.key",
+            (key, layer, layer, distinct),
+        ):
+            yield row[0], passage_of(id_, row[3:], text[row[_START] : row[_END]])
+
+    def _sections(self, key: int) -> list[Section]:
+        rows = self._db.rows(
+            'SELECT depth, title, start, "end" FROM sections WHERE document = ? ORDER BY number',
+            (key,),
+        )
+        return [Section(*row) for row in rows]
+
+    def _is_pieced(self, document: int) -> bool:
+        found = self._db.row("SELECT 1 FROM pieces WHERE document = ? LIMIT 1", (document,))
+        return found is not None
 
     def _meta(self, name: str) -> int:
         row = self._db.row("SELECT value FROM meta WHERE name = ?", (name,))
@@ -392,46 +497,51 @@ class Lookups(Browsing):
             yield from self._db.rows(f"{select} WHERE {column} IN ({marks}){rest}", part)
 
     def _span(self, key: int, start: int, end: int | None) -> str:
-        blocks = block_range(key, start, end)
-        rows = self._db.rows(
-            "SELECT text FROM blocks WHERE key >= ? AND key < ? ORDER BY key",
-            (blocks.start, blocks.stop),
-        )
-        skipped = start // BLOCK * BLOCK
-        text = "".join(text for (text,) in rows)
-        return text[start - skipped : None if end is None else max(end, start) - skipped]
+        return read_text(self._db, key, start, end)
 
 
-_INFO = "SELECT id, title, kind, source, characters, passages, metadata"
+_INFO = (
+    "SELECT key, id, title, kind, source, characters, passages, metadata, state_id, shown_until,"
+    " not_yet"
+)
 # Documents listed at once: a page in memory, and no writer waits for who reads slowly.
 _PAGE = 1_000
 
 _KEY = (
-    "SELECT key FROM passages WHERE document = (SELECT key FROM documents WHERE id = ?)"
-    " AND place = ?"
-    " UNION ALL SELECT key FROM passages"
-    " WHERE document = (SELECT key FROM documents WHERE id = ?)"
+    "SELECT key FROM passages WHERE document = ? AND place = ?"
+    " UNION ALL SELECT key FROM passages WHERE document = ?"
     " AND layer IN (SELECT key FROM layers) AND locator = ? AND place IS NULL"
 )
 
 # Key, document key and document id, then the columns of a `StoredRow`.
 _PASSAGE = (
-    "SELECT passages.key, document, documents.id, layers.name, locator, place, section, page,"
+    "SELECT passages.key, document, id, layers.name, locator, place, section, page,"
     ' header, start, "end", text, passages.source, predicate, objects, triples.source, date'
-    " FROM passages JOIN documents ON documents.key = document JOIN layers ON layers.key = layer"
+    " FROM passages JOIN states ON states.key = document JOIN layers ON layers.key = layer"
     " LEFT JOIN triples ON triples.passage = passages.key"
 )
-_START, _END = 9, 10
+_START, _END, _TEXT = 9, 10, 11
 
 
 def _info(row: Row) -> DocumentInfo:
-    id_, title, kind, source, characters, passages, metadata = row
-    return DocumentInfo(id_, title, kind, source, characters, passages, json.loads(metadata))
+    key, id_, title, kind, source, characters, passages, metadata, state_id, until, not_yet = row
+    return DocumentInfo(
+        key,
+        id_,
+        title,
+        kind,
+        source,
+        characters,
+        passages,
+        json.loads(metadata),
+        state_id,
+        "" if until == "~" else until,
+        bool(not_yet),
+    )
 
 
-def _passage(row: Row, blocks: Mapping[int, str]) -> Passage:
+def _span(row: Row, blocks: Mapping[int, str]) -> str:
     start, end = row[_START], row[_END]
-    keys = block_range(row[1], start, end)
     skipped = start // BLOCK * BLOCK
-    span = "".join(blocks[key] for key in keys)[start - skipped : end - skipped]
-    return passage_of(row[2], row[3:], span)
+    text = "".join(blocks[key] for key in block_range(row[1], start, end))
+    return text[start - skipped : end - skipped]

@@ -3,38 +3,41 @@
 Readings that hold for several provisions are kept once, as a list.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
 from localrag.corpus.links import Reading, Reads, Reference, subtree
 from localrag.corpus.types import Locator
 from localrag.database import Database, Row
 
 _COLUMNS = (
-    'SELECT documents.id, reads.source, reads.start, reads."end", target_law.id, reads.law_name,'
+    'SELECT states.id, reads.source, reads.start, reads."end", works.id, reads.law_name,'
     " reads.target, reads.target_end, part, excepted, reads.document, list FROM reads"
-    " JOIN documents ON documents.key = reads.document"
-    " LEFT JOIN documents AS target_law ON target_law.key = reads.law"
+    " JOIN states ON states.key = reads.document"
+    " LEFT JOIN works ON works.key = reads.law"
 )
 
 
-def entering(database: Database, references: Iterable[Reference]) -> Iterator[Reference]:
-    """Put the readings among these in the place of all stored ones, and yield the others.
+def enter(database: Database, document: int, references: Iterable[Reference]) -> list[Reference]:
+    """Put the readings among the references of a document in the place of those stored of it.
 
-    To be read to its end, in a transaction.
+    Returns:
+        The other references.
     """
-    database.write("DELETE FROM reads")
-    database.write("DELETE FROM readings")
-    keys = {id_: key for key, id_ in database.stream("SELECT key, id FROM documents")}
+    for table in ("reads", "readings"):
+        database.write(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608 - fixed
+    others = []
     for reference in references:
         if reference.reads is None:
-            yield reference
+            others.append(reference)
         else:
-            _write(database, reference, reference.reads, keys)
+            _write(database, document, reference, reference.reads)
+    return others
 
 
-def _write(database: Database, reference: Reference, reads: Reads, keys: Mapping[str, int]) -> None:
-    document, head = keys[reference.document_id], reads.readings[0].replaced_start
+def _write(database: Database, document: int, reference: Reference, reads: Reads) -> None:
+    head = reads.readings[0].replaced_start
     last = None if reference.target_end is None else reference.target_end.path
+    law = database.row("SELECT key FROM works WHERE id = ?", (reference.law_id,))
     database.write(
         'INSERT INTO reads (document, source, start, "end", law, law_name, target, target_end,'
         " part, excepted, list) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -43,7 +46,7 @@ def _write(database: Database, reference: Reference, reads: Reads, keys: Mapping
             reference.source.path,
             reference.start,
             reference.end,
-            keys.get(reference.law_id),
+            law and law[0],
             reference.law_name,
             reference.target.path,
             last,
@@ -77,14 +80,15 @@ def reads_to(database: Database, law: int, path: str) -> list[Reference]:
 
     Args:
         database: of the store.
-        law: key of its law.
+        law: key of its law, as a work.
         path: of the article.
     """
     rows = database.rows(
         f"{_COLUMNS} WHERE reads.key IN"  # noqa: S608 - a constant
         " (SELECT key FROM reads WHERE law = ? AND target >= ? AND target < ?"
         " UNION SELECT key FROM reads WHERE law = ? AND target_end IS NOT NULL)"
-        " ORDER BY reads.key",
+        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = reads.document)"
+        " ORDER BY reads.document, reads.key",
         (law, *subtree(path), law),
     )
     return _references(database, rows)

@@ -13,6 +13,7 @@ from typing import Any
 
 from localrag.corpus.naming import bare, fold
 from localrag.corpus.types import ALIAS, TRIPLES, Document, Locator, Passage, Section, Triple
+from localrag.database import Database
 from localrag.errors import InputError
 from localrag.language import N_
 
@@ -116,9 +117,17 @@ StoredRow = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class DocumentRows:
-    """A document ready to be written: small enough to be sent from one process to another."""
+    """A document ready to be written: small enough to be sent from one process to another.
+
+    Attributes:
+        id: of the work, with the date of its state where it has one (`state_id`).
+        work: the id of the document outside the store.
+        state: date of the state of a law, in ISO form; empty where there is none.
+    """
 
     id: str
+    work: str
+    state: str
     title: str
     kind: str
     source: str
@@ -157,8 +166,11 @@ def prepare(document: Document) -> DocumentRows:
             source=document.source,
             reason=error.reason,
         ) from error
+    state = document.metadata.get("date", "") if document.kind == "law" else ""
     return DocumentRows(
-        id=document.id,
+        id=state_id(document.id, state),
+        work=document.id,
+        state=state,
         title=document.title,
         kind=document.kind,
         source=document.source,
@@ -170,6 +182,23 @@ def prepare(document: Document) -> DocumentRows:
         triples=triples,
         names=names,
     )
+
+
+def state_id(work: str, state: str) -> str:
+    """The id of a state of a law: ``129AC0000000089@2020-04-01``."""
+    return f"{work}@{state}" if state else work
+
+
+def block_text(database: Database, key: int, start: int, end: int | None) -> str:
+    """Return a span of what the blocks of a document hold; all from `start` on without `end`."""
+    blocks = block_range(key, start, end)
+    rows = database.rows(
+        "SELECT text FROM blocks WHERE key >= ? AND key < ? ORDER BY key",
+        (blocks.start, blocks.stop),
+    )
+    skipped = start // BLOCK * BLOCK
+    text = "".join(text for (text,) in rows)
+    return text[start - skipped : None if end is None else max(end, start) - skipped]
 
 
 def text_blocks(document_key: int, text: str) -> Iterable[tuple[int, str]]:

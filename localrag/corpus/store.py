@@ -1,16 +1,17 @@
 """The corpus store: one SQLite file that holds the truth of a corpus."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple, dataclass, fields, replace
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from localrag.corpus import links, readings
+from localrag.corpus import links, readings, states
 from localrag.corpus.links import Definition, Reference
 from localrag.corpus.lookups import DocumentInfo, Lookups
-from localrag.corpus.rows import DocumentRows, block_range, prepare, text_blocks
-from localrag.corpus.types import Document
+from localrag.corpus.rows import DocumentRows, block_range, prepare
+from localrag.corpus.types import Document, LawRow
 from localrag.database import Database, Schema
 from localrag.errors import StoreError, UsageError
 from localrag.language import N_, _
@@ -30,9 +31,10 @@ _ORPHANS = {
         " WHERE NOT EXISTS (SELECT 1 FROM documents WHERE key = blocks.key >> 20)"
     ),
     N_("documents whose text is not complete"): (
-        "SELECT count(*) FROM documents WHERE characters !="
-        " (SELECT coalesce(sum(length(text)), 0) FROM blocks"
-        "  WHERE blocks.key >= documents.key << 20 AND blocks.key < (documents.key + 1) << 20)"
+        "SELECT count(*) FROM documents WHERE characters != coalesce("
+        ' (SELECT sum("end" - start) FROM pieces WHERE document = documents.key),'
+        " (SELECT sum(length(text)) FROM blocks"
+        "  WHERE blocks.key >= documents.key << 20 AND blocks.key < (documents.key + 1) << 20), 0)"
     ),
     N_("passages outside the text of their document"): (
         "SELECT count(*) FROM passages JOIN documents ON documents.key = document"
@@ -219,14 +221,28 @@ class CorpusStore(Lookups):
         files: the files the documents were read from.
     """
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
+    def __init__(self, database: Database, as_of: date | None = None) -> None:
+        super().__init__(database, as_of)
         self.files = Files(database)
 
     @classmethod
-    def open(cls, path: Path, *, create: bool = False, read_only: bool = False) -> Self:
-        """Open a store; see `Database` for the arguments and errors."""
-        return cls(Database(path, CORPUS, create=create, read_only=read_only))
+    def open(
+        cls,
+        path: Path,
+        *,
+        create: bool = False,
+        read_only: bool = False,
+        as_of: date | None = None,
+    ) -> Self:
+        """Open a store; see `Database` for the other arguments and the errors.
+
+        Args:
+            path: the SQLite file.
+            create: as for `Database`.
+            read_only: as for `Database`.
+            as_of: the day whose states of laws are read; today by default.
+        """
+        return cls(Database(path, CORPUS, create=create, read_only=read_only), as_of)
 
     def __enter__(self) -> Self:
         return self
@@ -264,20 +280,20 @@ class CorpusStore(Lookups):
         """
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
-            if self._key(rows.id) is not None:
+            if self._exact(rows.id) is not None:
                 raise UsageError(
                     N_("The corpus already has a document {id!r}."),
                     id=rows.id,
                 )
             key = self._db.write(
                 "INSERT INTO documents (id, title, kind, source, characters, passages,"
-                " fingerprint, metadata) VALUES (?, '', '', '', 0, 0, '', '{}')",
-                (rows.id,),
+                " fingerprint, metadata, work, state) VALUES (?, '', '', '', 0, 0, '', '{}', ?, ?)",
+                (rows.id, states.work_of(self._db, rows.work), rows.state),
             )
             self._fill(key, rows, file)
 
     def replace(self, document: Document | DocumentRows, *, file: str = "") -> None:
-        """Put a document in the place of the stored one with the same id.
+        """Put a document in the place of the stored one with the same id, and the same state.
 
         Its passages get new keys; references from it are gone until the next indexing.
 
@@ -294,18 +310,34 @@ class CorpusStore(Lookups):
     def remove(self, document_id: str) -> None:
         """Remove a document; adding its file once more enters it again.
 
+        Args:
+            document_id: of a law all states go, unless the id tells which.
+
         Raises:
             NotFoundError: no document has this id.
         """
         with self._changing():
-            key = self._require(document_id)
-            self._db.write(
-                "UPDATE files SET complete = 0, line = 0"
-                " WHERE key = (SELECT file FROM documents WHERE key = ?)",
-                (key,),
+            exact = self._exact(document_id)
+            work = self._db.rows(
+                "SELECT work FROM documents WHERE key = ?", (exact or self._require(document_id),)
+            )[0][0]
+            keys = (
+                [exact]
+                if exact
+                else [
+                    key
+                    for (key,) in self._db.rows("SELECT key FROM documents WHERE work = ?", (work,))
+                ]
             )
-            self._empty(key)
-            self._db.write("DELETE FROM documents WHERE key = ?", (key,))
+            for key in keys:
+                self._db.write(
+                    "UPDATE files SET complete = 0, line = 0"
+                    " WHERE key = (SELECT file FROM documents WHERE key = ?)",
+                    (key,),
+                )
+                self._empty(key)
+                self._db.write("DELETE FROM documents WHERE key = ?", (key,))
+            states.arrange(self._db, work)
 
     def move(self, document_id: str, *, source: str, file: str) -> None:
         """Note that a document, unchanged, is now read from another place."""
@@ -314,13 +346,50 @@ class CorpusStore(Lookups):
             (source, file, document_id),
         )
 
-    def replace_derived(
-        self, references: Iterable[Reference], definitions: Iterable[Definition]
+    def law_states(self, *, unlinked: bool = False) -> list[int]:
+        """Keys of all states of all laws, in the order they were entered.
+
+        Args:
+            unlinked: only those whose references were not found since they were entered.
+        """
+        return [
+            key
+            for (key,) in self._db.rows(
+                "SELECT key FROM documents WHERE kind = 'law' AND (linked = 0 OR NOT ?)"
+                " ORDER BY key",
+                (unlinked,),
+            )
+        ]
+
+    def linked_names(self) -> list[LawRow]:
+        """The names of laws with which the stored references were found; none before."""
+        return [LawRow(*row) for row in self._db.rows("SELECT * FROM linked_names")]
+
+    def replace_links(
+        self,
+        found: Iterable[tuple[int, Sequence[Reference], Sequence[Definition]]],
+        *,
+        everything: bool,
     ) -> tuple[int, int]:
-        """Put these in the place of all stored ones, in one transaction; returns both counts."""
-        with self._db.transaction():
-            others = readings.entering(self._db, references)
-            return links.replace_all(self._db, others, definitions)
+        """Put what was found in some documents in the place of what is stored of them.
+
+        Args:
+            found: key of the document, and what was found in it.
+            everything: no other document keeps what is stored of it.
+
+        Returns:
+            How many references and how many definitions; all of it is stored, or none.
+        """
+        return links.replace(
+            self._db,
+            (
+                links.Found(key, readings.enter(self._db, key, references), definitions)
+                for key, references, definitions in found
+            ),
+            self.laws(),
+            self.law_states(unlinked=True),
+            everything=everything,
+        )
 
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
@@ -336,7 +405,7 @@ class CorpusStore(Lookups):
     def _fill(self, key: int, rows: DocumentRows, file: str) -> None:
         self._db.write(
             "UPDATE documents SET title = ?, kind = ?, source = ?, characters = ?,"  # noqa: S608
-            f" passages = ?, fingerprint = ?, metadata = ?, {_FILE} WHERE key = ?",
+            f" passages = ?, fingerprint = ?, metadata = ?, linked = 0, {_FILE} WHERE key = ?",
             (
                 rows.title,
                 rows.kind,
@@ -349,7 +418,8 @@ class CorpusStore(Lookups):
                 key,
             ),
         )
-        self._db.write_many("INSERT INTO blocks VALUES (?, ?)", text_blocks(key, rows.text))
+        work = self._db.rows("SELECT work FROM documents WHERE key = ?", (key,))[0][0]
+        states.write_text(self._db, key, rows, work)
         self._db.write_many(
             "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
             (
@@ -365,6 +435,8 @@ class CorpusStore(Lookups):
         )
         if rows.triples:
             self._know(key, rows)
+        states.share_passages(self._db, key, work)
+        states.arrange(self._db, work)
 
     def _know(self, key: int, rows: DocumentRows) -> None:
         # Keys are given in a row, for no one else writes meanwhile.
@@ -378,10 +450,16 @@ class CorpusStore(Lookups):
             ((key, first + begin, first + end, *row) for begin, end, *row in rows.names),
         )
 
+    def _exact(self, id_: str) -> int | None:
+        """The key of the document with this id, its state included."""
+        row = self._db.row("SELECT key FROM documents WHERE id = ?", (id_,))
+        return int(row[0]) if row else None
+
     def _empty(self, key: int) -> None:
+        states.stand_alone(self._db, key)
         blocks = block_range(key, 0, None)
         self._db.write("DELETE FROM blocks WHERE key >= ? AND key < ?", (blocks.start, blocks.stop))
-        for table in ("sections", "passages", "names", "refs", "definitions"):
+        for table in ("pieces", "sections", "passages", "names", "refs", "definitions"):
             self._db.write(f"DELETE FROM {table} WHERE document = ?", (key,))  # noqa: S608 - fixed
 
     def _layer(self, name: str) -> int:

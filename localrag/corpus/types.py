@@ -163,7 +163,8 @@ class Document:
         metadata: for statutes ``law_num`` (昭和二十三年法律第二十五号), ``law_type`` (Act,
             CabinetOrder, MinisterialOrdinance, Constitution, ImperialOrder, Rule, Misc),
             ``promulgated`` (ISO date), ``date`` (date of the state of the text, ISO, where the
-            file name gives one), ``abbreviations`` (official ones, separated by commas).
+            file name gives one), ``amending_law`` (id of the law that made it this state),
+            ``abbreviations`` (official ones, separated by commas).
     """
 
     id: str

@@ -254,16 +254,13 @@ def embed(
 
 
 def _plan(store: CorpusStore, split: _Split, on_event: Listener) -> Iterator[_Planned]:
-    total, done = store.count(LAYERS), 0
+    total = store.count(LAYERS)
     watch = Stopwatch(on_event)
-    for document in store.documents():
-        about = {layer: attributes(document, layer) for layer in LAYERS}
-        for key, passage in store.passages(document_id=document.id):
-            if passage.layer in about:
-                digests = tuple(digest for digest, _ in split(passage))
-                yield _Planned(key, digests, about[passage.layer])
-                done += 1
-                watch(SPLITTING, done, total)
+    every = store.distinct_passages(LAYERS)
+    for done, (document, key, passage) in enumerate(every, start=1):
+        digests = tuple(digest for digest, _ in split(passage))
+        yield _Planned(key, digests, attributes(document, passage.layer))
+        watch(SPLITTING, done, total)
 
 
 def _digest(model: str, window: str) -> bytes:

@@ -1,20 +1,20 @@
 """Indexing: what can be derived from the store, derived anew."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from datetime import date
 from errno import ENOSPC
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from localrag.config import Config, Provisions
-from localrag.corpus.store import CorpusStore, Definition, Reference
-from localrag.corpus.types import Document
-from localrag.errors import InputError, ModelUnusable, StorageError
+from localrag.corpus.store import CorpusStore
+from localrag.errors import ModelUnusable, StorageError
 from localrag.inference.opening import embedder_id, embedder_name, named, open_embedder
 from localrag.ingest.embedding import KeptVectors, embed
-from localrag.ingest.events import FINDING_REFERENCES, INDEXING, Event, FileFailed, Listener
+from localrag.ingest.events import INDEXING, Event, FileFailed, Listener
+from localrag.ingest.linking import link
 from localrag.ingest.state import (
     ATTRIBUTES,
     LAYERS,
@@ -33,11 +33,9 @@ from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError, PackageMissing
 from localrag_indexes.generations import new_generation, sweep
-from localrag_indexes.parallel import map_stream
 from localrag_models.errors import BackendMissing, Cure
 
 if TYPE_CHECKING:
-    from localrag.statutes.names import LawNames
     from localrag_models.embedding import Embedder
 
 
@@ -106,7 +104,7 @@ def index(
     started = perf_counter()
     place = workspace.corpus(corpus)
     place.require()  # Before the lock makes the folder of an unknown corpus.
-    with writing(place), CorpusStore.open(place.store) as store:
+    with writing(place), _newest(place) as store:
         report = _words(place, store, rebuild=rebuild, workers=workers, on_event=on_event)
         if embedder is not None:
             source = _Source(embedder.id, lambda: nullcontext(embedder), provisions)
@@ -141,7 +139,7 @@ def index_as_set(
         lambda: cast("Embedder", open_embedder(workspace, config)),
         config.embedding.provisions,
     )
-    with writing(place), CorpusStore.open(place.store) as store:
+    with writing(place), _newest(place) as store:
         report = _vectors(place, store, source, report, rebuild, workers, on_event)
     return replace(report, seconds=perf_counter() - started)
 
@@ -152,6 +150,11 @@ class _Source(NamedTuple):
     id: str
     load: "Callable[[], AbstractContextManager[Embedder]]"
     provisions: Provisions
+
+
+def _newest(place: CorpusPaths) -> CorpusStore:
+    """The store with the newest state of every law: what indexing finds depends on no day."""
+    return CorpusStore.open(place.store, as_of=date.max)
 
 
 def _words(
@@ -170,7 +173,7 @@ def _words(
         on_event(event)
 
     with _failures_named(place):
-        references, definitions = extract(store, workers=workers, on_event=listen)
+        references, definitions = link(store, rebuild=rebuild, workers=workers, on_event=listen)
         store.checkpoint()
         passages = _build(place, store, len(failed), workers, on_event)
     return IndexReport(False, passages, references, definitions, generation, 0.0, tuple(failed))
@@ -270,83 +273,6 @@ def _package_named() -> Iterator[None]:
 
 
 def _entries(store: CorpusStore) -> Iterator[bm25.TextEntry]:
-    for document in store.documents():
-        about = {layer: attributes(document, layer) for layer in LAYERS}
-        for key, passage in store.passages(document_id=document.id):
-            if passage.layer in about:
-                yield bm25.TextEntry(key, passage.header, passage.text, about[passage.layer])
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """What was found in one statute; `failure` says why nothing was."""
-
-    references: tuple[Reference, ...] = ()
-    definitions: tuple[Definition, ...] = ()
-    failure: InputError | None = None
-
-
-def extract(store: CorpusStore, *, workers: int, on_event: Listener) -> tuple[int, int]:
-    """Put the references and definitions the statutes hold today in the place of the stored ones.
-
-    A statute in which they cannot be found is told by a `FileFailed`; the rest goes on.
-
-    Returns:
-        How many references and how many definitions.
-    """
-    from localrag.statutes.names import LawNames
-
-    laws = store.laws()
-    ids = [law.law_id for law in laws]
-    find = FindLinks(store.path, LawNames.from_rows(laws))
-    definitions: list[Definition] = []
-    watch = Stopwatch(on_event)
-
-    def references() -> Iterator[Reference]:
-        for done, (law_id, links) in enumerate(map_stream(find, ids, workers), start=1):
-            if links.failure:
-                on_event(FileFailed(law_id, links.failure))
-            definitions.extend(links.definitions)
-            yield from links.references
-            watch(FINDING_REFERENCES, done, len(ids))
-
-    with closing(find):
-        # The references are consumed first, so the definitions are complete when needed.
-        return store.replace_derived(references(), definitions)
-
-
-class FindLinks:
-    """Finds the links of one statute; picklable, each process opens the store for itself."""
-
-    def __init__(self, path: Path, names: "LawNames") -> None:
-        self._path = path
-        self._names = names
-        self._store: CorpusStore | None = None
-
-    def close(self) -> None:
-        """Close the store this process opened, if it did."""
-        if self._store is not None:
-            self._store.close()
-
-    def __call__(self, law_id: str) -> Links:
-        """Read a statute from the store and find what it refers to and defines."""
-        if self._store is None:
-            self._store = CorpusStore.open(self._path, read_only=True)
-        document = self._store.read(law_id)
-        try:
-            return _links(document, self._names)
-        except Exception as error:  # noqa: BLE001 - one odd text must not keep all from being found
-            problem = InputError(
-                N_("Its references and definitions could not be found ({name}: {problem})."),
-                N_("It can be searched all the same."),
-                name=type(error).__name__,
-                problem=str(error),
-            )
-            return Links(failure=problem)
-
-
-def _links(document: Document, names: "LawNames") -> Links:
-    from localrag.statutes.definitions import extract_definitions
-    from localrag.statutes.references import extract_references
-
-    return Links(tuple(extract_references(document, names)), tuple(extract_definitions(document)))
+    for document, key, passage in store.distinct_passages(LAYERS):
+        about = attributes(document, passage.layer)
+        yield bm25.TextEntry(key, passage.header, passage.text, about)

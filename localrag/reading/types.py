@@ -35,6 +35,8 @@ class Citation:
         start, end: span of the quote in the document text; -1 before verification.
         label: the place in words, for people ("金融商品取引法 第二十七条の三十六 第一項 第二号").
         state: the day whose wording of the law this is, "2015-12-27"; "" for other documents.
+        followed: the day from which the corpus has another wording of this law; "" for none.
+        not_yet: whether that wording is not in force on the day whose law was asked for.
         beside: whether it is of another law than those the question names: it answers nothing.
         verified: whether the quote was found in the passage by code.
         problem: why it was rejected; None when verified.
@@ -46,6 +48,8 @@ class Citation:
     end: int = -1
     label: str = ""
     state: str = ""
+    followed: str = ""
+    not_yet: bool = False
     beside: bool = False
     verified: bool = False
     problem: Fact | None = None

@@ -1,6 +1,7 @@
 """Checks quotes against the store, by code."""
 
 from dataclasses import replace
+from typing import Any
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ITEMS, PARAGRAPHS, PASSAGES, Passage
@@ -40,18 +41,24 @@ def verify(store: CorpusStore, citation: Citation) -> Citation:
         start=passage.start + at,
         end=passage.start + end,
         label=citation.label or passage.header,
-        state=_state(store, passage),
+        **_state(store, passage),
         verified=True,
         problem=None,
     )
 
 
-def _state(store: CorpusStore, passage: Passage) -> str:
-    """The day whose wording of a law a passage has; "" for other documents."""
+def _state(store: CorpusStore, passage: Passage) -> dict[str, Any]:
+    """Which wording of a law a passage has, as fields of a citation; none of other documents."""
     if passage.layer == PASSAGES:
-        return ""
+        return {}
     document = store.document(passage.document_id)
-    return document.metadata.get("date", "") if document.kind == "law" else ""
+    if document.kind != "law":
+        return {}
+    return {
+        "state": document.metadata.get("date", ""),
+        "followed": document.followed,
+        "not_yet": document.not_yet,
+    }
 
 
 def located(store: CorpusStore, citation: Citation) -> Citation:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from localrag.facts import told
 from localrag.language import N_, _, ngettext
 from localrag.reading.checking import MismatchKind
-from localrag.reading.types import Answer, Stage, Status, Step
+from localrag.reading.types import Answer, Citation, Stage, Status, Step
 from localrag.retrieval.types import FOLLOW_UP
 
 STATUSES: Mapping[str, str] = {
@@ -151,13 +151,33 @@ def moved() -> str:
     return _("code cites these sentences: those of the model do not say it")
 
 
-def state(date: str) -> str:
-    """What is said of the day whose wording of a law is quoted."""
+def state(date: str, followed: str = "", *, not_yet: bool = False) -> str:
+    """What is said of the wording of a law that is quoted.
+
+    Args:
+        date: the day whose wording it is.
+        followed: the day from which the corpus has another one; "" for none.
+        not_yet: it is not in force on the day whose law was asked for.
+    """
+    if not_yet:
+        return _("not yet in force: from {date}").format(date=date)
+    if followed:
+        return _("as of {date}, until {followed}").format(date=date, followed=followed)
     return _("as of {date}").format(date=date)
 
 
+def remarks(citation: Citation) -> list[str]:
+    """What is said of a quotation beside its place."""
+    told = []
+    if citation.state:
+        told.append(state(citation.state, citation.followed, not_yet=citation.not_yet))
+    if citation.beside:
+        told.append(beside())
+    return told
+
+
 def beside() -> str:
-    """What is said of a quotation of another law than those the question names."""
+    """What is said of a quotation or a hit of another law than those the question names."""
     return _("of a law that the question does not name")
 
 

@@ -12,7 +12,7 @@ from localrag.inference.opening import OFF, embedder_id, embedder_name, named, o
 from localrag.language import N_
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query
-from localrag.retrieval.units import between, where
+from localrag.retrieval.units import Admission, between, on_the_day, where
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError, IndexVersionError, PackageMissing
 from localrag_indexes.generations import current
@@ -56,13 +56,14 @@ class Dense:
             )
         self._asked += 1
         try:
-            hits = self._vectors.search(
+            search = partial(
+                self._vectors.search,
                 vector,
-                _DEPTH,
                 where=where(query.filters),
-                between=between(query.filters),
+                between=between(query.filters, store),
                 exact=self._asked <= _FEW,
             )
+            hits = on_the_day(store, search, _DEPTH)
         except IndexingError as error:
             raise IndexUnusable(
                 N_("The vectors turned out to be damaged ({error})."),
@@ -70,8 +71,14 @@ class Dense:
                 error=error,
             ) from error
         headings = store.headings([hit.key for hit in hits])
+        admission = Admission(store, query.filters)
         # A passage removed since the vectors were made is passed over.
-        return {headings[key][0]: score for key, score in hits if key in headings}
+        found = {headings[key][0]: score for key, score in hits if key in headings}
+        return {
+            unit: score
+            for unit, score in found.items()
+            if admission.admits(unit.rpartition("#")[0])
+        }
 
     def close(self) -> None:
         """Let go of the vectors and the model."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from localrag.language import N_
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.query import analyzer, full_text
 from localrag.retrieval.types import Query
-from localrag.retrieval.units import between, where
+from localrag.retrieval.units import Admission, between, on_the_day, where
 from localrag.statutes.names import LawNames
 from localrag.workspace import CorpusPaths
 from localrag_indexes.bm25 import BM25Index
@@ -57,11 +57,13 @@ def lexical(
         query: the question.
         wordings: its everyday words, which are also looked up as the law has them.
     """
-    allowed, bounds = where(query.filters), between(query.filters)
+    allowed, bounds = where(query.filters), between(query.filters, store)
+    admission = Admission(store, query.filters)
     scores: dict[int, float] = {}
     for text, weight in ((full_text(query), 1.0), (in_law(wordings), _STANDING_IN)):
         terms = index.most_informative(analyzer().terms(text), _TERMS)
-        for key, score in index.search(terms, _DEPTH, where=allowed, between=bounds):
+        search = partial(index.search, terms, where=allowed, between=bounds)
+        for key, score in on_the_day(store, search, _DEPTH):
             scores[key] = scores.get(key, 0.0) + weight * score
     headings = store.headings(scores)
     found = {}
@@ -69,7 +71,8 @@ def lexical(
         # A passage removed since the index was built is passed over.
         if key in headings:
             unit, header = headings[key]
-            found[unit] = LexicalMatch(score, header)
+            if admission.admits(unit.rpartition("#")[0]):
+                found[unit] = LexicalMatch(score, header)
     return found
 
 

@@ -127,7 +127,9 @@ class Retriever:
         """
         place = workspace.corpus(corpus)
         with ExitStack() as opened:
-            store = opened.enter_context(CorpusStore.open(place.store, read_only=True))
+            store = opened.enter_context(
+                CorpusStore.open(place.store, read_only=True, as_of=config.retrieval.day)
+            )
             index = opened.enter_context(lexical.open_index(place))
             meaning, without = dense.open_dense(workspace, place, config)
             models = SearchModels(meaning, without, rerank.open_rerank(workspace, config))
@@ -164,6 +166,12 @@ class Retriever:
     def has_rerank(self) -> bool:
         """Whether a reranker can take part."""
         return self._models.rerank is not None
+
+    @property
+    def _day(self) -> list[Fact]:
+        """What is told of the day where the corpus has several states of a law."""
+        day = self.store.as_of.isoformat()
+        return [Fact(FactKind.LAW_OF_DAY, day=day)] if self.store.has_states else []
 
     def inverse_document_frequency(self, term: str) -> float:
         """How much a term says in this corpus."""
@@ -209,7 +217,7 @@ class Retriever:
         trail = Trail(self.store, k or settings.k, on_stage, scope)
         named = resolved.units
         reasons = {unit: Reason(FactKind.NAMED, words) for unit, words in resolved.words.items()}
-        trail.record(resolve.STAGE, named, reasons, [*scope.events, *resolved.events])
+        trail.record(resolve.STAGE, named, reasons, [*self._day, *scope.events, *resolved.events])
 
         sought = self._sought(asked, scope) if laws_apply else _Sought(asked)
         related: Mapping[str, Mention] = {}

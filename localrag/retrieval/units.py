@@ -5,12 +5,13 @@ are indexed; a reference to a paragraph counts for its article. A unit is named 
 passage, and every stage gives scores to units. A query's filters say which may be found.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError
 from localrag.retrieval.types import Filters
+from localrag_indexes.fusion import Scored
 
 Scores = Mapping[str, float]
 """Scores by unit; higher is better."""
@@ -34,6 +35,32 @@ def add(*scores: Scores) -> dict[str, float]:
         for unit, score in part.items():
             total[unit] = total.get(unit, 0.0) + score
     return total
+
+
+def on_the_day(
+    store: Lookups, search: Callable[[int], Sequence[Scored]], depth: int
+) -> list[Scored]:
+    """The best entries of an index that the laws hold on the day of the store.
+
+    An index has the texts of all states. What only others have is passed over, and more is looked
+    for until there is enough.
+
+    Args:
+        store: what is shown.
+        search: finds so many entries of an index, best first.
+        depth: how many are wanted.
+
+    Returns:
+        At most `depth`, each with the key of the passage that is shown.
+    """
+    wanted = depth
+    while True:
+        found = search(wanted)
+        keys = store.shown([key for key, _ in found])
+        kept = [Scored(keys[key], score) for key, score in found if key in keys]
+        if len(kept) >= depth or len(found) < wanted:
+            return kept[:depth]
+        wanted *= 2
 
 
 class Admission:
@@ -79,8 +106,12 @@ def where(filters: Filters) -> dict[str, Collection[str]]:
     return {name: values for name, values in allowed.items() if values}
 
 
-def between(filters: Filters) -> dict[str, tuple[str, str]]:
-    """The bounds that an index's attributes must keep."""
-    if filters.date_from or filters.date_to:
+def between(filters: Filters, store: Lookups) -> dict[str, tuple[str, str]]:
+    """The bounds that an index's attributes must keep.
+
+    None where states of a law share their passages, which have the date of one of them only: there
+    `Admission` alone keeps the bounds.
+    """
+    if (filters.date_from or filters.date_to) and not store.has_states:
         return {"date": (filters.date_from, filters.date_to)}
     return {}

@@ -7,6 +7,7 @@ from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.question.everyday import EverydayWord
 from localrag.reading import wording
+from localrag.reading.types import Citation
 from localrag.retrieval.types import FOLLOW_UP
 from localrag_tui.shown import one_line
 
@@ -51,16 +52,9 @@ def called(name: str, words: Mapping[str, str]) -> str:
     return _(words[name]) if name in words else one_line(name)
 
 
-def provenance(state: str, *, beside: bool) -> str:
-    """What is said of a quotation beside its place; "" for nothing.
-
-    Args:
-        state: the day whose wording of a law it is; "" for other documents.
-        beside: whether it is of another law than those the question names.
-    """
-    parts = [wording.state(one_line(state))] if state else []
-    parts += [wording.beside()] if beside else []
-    return " · ".join(parts)
+def provenance(citation: Citation) -> str:
+    """What is said of a quotation beside its place; "" for nothing."""
+    return " · ".join(map(one_line, wording.remarks(citation)))
 
 
 def looked_up(word: EverydayWord) -> str:

@@ -375,7 +375,9 @@ def _number(element: etree._Element, ordinal: int) -> str:
 
 
 _LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
-_FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_\w+)?")
+_FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_(\w+))?")
+# What e-Gov's file names have in the place of an amending law where there is none.
+_NO_AMENDMENT = re.compile("0*")
 _ERAS = {
     "Meiji": (1, 1867),
     "Taisho": (2, 1911),
@@ -395,8 +397,8 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the law in an e-Gov XML file.
 
     Args:
-        name: file name, which gives law id and date where it has e-Gov's form
-            (``323AC0000000025_20151201_….xml``).
+        name: file name, which gives law id, date and amending law where it has e-Gov's form
+            (``323AC0000000025_20151201_427AC0000000063.xml``).
         data: the file.
         limits: of no effect: the caller has bounded `data`.
 
@@ -414,6 +416,7 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         )
     match = _FILE_NAME.fullmatch(stem(name))
     law_id = _law_id(root, law, match.group(1) if match else "")
+    amending = (match.group(5) if match else "") or ""
     heading, law_num = body.find("LawTitle"), inline(law.find("LawNum")).strip()
     title = inline(heading).strip() or law_num
     if not title:
@@ -427,7 +430,8 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         "law_num": law_num,
         "law_type": law.get("LawType", ""),
         "promulgated": _promulgated(law),
-        "date": "-".join(match.groups()[1:]) if match and match.group(2) else "",
+        "date": "-".join(match.group(2, 3, 4)) if match and match.group(2) else "",
+        "amending_law": "" if _NO_AMENDMENT.fullmatch(amending) else amending,
         "abbreviations": heading.get("Abbrev", "") if heading is not None else "",
     }
     yield builder.document(name, {k: drop_controls(v) for k, v in metadata.items() if v})

@@ -6,7 +6,7 @@ CREATE TABLE reads (
     source     TEXT NOT NULL,           -- Locator.path, as are the targets
     start      INTEGER NOT NULL,
     "end"      INTEGER NOT NULL,
-    law        INTEGER,                 -- key of the document that is read so, if it is in the corpus
+    law        INTEGER,                 -- key of the work that is read so, if it is in the corpus
     law_name   TEXT NOT NULL,
     target     TEXT NOT NULL,
     target_end TEXT,                    -- for ranges

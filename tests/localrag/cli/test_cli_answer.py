@@ -10,7 +10,7 @@ from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.types import ModelCall, Query, Trace
 
 RULE = Citation(
-    *("F1#8.1", "渡し守は、", 10, 15, "渡し舟法 第八条 第一項"), state="2118-04-01", verified=True
+    *("F1#8.1", "渡し守は、", 10, 15, "渡し舟法 第八条 第一項"), state="2026-04-01", verified=True
 )
 PAGE = Citation("page.md#2", "It was finished in 1871.", 3, 27, "Instruments", verified=True)
 CALLED = Trace(calls=(ModelCall("tiny", 100, 0, 7, 0.5),))
@@ -26,7 +26,7 @@ def test_quotations_promise_no_answer(capsys: pytest.CaptureFixture[str]) -> Non
     lines = printed(quoted, capsys)
     judge = "comes nearest, word for word; whether it answers is for you to judge"
     assert lines[0] == f"quoted: this {judge}"
-    assert "    F1#8.1  characters 10-15  as of 2118-04-01" in lines
+    assert "    F1#8.1  characters 10-15  as of 2026-04-01" in lines
     assert "    page.md#2  characters 3-27" in lines, "no law has no state"
     lines = printed(replace(quoted, trace=CALLED), capsys)
     assert lines[0] == f"quoted: the model finds no answer; this {judge}"
@@ -50,7 +50,7 @@ def test_a_law_that_is_lacking_comes_first(capsys: pytest.CaptureFixture[str]) -
     lines = printed(answer, capsys)
     assert lines[0] == "not in this corpus: 会社法、商法"
     assert lines[1].startswith("quoted: ")
-    assert lines[-1].endswith("  as of 2118-04-01  of a law that the question does not name")
+    assert lines[-1].endswith("  as of 2026-04-01  of a law that the question does not name")
 
 
 @pytest.mark.parametrize("kind", MismatchKind)
@@ -89,4 +89,4 @@ def test_json_tells_the_same() -> None:
         }
     ]
     (citation,) = told["citations"]
-    assert (citation["state"], citation["beside"]) == ("2118-04-01", True)
+    assert (citation["state"], citation["beside"]) == ("2026-04-01", True)

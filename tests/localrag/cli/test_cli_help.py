@@ -23,6 +23,8 @@ VERBS = [
     "index",
     "search",
     "show",
+    "history",
+    "diff",
     "ask",
     "tui",
     "batch",

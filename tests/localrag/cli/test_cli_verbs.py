@@ -220,7 +220,7 @@ def test_search_tells_what_it_looked_up_instead_of_everyday_words(cli: Cli, samp
         (["--type", "CabinetOrder"], {ORDER}),
         (["--law", "渡し舟法"], {ACT}),
         (["--law", ACT, "--law", ORDER], {ACT, ORDER}),
-        (["--from", "2118-04-01", "--to", "2118-04-01", "--type", "Act"], {ACT}),
+        (["--from", "2026-04-01", "--to", "2026-04-01", "--type", "Act"], {ACT}),
     ],
 )
 def test_search_filters(cli: Cli, sample: Path, options: list[str], allowed: set[str]) -> None:
@@ -294,7 +294,7 @@ def test_ask_prints_numbered_quotations(cli: Cli, sample: Path) -> None:
     assert out.startswith("quoted: this comes nearest, word for word; whether it answers")
     assert "[1] " in out
     assert "第八条" in out
-    assert out.count("  as of 2118-04-01\n") == out.count("#"), "the state of each law quoted"
+    assert out.count("  as of 2026-04-01\n") == out.count("#"), "the state of each law quoted"
 
 
 def test_a_law_that_the_corpus_lacks_is_told_before_anything_else(cli: Cli, sample: Path) -> None:

@@ -45,7 +45,7 @@ def answer() -> Callable[..., Answer]:
             "text": "二メートル",
             "citations": (
                 Citation(
-                    *("F1#8.1", "渡し守は", 10, 14, "渡し舟法 第八条", "2118-04-01"), verified=True
+                    *("F1#8.1", "渡し守は", 10, 14, "渡し舟法 第八条", "2026-04-01"), verified=True
                 ),
                 Citation("F1#9", "ない文", problem=Fact(FactKind.QUOTE_NOT_HELD)),
             ),

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -27,6 +27,23 @@ def reference(
     )
 
 
+def derive(
+    store: CorpusStore, references: Iterable[Reference], definitions: Iterable[Definition] = ()
+) -> tuple[int, int]:
+    """Store these as all that was found in the laws."""
+    terms = list(definitions)
+
+    def found() -> Iterator[tuple[int, list[Reference], list[Definition]]]:
+        keys = {store.read(key).id: key for key in store.law_states()}
+        of: dict[str, list[Reference]] = {id_: [] for id_ in keys}
+        for reference in references:
+            of[reference.document_id].append(reference)
+        for id_, key in keys.items():
+            yield key, of[id_], [term for term in terms if term.document_id == id_]
+
+    return store.replace_links(found(), everything=True)
+
+
 @pytest.fixture
 def linked(store: CorpusStore, make_law: MakeLaw) -> CorpusStore:
     places = ["1", "1.1", "1.2", "1_2", "1_2.1", "2", "2.1", "3", "3.1", "10", "10.1", "suppl1/1"]
@@ -48,7 +65,7 @@ def test_references_go_both_ways(linked: CorpusStore) -> None:
         reference("B", "2.1", "A", ""),
         reference("B", "2.1", "", "5"),
     ]
-    assert linked.replace_derived(given, []) == (6, 0)
+    assert derive(linked, given) == (6, 0)
     assert linked.references_from("A", Locator(article="1")) == [given[1], given[0]]
     assert linked.references_from("A", Locator("", "1", "2")) == [given[0]]
     assert linked.references_from("A", Locator()) == [given[2], given[1], given[0]]
@@ -77,7 +94,7 @@ def test_a_range_reaches_what_the_law_really_has(
     linked: CorpusStore, first: str, last: str, reached: list[str]
 ) -> None:
     given = reference("B", "1", "A", first, last)
-    linked.replace_derived([given], [])
+    derive(linked, [given])
     places = ["1", "1.1", "1.2", "1_2", "2", "3", "10", "suppl1/1"]
     found = [
         place
@@ -92,7 +109,7 @@ def test_definitions(linked: CorpusStore) -> None:
     first = Definition("A", Locator.parse("2.1"), "渡し舟", 5, 8)
     second = Definition("B", Locator.parse("1"), "渡し舟", 1, 4, "この条")
     third = Definition("A", Locator.parse("3.1"), "桟橋", 20, 22)
-    assert linked.replace_derived([], [first, third, second]) == (0, 3)
+    assert derive(linked, [], [first, third, second]) == (0, 3)
     assert linked.definitions_of("渡し舟") == [first, second]
     assert linked.definitions_of("舟") == []
     assert linked.definitions_in("A") == [first, third]
@@ -100,19 +117,19 @@ def test_definitions(linked: CorpusStore) -> None:
 
 def test_deriving_again_replaces_everything_or_nothing(linked: CorpusStore) -> None:
     old = reference("A", "1", "A", "2")
-    linked.replace_derived([old], [])
+    derive(linked, [old])
     generation = linked.generation
     assert linked.links_generation == generation
 
-    def interrupted() -> object:
+    def interrupted() -> Iterator[Reference]:
         yield reference("A", "1", "A", "3")
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        linked.replace_derived(interrupted(), [])  # type: ignore[arg-type]
+        derive(linked, interrupted())
     assert linked.references_from("A", Locator()) == [old]
     new = replace(old, target=Locator(article="3"))
-    linked.replace_derived([new], [])
+    derive(linked, [new])
     assert linked.references_from("A", Locator()) == [new]
     assert linked.references_to("A", Locator(article="2")) == []
     assert linked.generation == generation
@@ -120,7 +137,7 @@ def test_deriving_again_replaces_everything_or_nothing(linked: CorpusStore) -> N
 
 def test_links_follow_their_documents(linked: CorpusStore, make_law: MakeLaw) -> None:
     given = [reference("A", "1", "B", "1"), reference("B", "1", "A", "1")]
-    linked.replace_derived(given, [Definition("A", Locator(article="1"), "舟", 0, 1)])
+    derive(linked, given, [Definition("A", Locator(article="1"), "舟", 0, 1)])
     linked.replace(make_law("A", "甲法", ["1"]))
     assert linked.links_generation < linked.generation
     assert linked.references_from("A", Locator()) == []

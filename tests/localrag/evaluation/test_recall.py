@@ -14,7 +14,7 @@ LAW = "599AC0000000001"
     [
         (f"{LAW}#27_36", Gold(LAW, "27_36")),
         (f"{LAW}#27_36.1.2", Gold(LAW, "27_36")),
-        (f"{LAW}_21180401_000#5.1", Gold(LAW, "5")),
+        (f"{LAW}_20260401_000#5.1", Gold(LAW, "5")),
         (f"{LAW}#suppl3/2.1", Gold(LAW, "suppl/2")),
         (f"{LAW}#appendix1/", Gold(LAW, "appendix/")),
         (f"{LAW}|27_36|5#1", Gold(LAW, "27_36")),
@@ -36,7 +36,7 @@ def test_the_first_hit_counts_and_parts_of_an_article_count_for_it() -> None:
 
 
 def test_another_state_of_a_law_is_the_same_law() -> None:
-    gold = (Gold(f"{LAW}_21180401_000000000000000", "5"),)
+    gold = (Gold(f"{LAW}_20260401_000000000000000", "5"),)
     assert ranks(gold, [f"{LAW}#4", f"{LAW}|5|12#1"]) == (2,)
 
 

@@ -28,10 +28,10 @@ def laws(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def write_law(laws: Path) -> LawWriter:
-    """Writes a law: ``write_law(3, "渡し舟は…", articles=4, date="21180401")``."""
+    """Writes a law: ``write_law(3, "渡し舟は…", articles=4, date="20260401")``."""
 
     def write(
-        number: int, text: str = "舟を出す者", *, articles: int = 2, date: str = "21180401"
+        number: int, text: str = "舟を出す者", *, articles: int = 2, date: str = "20260401"
     ) -> Path:
         path = laws / f"599AC{number:010}_{date}.xml"
         path.write_text(law_xml(number, text, articles), encoding="utf-8")

@@ -107,17 +107,25 @@ def test_a_file_that_is_gone_stays_until_prune(
     assert ids(workspace) == [SECOND]
 
 
-def test_a_new_state_of_a_law_takes_the_place_of_the_file_it_replaces(
+def test_a_new_state_of_a_law_stands_beside_the_old_one_until_its_file_is_pruned(
     workspace: Workspace, laws: Path, write_law: LawWriter
 ) -> None:
-    old = write_law(1, "舟を出す者", date="21180401")
+    old = write_law(1, "舟を出す者", date="20180401")
     run(workspace, laws)
     old.unlink()
-    write_law(1, "橋を渡す者", date="21190401")
+    write_law(1, "橋を渡す者", date="20190401")
     report = run(workspace, laws)
-    assert (counts(report), report.failed) == ((0, 1, 0, 0), [])
+    assert (counts(report), report.failed) == ((1, 0, 0, 0), [])
+    assert report.gone == [old.as_posix()]
     with opened(workspace) as store:
-        assert store.document(FIRST).metadata["date"] == "2119-04-01"
+        assert [state.state_id for state in store.states(FIRST)] == [
+            f"{FIRST}@2018-04-01",
+            f"{FIRST}@2019-04-01",
+        ]
+        assert store.document(FIRST).metadata["date"] == "2019-04-01"
+    run(workspace, laws, prune=True)
+    with opened(workspace) as store:
+        assert [state.state_id for state in store.states(FIRST)] == [f"{FIRST}@2019-04-01"]
 
 
 def test_a_renamed_folder_is_recognised(
@@ -131,19 +139,19 @@ def test_a_renamed_folder_is_recognised(
     assert counts(run(workspace, moved)) == (0, 0, 0, 1)
 
 
-def test_two_states_of_one_law_are_a_conflict_that_keeps_the_stored_one(
+def test_two_texts_of_one_state_are_a_conflict_that_keeps_the_stored_one(
     workspace: Workspace, laws: Path, write_law: LawWriter
 ) -> None:
-    write_law(1, "舟を出す者", date="21180401")
-    write_law(1, "橋を渡す者", date="21190401")
+    path = write_law(1, "舟を出す者", date="20180401")
+    (laws / "other").mkdir()
+    path.rename(laws / "other" / path.name)
+    write_law(1, "橋を渡す者", date="20180401")
     report = run(workspace, laws)
     (failed,) = report.failed
     assert report.added == 1
-    assert "21190401" in failed.source
-    assert "already has '599AC0000000001' with another text" in failed.cause
-    assert "localrag remove 599AC0000000001" in failed.cure
-    with opened(workspace) as store:
-        assert store.document(FIRST).metadata["date"] == "2118-04-01"
+    assert "20180401" in failed.source
+    assert "already has '599AC0000000001@2018-04-01' with another text" in failed.cause
+    assert "localrag remove 599AC0000000001@2018-04-01" in failed.cure
     assert len(run(workspace, laws).failed) == 1, "it is told every time"
 
 
@@ -354,11 +362,13 @@ def test_events_tell_what_is_stored(workspace: Workspace, laws: Path, write_law:
         seen.append(event)
         if isinstance(event, DocumentsStored):
             with opened(workspace) as other:
-                assert set(event.added) <= {document.id for document in other.documents()}
+                assert set(event.added) <= {document.state_id for document in other.documents()}
 
     run(workspace, laws, on_event=check)
     assert seen[0] == FilesFound(1, {".png": 1})
-    assert [event.added for event in seen if isinstance(event, DocumentsStored)] == [(FIRST,)]
+    assert [event.added for event in seen if isinstance(event, DocumentsStored)] == [
+        (f"{FIRST}@2026-04-01",)
+    ]
     assert [event.added for event in seen if isinstance(event, FileRead)] == [1]
 
 
@@ -429,7 +439,7 @@ def test_a_full_disk_keeps_what_events_told(
     with pytest.raises(StorageError, match="is full"):
         run(workspace, laws, on_event=listen)
     assert 1 < len(told) < 39
-    assert ids(workspace) == told
+    assert ids(workspace) == [state_id.partition("@")[0] for state_id in told]
     monkeypatch.undo()
     monkeypatch.setenv("LOCALRAG_HOME", str(workspace.home))
     assert counts(run(workspace, laws)) == (39 - len(told), 0, 0, whole)

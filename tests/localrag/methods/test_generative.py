@@ -63,7 +63,7 @@ def test_a_claim_that_its_sentence_says_is_supported_and_quoted_by_code(asked: A
     assert all(citation.verified for citation in answer.citations)
     assert "次の各号" in stem[0].quote, "what the item stands under is quoted before it"
     assert answer.claims[0].citations == tuple(range(1, len(answer.citations) + 1))
-    assert item.state == "2118-04-01", "the day whose wording of the law this is"
+    assert item.state == "2026-04-01", "the day whose wording of the law this is"
     assert [stage.stage for stage in answer.trace.stages][-1] == "evidence"
     (call,) = answer.trace.calls
     assert (call.model, call.cached) == ("scripted", 0)

@@ -134,7 +134,7 @@ async def test_rejected_quotations_and_nothing_found(
         await until(pilot, lambda: "(the passage does not hold" in shown(app))
         await until(pilot, lambda: "code cites these sentences: " in shown(app))
         assert "  this figure is not in what it cites: 二百メートル" in shown(app)
-        await until(pilot, lambda: "  as of 2118-04-01" in shown(app))
+        await until(pilot, lambda: "  as of 2026-04-01" in shown(app))
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await ask(pilot, "how deep?")
         await until(
@@ -285,7 +285,7 @@ async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, a
         quoted = next(at for at, row in enumerate(rows) if "quoted  this comes nearest" in row)
         assert first < quoted
         text = "".join(piece.content.plain for piece in pieces(app.screen.query_one(TurnView).turn))
-        assert "as of 2118-04-01 · of a law that the question does not name" in text
+        assert "as of 2026-04-01 · of a law that the question does not name" in text
 
 
 def test_every_mismatch_has_words():

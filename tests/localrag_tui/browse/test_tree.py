@@ -87,10 +87,13 @@ async def test_thousands_of_documents_are_listed_page_by_page(
     workbench: Any, shown: Any, until: Any, type_: Any, under_cursor: Any, store: Any
 ) -> None:
     with store() as opened, opened.transaction():
+        titles = [f"項目{n}" for n in range(20_000)]
+        opened._db.write_many("INSERT INTO works (id) VALUES (?)", ((title,) for title in titles))
         opened._db.write_many(
             "INSERT INTO documents (id, title, kind, source, characters, passages, fingerprint,"
-            " metadata) VALUES (?, ?, 'wikipedia', '', 0, 0, '', '{}')",
-            ((f"項目{n}", f"項目{n}") for n in range(20_000)),
+            " metadata, work) VALUES (?, ?, 'wikipedia', '', 0, 0, '', '{}',"
+            " (SELECT key FROM works WHERE id = ?))",
+            ((title,) * 3 for title in titles),
         )
         opened._db.write("UPDATE meta SET value = value + 1 WHERE name = 'generation'")
     app = workbench(mode="read")

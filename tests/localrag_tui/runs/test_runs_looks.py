@@ -113,7 +113,7 @@ async def test_one_row(alone: Any, snapshots: Any) -> None:
         "passage_id": "1#8",
         "label": "渡し舟法 第八条",
         "quote": "渡し守は、水位が",
-        "state": "2118-04-01",
+        "state": "2026-04-01",
         "verified": True,
     }
     rejected = {

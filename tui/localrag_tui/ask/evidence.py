@@ -16,6 +16,7 @@ from localrag.conversations.types import Turn
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Citation
+from localrag.reading.wording import beside
 from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.screen import bench_of
 from localrag_tui.shown import content, one_line
@@ -243,7 +244,7 @@ def _scored(hit: Hit) -> Content:
 
 
 def _hit(hit: Hit) -> Content:
-    why = (one_line(str(hit.reason or "")), provenance("", beside=hit.beside))
+    why = (one_line(str(hit.reason or "")), beside() if hit.beside else "")
     reason = "".join(f"  ({words})" for words in filter(None, why))
     return content(one_line(hit.passage.header)) + content(reason, "$foreground-muted")
 
@@ -251,7 +252,7 @@ def _hit(hit: Hit) -> Content:
 def _row(number: int, citation: Citation) -> Content:
     rejected = Content() if citation.verified else content(_("rejected: "), "bold $error")
     snippet = one_line(" ".join(citation.quote[:_SNIPPET].split()))
-    told = provenance(citation.state, beside=citation.beside)
+    told = provenance(citation)
     return Content.assemble(
         (f"[{number}] ", "bold $primary" if citation.verified else "strike $error"),
         rejected,

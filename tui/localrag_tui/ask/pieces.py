@@ -204,7 +204,7 @@ def _quotation(number: int, citation: Citation) -> TurnPiece:
     head += content(citation.label or citation.passage_id, "$accent")
     if reason := _rejection(citation):
         head += content(f" ({reason})")
-    if told := provenance(citation.state, beside=citation.beside):
+    if told := provenance(citation):
         head += content(f"  {told}", _QUIET)
     quote = content(cut(citation.quote), "" if citation.verified else _QUIET)
     return TurnPiece(head + "\n" + quote, "quotation", (number,), step=True)

@@ -168,5 +168,5 @@ def _option(number: int, citation: Citation) -> Option:
 
 
 def _provenance(citation: Citation) -> str:
-    words = provenance(citation.state, beside=citation.beside)
+    words = provenance(citation)
     return f"  {words}" if words else ""

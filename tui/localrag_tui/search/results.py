@@ -12,10 +12,11 @@ from textual.widgets.option_list import Option
 
 from localrag.corpus.types import Passage
 from localrag.language import _
+from localrag.reading.wording import beside
 from localrag.retrieval.types import Hit, Query, StageRecord
 from localrag_tui.shown import cut, harmless, one_line
 from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
-from localrag_tui.wording import provenance, stage
+from localrag_tui.wording import stage
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
@@ -193,7 +194,7 @@ class HitRow(AdaptiveRow):
         if hit.reason:
             parts.append(one_line(str(hit.reason)))
         if hit.beside:
-            parts.append(provenance("", beside=True))
+            parts.append(beside())
         if self._place:
             parts.append(one_line(" › ".join(self._place)))
         line = cut("  ·  ".join(parts), width - len(_INDENT))

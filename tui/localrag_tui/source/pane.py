@@ -17,6 +17,7 @@ from textual.widgets import Static
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
+from localrag.reading.wording import state
 from localrag_tui.library import Library
 from localrag_tui.screen import bench_of
 from localrag_tui.shell.keys import bench_key
@@ -68,8 +69,9 @@ class Head(Widget):
             page = _("page {n}").format(n=unit.locator.page)
             name = f"{name} · {page}" if name else page
         self._provision = one_line(name)
-        date = sheet.document.metadata.get("date", "")
-        self._as_of = _("as of {date}").format(date=one_line(date)) if date else ""
+        law = sheet.document
+        date = one_line(law.metadata.get("date", ""))
+        self._as_of = state(date, law.followed, not_yet=law.not_yet) if date else ""
         if (self._place, self._provision, self._as_of) != before:
             self.refresh()
 

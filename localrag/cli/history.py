@@ -1,0 +1,199 @@
+"""``localrag history`` and ``localrag diff``: what changed in a law, and when."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from localrag.cli.questions import AsOf, day, on, unicode
+from localrag.cli.session import CorpusName, Json
+from localrag.cli.terminal import colon, emit, say
+from localrag.cli.verbs import app, verb
+from localrag.language import N_, _
+from localrag.session import Session
+
+if TYPE_CHECKING:
+    from localrag.corpus.store import DocumentInfo
+    from localrag.history import Change, Line
+
+_WORDS = {
+    "added": N_("added"),
+    "deleted": N_("deleted"),
+    "changed": N_("changed"),
+    "moved": N_("moved"),
+}
+_STYLES = {"added": "green", "deleted": "red", "changed": "yellow", "moved": "yellow"}
+
+
+@verb(
+    app,
+    "history",
+    examples=[
+        "localrag history 渡し舟法8条",
+        "localrag history 民法709条",
+        "localrag history --as-of 2016-01-01 会社法331条",
+    ],
+    exit_codes=(0, 2, 3, 5),
+)
+def history(
+    context: typer.Context,
+    target: Annotated[
+        list[str], typer.Argument(metavar="CITATION", help="A provision, as you would cite it.")
+    ],
+    as_of: AsOf = "",
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Show the states of a provision that the corpus has, and what changed in each.
+
+    A corpus holds as many states of a law as were added: e-Gov names the files of each by the law
+    and the day from which it is in force. What changed is shown paragraph by paragraph and item by
+    item. An article that was given another number is followed.
+
+    The citation is read in the state of today, or of --as-of.
+    """
+    from localrag.cli.render import passage_as_json
+
+    with on(context.obj, as_of).corpus(corpus) as opened:
+        found = opened.history(unicode(" ".join(target)))
+    if as_json:
+        emit(
+            {
+                "title": found.title,
+                "versions": [
+                    {
+                        "state": _state_as_json(version.state),
+                        "passage": version.passage and passage_as_json(version.passage),
+                        "change": version.change and _change_as_json(version.change),
+                    }
+                    for version in found.versions
+                ],
+            }
+        )
+        return
+    say((found.title, "bold cyan"))
+    for version in found.versions:
+        say("")
+        say((_period(version.state), "bold"), f"  {_told(version.passage, version.change)}")
+        if version.change is None and version.passage and version is found.versions[0]:
+            for line in version.passage.text.split("\n"):
+                say(line, indent=2)
+        if version.change is not None:
+            _print_change(version.change)
+
+
+@verb(
+    app,
+    "diff",
+    examples=[
+        "localrag diff 会社法 2015-12-27 2025-06-01",
+        "localrag diff 金融商品取引法 2015-12-01 2024-04-01 --json",
+    ],
+    exit_codes=(0, 2, 3, 5),
+)
+def diff(
+    context: typer.Context,
+    law: Annotated[str, typer.Argument(metavar="LAW", help="Title, abbreviation or id of a law.")],
+    before: Annotated[str, typer.Argument(metavar="DATE", help="A day (ISO): 2015-12-27.")],
+    after: Annotated[str, typer.Argument(metavar="DATE", help="Another day (ISO).")],
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Compare the states in which a law was on two days.
+
+    Every article that was added, deleted, changed or given another number is listed in the order of
+    the later state, with what changed in it by paragraph and item. Widths of characters, blanks and
+    printed numbers do not count as changes.
+    """
+    session: Session = context.obj
+    with session.corpus(corpus) as opened:
+        found = opened.diff(unicode(law), day("DATE", before), day("DATE", after))
+    if as_json:
+        emit(
+            {
+                "before": _state_as_json(found.before),
+                "after": _state_as_json(found.after),
+                "changes": [_change_as_json(change) for change in found.changes],
+            }
+        )
+        return
+    title = found.after.title
+    say((title, "bold cyan"), f"  {_date(found.before)} → {_date(found.after)}")
+    if not found.changes:
+        say(_("Nothing changed."))
+    for change in found.changes:
+        say("")
+        kind = change.kind.value
+        say(
+            (_(_WORDS[kind]), f"bold {_STYLES[kind]}"), colon(), " → ".join(_headers(change, title))
+        )
+        _print_change(change)
+
+
+def _headers(change: "Change", title: str) -> list[str]:
+    """Where an article stands, and stood before if that was elsewhere."""
+    passages = (change.before, change.after)
+    headers = [one.header.removeprefix(title).strip(" ") for one in passages if one]
+    return list(dict.fromkeys(headers)) if change.kind.value == "moved" else headers[-1:]
+
+
+def _print_change(change: "Change") -> None:
+    from localrag.history import ChangeKind
+
+    if change.kind is ChangeKind.ADDED and change.after:
+        for line in change.after.text.split("\n"):
+            say((f"+ {line}", "green"), indent=2)
+    if change.kind is ChangeKind.DELETED and change.before:
+        for line in change.before.text.split("\n"):
+            say((f"- {line}", "red"), indent=2)
+    for difference in change.differences:
+        sides = ((difference.before, "- ", "red"), (difference.after, "+ ", "green"))
+        place = next(side.place for side, *_rest in reversed(sides) if side)
+        if place:
+            say((place, "dim"), indent=2)
+        for side, sign, style in sides:
+            if side:
+                say((f"{sign}{side.text}", style), indent=2)
+
+
+def _told(passage: Any, change: "Change | None") -> str:
+    if change is not None:
+        return _(_WORDS[change.kind.value])
+    return "" if passage else _("not in this state")
+
+
+def _period(state: "DocumentInfo") -> str:
+    from localrag.history import amended_by
+
+    law = amended_by(state)
+    period = f"{_date(state)} – {state.followed}".rstrip()
+    return f"{period}  {_('amended by {law}').format(law=law)}" if law else period
+
+
+def _date(state: "DocumentInfo") -> str:
+    return state.metadata.get("date") or _("without a date")
+
+
+def _state_as_json(state: "DocumentInfo") -> dict[str, Any]:
+    return {
+        "id": state.state_id,
+        "date": state.metadata.get("date", ""),
+        "followed": state.followed,
+        "amending_law": state.metadata.get("amending_law", ""),
+        "source": state.source,
+    }
+
+
+def _change_as_json(change: "Change") -> dict[str, Any]:
+    from localrag.cli.render import passage_as_json
+
+    def line(of: "Line | None") -> dict[str, str] | None:
+        return None if of is None else {"place": of.place, "text": of.text}
+
+    return {
+        "kind": change.kind.value,
+        "before": change.before and passage_as_json(change.before),
+        "after": change.after and passage_as_json(change.after),
+        "differences": [
+            {"before": line(one.before), "after": line(one.after)} for one in change.differences
+        ],
+    }

@@ -1,0 +1,226 @@
+"""The states of a law in the store: one of them is shown, and what they share is kept once.
+
+A *work* is what an id names outside the store: a law, or a document that has no states. Each state
+of a law is a document, whose own id tells the date from which its text is in force
+(``129AC0000000089@2020-04-01``). Readers see one state of every work, that of one day: they read
+the views `shown` and `states` in the place of the table of documents.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import pairwise
+from typing import NamedTuple
+
+from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, text_blocks
+from localrag.corpus.types import ARTICLES
+from localrag.database import Database
+
+_STATES = (
+    "CREATE TEMP VIEW states AS SELECT documents.key, works.id AS id, documents.id AS state_id,"
+    " state, state > '{day}' AS not_yet, shown_from, shown_until, work, title, kind, source,"
+    " characters, passages, metadata FROM documents JOIN works ON works.key = work"
+)
+_SHOWN = (
+    "CREATE TEMP VIEW shown AS SELECT * FROM states"
+    " WHERE shown_from <= '{day}' AND '{day}' < shown_until"
+)
+
+
+def show(database: Database, day: date) -> None:
+    """Let readers of this connection see every work as it is on a day."""
+    for view in (_STATES, _SHOWN):
+        database.write(view.format(day=day.isoformat()))
+
+
+def work_of(database: Database, id_: str) -> int:
+    """The key of a work, which is made where there is none of this id."""
+    database.write("INSERT OR IGNORE INTO works (id) VALUES (?)", (id_,))
+    return int(database.rows("SELECT key FROM works WHERE id = ?", (id_,))[0][0])
+
+
+def arrange(database: Database, work: int) -> None:
+    """Note on which days each state of a work is shown; a work without any is forgotten."""
+    states = database.rows(
+        "SELECT key, state FROM documents WHERE work = ? ORDER BY state", (work,)
+    )
+    if not states:
+        database.write("DELETE FROM works WHERE key = ?", (work,))
+        return
+    begins = ["", *(state for _, state in states[1:]), "~"]
+    database.write_many(
+        "UPDATE documents SET shown_from = ?, shown_until = ? WHERE key = ?",
+        ((*days, key) for (key, _), days in zip(states, pairwise(begins), strict=True)),
+    )
+
+
+# The text of a state
+
+
+class _Piece(NamedTuple):
+    """Characters `start` to `end` of a text are those from `at` on in the blocks of `origin`."""
+
+    start: int
+    end: int
+    origin: int
+    at: int
+
+    def cut(self, start: int, end: int) -> "_Piece":
+        first, last = max(start, self.start), min(end, self.end)
+        return _Piece(first, last, self.origin, self.at + first - self.start)
+
+
+def read_text(database: Database, key: int, start: int, end: int | None) -> str:
+    """A span of the text of a document, to its end when `end` is None."""
+    pieces = _pieces(database, key, start, end)
+    if not pieces:
+        return block_text(database, key, start, end)
+    return "".join(
+        block_text(database, piece.origin, piece.at, piece.at + piece.end - piece.start)
+        for piece in pieces
+    )
+
+
+def write_text(database: Database, key: int, rows: DocumentRows, work: int) -> None:
+    """Store the text of a document, without what another state of its work has of it."""
+    other = database.row(
+        "SELECT key FROM documents WHERE work = ? AND key <> ? AND characters > 0"
+        " ORDER BY state > ?, CASE WHEN state > ? THEN state END, state DESC LIMIT 1",
+        (work, key, rows.state, rows.state),
+    )
+    copies = list(_copies(database, rows, other[0])) if other else []
+    if not copies:
+        database.write_many("INSERT INTO blocks VALUES (?, ?)", text_blocks(key, rows.text))
+        return
+    own: list[str] = []
+    pieces: list[_Piece] = []
+    stored = position = 0
+    for copy in (*copies, _Piece(len(rows.text), len(rows.text), key, 0)):
+        if position < copy.start:
+            own.append(rows.text[position : copy.start])
+            pieces.append(_Piece(position, copy.start, key, stored))
+            stored += copy.start - position
+        pieces += [copy] if copy.start < copy.end else []
+        position = copy.end
+    database.write_many("INSERT INTO blocks VALUES (?, ?)", text_blocks(key, "".join(own)))
+    database.write_many(
+        "INSERT INTO pieces VALUES (?, ?, ?, ?, ?)", ((key, *piece) for piece in pieces)
+    )
+
+
+def share_passages(database: Database, key: int, work: int) -> None:
+    """Have each article that another state has too point to the one that is indexed."""
+    others = database.rows("SELECT key FROM documents WHERE work = ? AND key <> ?", (work, key))
+    known: dict[tuple[str, str], int] = {}
+    for (other,) in others:
+        for article, header, text, same_as in _articles(database, other):
+            known.setdefault((header, text), same_as or article)
+    if known:
+        database.write_many(
+            "UPDATE passages SET same_as = ? WHERE key = ?",
+            (
+                (known[header, text], article)
+                for article, header, text, _ in _articles(database, key)
+                if (header, text) in known
+            ),
+        )
+
+
+def stand_alone(database: Database, key: int) -> None:
+    """Give other states what they have of a document, which is about to go."""
+    sharing = database.rows(
+        "SELECT DISTINCT document FROM pieces WHERE origin = ? AND document <> ?", (key, key)
+    )
+    for (other,) in sharing:
+        _make_whole(database, other)
+    heirs = database.rows(
+        "SELECT min(key), same_as FROM passages"
+        " WHERE same_as IN (SELECT key FROM passages WHERE document = ?) GROUP BY same_as",
+        (key,),
+    )
+    database.write_many("UPDATE passages SET same_as = ? WHERE same_as = ?", heirs)
+    database.write_many("UPDATE passages SET same_as = NULL WHERE key = ?", [h[:1] for h in heirs])
+
+
+def _make_whole(database: Database, key: int) -> None:
+    """Store the whole text of a document in its own blocks."""
+    text = read_text(database, key, 0, None)
+    own = [piece for piece in _pieces(database, key, 0, None) if piece.origin == key]
+    borrowed = database.rows(
+        "SELECT document, start, at FROM pieces WHERE origin = ? AND document <> ?", (key, key)
+    )
+    # Others find what they have of these blocks where it stands in the whole text.
+    database.write_many(
+        "UPDATE pieces SET at = ? WHERE document = ? AND start = ?",
+        (
+            (at - piece.at + piece.start, document, start)
+            for document, start, at in borrowed
+            for piece in own
+            if piece.at <= at < piece.at + piece.end - piece.start
+        ),
+    )
+    blocks = block_range(key, 0, None)
+    database.write("DELETE FROM pieces WHERE document = ?", (key,))
+    database.write("DELETE FROM blocks WHERE key >= ? AND key < ?", (blocks.start, blocks.stop))
+    database.write_many("INSERT INTO blocks VALUES (?, ?)", text_blocks(key, text))
+
+
+def _articles(database: Database, key: int) -> Iterator[tuple[int, str, str, int | None]]:
+    """Key, header, text and `same_as` of each article of a document."""
+    text = read_text(database, key, 0, None)
+    for article, header, start, end, same_as in database.rows(
+        'SELECT key, header, start, "end", same_as FROM passages WHERE document = ?'
+        " AND layer = (SELECT key FROM layers WHERE name = ?) ORDER BY key",
+        (key, ARTICLES),
+    ):
+        yield article, header, text[start:end], same_as
+
+
+def _copies(database: Database, rows: DocumentRows, other: int) -> Iterator[_Piece]:
+    """The pieces of a text that another state has: its articles, and what stands between them."""
+    old, new = read_text(database, other, 0, None), rows.text
+    places = {
+        old[start:end]: start
+        for start, end in database.rows(
+            'SELECT start, "end" FROM passages WHERE document = ?'
+            " AND layer = (SELECT key FROM layers WHERE name = ?) ORDER BY key",
+            (other, ARTICLES),
+        )
+    }
+    joined: list[_Piece] = []
+    for start, end in _spans(rows.passages):
+        at = places.get(new[start:end])
+        if at is None or start == end:
+            continue
+        if joined:
+            last = joined[-1]
+            between = at - (last.at + last.end - last.start)
+            if between == start - last.end and old[at - between : at] == new[last.end : start]:
+                joined[-1] = last._replace(end=end)
+                continue
+        joined.append(_Piece(start, end, other, at))
+    for copy in joined:
+        stored = _pieces(database, other, copy.at, copy.at + copy.end - copy.start)
+        if not stored:
+            yield copy
+        shift = copy.start - copy.at
+        for piece in stored:
+            yield piece._replace(start=piece.start + shift, end=piece.end + shift)
+
+
+def _spans(passages: Sequence[PassageRow]) -> Iterator[tuple[int, int]]:
+    """The spans of the articles in order, without one that overlaps the one before."""
+    position = 0
+    spans = sorted((row[6], row[7]) for row in passages if row[0] == ARTICLES)
+    for start, end in spans:
+        if start >= position:
+            yield start, end
+            position = end
+
+
+def _pieces(database: Database, key: int, start: int, end: int | None) -> list[_Piece]:
+    rows = database.rows(
+        'SELECT start, "end", origin, at FROM pieces'
+        ' WHERE document = ? AND "end" > ? AND (? IS NULL OR start < ?) ORDER BY start',
+        (key, start, end, end),
+    )
+    return [_Piece(*row).cut(start, row[1] if end is None else end) for row in rows]

@@ -1,0 +1,250 @@
+"""States of a law through every door: shown, searched and asked as of a day, and compared."""
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import localrag
+from localrag.errors import NotFoundError, UsageError
+from localrag.history import Change, ChangeKind, Comparison
+
+FERRIES = "599AC0000000001"
+FIRST, SECOND = "2015-12-27", "2020-04-01"
+Article = tuple[str, str, Sequence[str]]
+"""Number, caption and paragraphs."""
+
+BEFORE: list[Article] = [
+    ("1", "目的", ["この法律は、渡し舟の安全を図ることを目的とする。"]),
+    (
+        "2",
+        "定義",
+        ["この法律において「渡し舟」とは、川を渡る舟をいう。", "渡し守とは、舟を操る者をいう。"],
+    ),
+    ("3", "登録", ["渡し舟を出そうとする者は、市町村長の登録を受けなければならない。"]),
+    ("4", "欠格", ["渡し守は、二十歳に達しない者であつてはならない。"]),
+    ("5", "報告", ["渡し守は、毎月、運んだ人の数を市町村長に報告しなければならない。"]),
+    ("6", "廃業", ["渡し舟をやめた者は、三十日以内にその旨を市町村長に届け出なければならない。"]),
+]
+AFTER: list[Article] = [
+    ("1", "目的", ["この法律は、渡し舟の安全を図ることを目的とする。"]),
+    (
+        "2",
+        "定義",
+        [
+            "この法律において「渡し舟」とは、川又は湖を渡る舟をいう。",
+            "渡し守とは、舟を操る者をいう。",
+        ],
+    ),
+    ("3", "登録", ["渡し舟を出そうとする者は、市町村長の登録を受けなければならない。"]),
+    ("3_2", "灯火", ["渡し舟は、夜間、灯火を掲げなければならない。"]),
+    ("4", "欠格", ["渡し守は、十八歳に達しない者であつてはならない。"]),
+    ("5", "", ["削除"]),
+    ("7", "廃業", ["渡し舟をやめた者は、三十日以内にその旨を市町村長に届け出なければならない。"]),
+]
+
+
+def law_xml(articles: Sequence[Article]) -> str:
+    def number(num: str) -> str:
+        main, _, branch = num.partition("_")
+        digits = "〇一二三四五六七八九"
+        return f"第{digits[int(main)]}条" + (f"の{digits[int(branch)]}" if branch else "")
+
+    body = "".join(
+        f'<Article Num="{num}">'
+        + (f"<ArticleCaption>（{caption}）</ArticleCaption>" if caption else "")
+        + f"<ArticleTitle>{number(num)}</ArticleTitle>"
+        + "".join(
+            f'<Paragraph Num="{n}"><ParagraphNum>{"" if n == 1 else "０１２３４"[n]}</ParagraphNum>'
+            f"<ParagraphSentence><Sentence>{text}</Sentence></ParagraphSentence></Paragraph>"
+            for n, text in enumerate(paragraphs, 1)
+        )
+        + "</Article>"
+        for num, caption, paragraphs in articles
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?><Law Era="Reiwa" Lang="ja" LawType="Act" Num="1"'
+        ' Year="99"><LawNum>令和九十九年法律第一号</LawNum><LawBody><LawTitle>渡し舟法</LawTitle>'
+        f"<MainProvision>{body}</MainProvision></LawBody></Law>"
+    )
+
+
+@pytest.fixture
+def corpus(home: Path, tmp_path: Path) -> localrag.Corpus:
+    """The act on ferries in two states, indexed."""
+    for day, amending, articles in (
+        ("20151227", "000000000000000", BEFORE),
+        ("20200401", "431AC0000000007", AFTER),
+    ):
+        path = tmp_path / "laws" / f"{FERRIES}_{day}_{amending}.xml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(law_xml(articles), encoding="utf-8")
+    made = localrag.open(home).corpus()
+    made.add(tmp_path / "laws")
+    made.index()
+    return made
+
+
+def kinds(comparison: Comparison) -> list[tuple[str, str, str]]:
+    def place(change: Change) -> tuple[str, str]:
+        sides = (change.before, change.after)
+        before, after = (side.locator.path if side else "" for side in sides)
+        return before, after
+
+    return [(change.kind.value, *place(change)) for change in comparison.changes]
+
+
+def test_what_changed_is_told_by_article_and_paragraph(corpus: localrag.Corpus) -> None:
+    found = corpus.diff("渡し舟法", date(2016, 1, 1), date(2020, 4, 1))
+    assert [state.metadata["date"] for state in (found.before, found.after)] == [FIRST, SECOND]
+    assert kinds(found) == [
+        ("changed", "2", "2"),
+        ("added", "", "3_2"),
+        ("changed", "4", "4"),
+        ("deleted", "5", "5"),
+        ("moved", "6", "7"),
+    ]
+    (difference,) = found.changes[0].differences
+    assert difference.before
+    assert difference.after
+    assert (difference.after.place, difference.before.text[-7:], difference.after.text[-9:]) == (
+        "第一項",
+        "渡る舟をいう。",
+        "湖を渡る舟をいう。",
+    )
+    assert found.changes[4].differences == ()
+
+
+def test_the_days_may_come_in_any_order_and_lie_in_one_state(corpus: localrag.Corpus) -> None:
+    one, other = date(2020, 4, 1), date(2015, 12, 27)
+    assert corpus.diff("渡し舟法", one, other) == corpus.diff("渡し舟法", other, one)
+    assert corpus.diff("渡し舟法", one, date(2099, 1, 1)).changes == ()
+
+
+def test_a_day_before_the_first_state_is_no_guess(corpus: localrag.Corpus) -> None:
+    with pytest.raises(NotFoundError, match="in force on 2015-12-26") as raised:
+        corpus.diff("渡し舟法", date(2015, 12, 26), date(2020, 4, 1))
+    assert FIRST in raised.value.cure
+    with pytest.raises(NotFoundError, match="no law 'ない法'"):
+        corpus.diff("ない法", date(2016, 1, 1), date(2020, 4, 1))
+
+
+def test_a_provision_is_followed_through_its_states(corpus: localrag.Corpus) -> None:
+    found = corpus.history("渡し舟法7条")
+    assert [
+        (v.state.metadata["date"], v.passage and v.passage.locator.path) for v in found.versions
+    ] == [
+        (FIRST, "6"),
+        (SECOND, "7"),
+    ]
+    assert found.versions[1].change
+    assert found.versions[1].change.kind is ChangeKind.MOVED
+    added = corpus.history("渡し舟法3条の2")
+    assert [v.passage is None for v in added.versions] == [True, False]
+    same = corpus.history("渡し舟法1条")
+    assert [v.change for v in same.versions] == [None, None]
+    gone = corpus.as_of("2016-01-01").history("渡し舟法5条")
+    assert gone.versions[1].change
+    assert gone.versions[1].change.kind is ChangeKind.DELETED
+
+
+def test_every_door_keeps_to_the_day(corpus: localrag.Corpus) -> None:
+    question = "渡し守は何歳に達していなければならないか"
+    for day, age in (
+        (FIRST, "二十歳"),
+        ("2020-03-31", "二十歳"),
+        (SECOND, "十八歳"),
+        (None, "十八歳"),
+    ):
+        then = corpus.as_of(day)
+        assert age in then.show("渡し舟法4条").passage.text
+        hits = [hit for hit in then.search(question).hits if hit.passage.locator.path == "4"]
+        assert [age in hit.passage.text for hit in hits] == [True]
+        answer = then.ask(question)
+        assert answer.citations
+        assert all(age in c.quote or "歳" not in c.quote for c in answer.citations)
+        assert {c.state for c in answer.citations} == {FIRST if age == "二十歳" else SECOND}
+        assert {c.followed for c in answer.citations} == {SECOND if age == "二十歳" else ""}
+        assert not any(c.not_yet for c in answer.citations)
+    with pytest.raises(NotFoundError):
+        corpus.as_of("2016-01-01").show("渡し舟法3条の2")
+    with pytest.raises(UsageError, match="'gestern' is not a date"):
+        corpus.as_of("gestern")
+
+
+def test_before_the_first_state_what_is_quoted_is_not_yet_in_force(corpus: localrag.Corpus) -> None:
+    answer = corpus.as_of("2000-01-01").ask("渡し守は何歳に達していなければならないか")
+    assert answer.citations
+    assert all(citation.not_yet for citation in answer.citations)
+
+
+def test_the_day_is_told_where_there_are_several_states(corpus: localrag.Corpus) -> None:
+    told = [
+        str(event)
+        for record in corpus.as_of(FIRST).search("登録").trace.stages
+        for event in record.events
+    ]
+    assert f"the law as of {FIRST}; other states of it are passed over" in told
+
+
+def test_the_command_line_takes_a_day(corpus: localrag.Corpus, cli: Callable[..., Any]) -> None:
+    assert corpus.name == "main"
+    shown = cli("show", "--as-of", "2016-01-01", "渡し舟法4条").out
+    assert "二十歳" in shown
+    assert f"as of {FIRST}, until {SECOND}" in shown
+    assert "十八歳" in cli("show", "渡し舟法4条").out
+    assert (
+        "not yet in force: from 2015-12-27"
+        in cli("show", "--as-of", "2000-01-01", "渡し舟法4条").out
+    )
+    searched = cli("search", "--as-of", "2016-01-01", "渡し守 歳", "--json").json
+    assert "二十歳" in json.dumps(searched, ensure_ascii=False)
+    assert "十八歳" not in json.dumps(searched, ensure_ascii=False)
+    refused = cli("ask", "--as-of", "1.4.2020", "登録は")
+    assert (refused.code, "--as-of '1.4.2020' is not a date" in refused.err) == (2, True)
+    assert (
+        "retrieval.as_of = 'soon' is not valid"
+        in cli("--set", "retrieval.as_of=soon", "search", "登録").err
+    )
+
+
+def test_history_and_diff_are_printed(corpus: localrag.Corpus, cli: Callable[..., Any]) -> None:
+    assert corpus.name == "main"
+    out = cli("history", "渡し舟法4条").out
+    assert "2015-12-27 – 2020-04-01" in out
+    assert "2020-04-01 –  amended by 平成31年法律第7号" in out
+    assert "- 第四条　渡し守は、二十歳に" in out
+    assert "+ 第四条　渡し守は、十八歳に" in out
+    versions = cli("history", "渡し舟法4条", "--json").json["versions"]
+    assert [version["state"]["date"] for version in versions] == [FIRST, SECOND]
+    assert "十八歳" in versions[1]["change"]["differences"][0]["after"]["text"]
+    out = cli("diff", "渡し舟法", FIRST, SECOND).out
+    assert "added: 第三条の二（灯火）" in out
+    assert "moved: 第六条（廃業） → 第七条（廃業）" in out
+    assert "deleted: " in out
+    changes = cli("diff", "渡し舟法", FIRST, SECOND, "--json").json["changes"]
+    assert [change["kind"] for change in changes] == [
+        "changed",
+        "added",
+        "changed",
+        "deleted",
+        "moved",
+    ]
+    assert cli("diff", "渡し舟法", "2015", SECOND).code == 2
+    assert cli("history", "渡し舟法").code != 0
+
+
+def test_a_batch_answers_as_of_a_day(
+    corpus: localrag.Corpus, cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    assert corpus.name == "main"
+    rows = tmp_path / "q.jsonl"
+    rows.write_text('{"id": "1", "question": "渡し守は何歳か"}\n', encoding="utf-8")
+    outcome = cli("batch", "--as-of", "2016-01-01", str(rows), "--out", str(tmp_path / "a.jsonl"))
+    assert outcome.code == 0
+    answer = (tmp_path / "a.jsonl").read_text(encoding="utf-8")
+    assert "二十歳" in answer
+    assert "十八歳" not in answer
