@@ -98,7 +98,7 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path, content: bytes) -> N
 def test_damage_inside_is_an_error_and_found_by_check(
     store: CorpusStore, make_law: MakeLaw
 ) -> None:
-    for number in range(30):
+    for number in range(120):
         store.add(make_law(f"L{number}", "渡し舟法", [str(n) for n in range(1, 40)]))
     store.checkpoint()
     store.close()
