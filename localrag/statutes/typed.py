@@ -67,6 +67,7 @@ _PLACE_FOLLOWS = re.compile(rf"(?: ?\([^()]{{3,60}}号\))?[ の]*(?={_PLACE})")
 _PLACE_TOUCHES = re.compile(rf"(?={_PLACE})")
 # A law that nobody knows is one for the resolver to miss.
 _SOME_LAW = re.compile(r"[^\W0-9]{1,60}?(?:法|令|規則)(?=[ の]*(?:第? ?[0-9]|附 ?則|別表))")
+_KANJI = re.compile("[一-鿿々]+")
 _ENDS_LIKE_A_LAW = re.compile(r"[^\W0-9](?:法|令|規則)$")
 _WORD = "一-鿿々ァ-ヶーA-Za-z0-9"
 _NUMBER_BEGINS = re.compile(rf"(?<![のノ之第0-9])(?:第 ?)?{NUMBER}")
@@ -201,18 +202,22 @@ class ShortNames:
         return text[start:end]
 
     def is_word(self, word: str) -> bool:
-        """Whether a short name is a word besides: 会社, 特許; not 民, 民訴 and 金商令."""
+        """Whether a short name may be a word besides: 会社, 番号.
+
+        Not 民, nor what leaves out characters of the title that it stands for: 民訴, 金商令.
+        """
         name = self._full.get(word, "")
         if not name or (len(word) == 1 and name == f"{word}法"):
             return False
-        if name != f"{word}法":
-            return name != f"{word}則"
-        return self._names.is_title(name) or name in customary() or name in _short_names()
+        return not _KANJI.fullmatch(word) or any(word in title for title in self._titles_of(name))
+
+    def _titles_of(self, name: str) -> list[str]:
+        known = [self._names.title(law_id) for law_id in self._names.lookup(name)]
+        return known or [self._titles.get(name, name)]
 
     def _order(self, law: str, kind: str, other: str) -> str:
         """The order of a law: 民訴規 is 民事訴訟規則, for there is no 民事訴訟法施行規則."""
-        ids = self._names.lookup(law)
-        title = self._names.title(ids[0]) if ids else self._titles.get(law, law)
+        title = self._titles_of(law)[0]
         of_its_own = title.removesuffix("法") + other
         if self._names.lookup(of_its_own) and not self._names.lookup(title + kind):
             return of_its_own

@@ -2,17 +2,20 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from localrag.corpus.readers import read
-from localrag.corpus.types import Document
+from localrag.corpus.types import Document, Locator
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
+from localrag.statutes.notation import IROHA, cite
 from localrag.statutes.provisions import Provisions
 from localrag.statutes.references import DELEGATED_BY, DELEGATES, extract_references
-from localrag.statutes.resolver import CitationResolver
+from localrag.statutes.resolver import CitationResolver, Target, parse_target
+from localrag_indexes.analysis.numerals import to_kanji
 
 SHARED = os.environ.get("LOCALRAG_SHARED_DATA")
 DATA = Path(SHARED) if SHARED else Path(__file__).parents[4] / "shared" / "data"
@@ -49,6 +52,40 @@ def test_an_order_and_its_act(laws: dict[str, Document], known: LawNames) -> Non
     assert len(filled) > 200
     left = [r for r in extract_references(laws[ACT], known) if r.kind == DELEGATES]
     assert sum(r.law_id == ORDER for r in left) > 200
+
+
+def _signs(place: Locator) -> str:
+    """27の2①一イ."""
+    paragraph = chr(0x245F + int(place.paragraph)) if place.paragraph else ""
+    item = "の".join(to_kanji(int(part)) for part in place.item.split("_") if part)
+    letter = IROHA[int(place.subitem) - 1] if place.subitem else ""
+    return place.article.replace("_", "の") + paragraph + item + letter
+
+
+def test_what_is_typed_leads_to_the_provision(laws: dict[str, Document], known: LawNames) -> None:
+    provisions = Provisions(laws.values())
+    for law_id, short in ((ACT, "金商"), (ORDER, "金商令")):
+        places = {
+            passage.locator
+            for passage in laws[law_id].passages
+            if passage.locator.article and not passage.locator.division
+        }
+        short_ones = [
+            place
+            for place in sorted(places, key=str)
+            if not re.search("[:.]", f"{place.article}{place.item}{place.subitem}")
+            and int(place.paragraph or 1) <= len("①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳")
+        ][::5]
+        assert len(short_ones) > 200
+        for place in short_ones:
+            for typed in (
+                f"{short}{_signs(place)}",
+                f"{short}　{_signs(place)}".translate({n: n + 0xFEE0 for n in range(48, 58)}),
+                cite(laws[law_id].title, place),
+                cite(laws[law_id].title, place, arabic=True).replace("第", "", 1),
+            ):
+                (found,) = parse_target(typed, known, provisions)
+                assert found.candidates == (Target(law_id, place),), typed
 
 
 def test_most_targets_exist(laws: dict[str, Document], known: LawNames) -> None:
