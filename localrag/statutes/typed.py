@@ -48,7 +48,7 @@ _LETTERS = re.compile(SUBITEM)
 # Where a bare number can end: 709の, 709及び, 356①, 2三, 一ロ; not in 3年, 2つ, 10% and 2.5.
 _END = re.compile(
     rf"(?:(?=$|{_SIGN}|{SUBITEM}|[IVX一二三四五六七八九十第ぁ-ん]|及び|又は|若しくは|並びに|乃至"
-    r"|各号|本文|但書|前段|後段|柱書|[^\w.%])(?!つ|か[月所国年]|くらい|ぐらい))|(?=\.(?!\w))"
+    r"|各号|本文|但書|前段|後段|柱書|以下|以降|参照|準用|類推|違反|ff?\b|[^\w.%])(?!つ|か[月所国年]|くらい|ぐらい))|(?=\.(?!\w))"
 )
 # 1・3項, 709〜724条: the level is said at the end of a list or a range.
 _COUNTED_LATER = re.compile(rf"(?:(?:{_DASH}|{_AND}){_FIRST}){{1,20}}+ ?(?P<counter>[条條項号])")
