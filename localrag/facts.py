@@ -55,6 +55,10 @@ class FactKind(StrEnum):
     # retrieval: what a search left out or switched off.
     LAW_OF_DAY = "law-of-day", N_("the law as of {day}; other states of it are passed over")
     NO_SUCH_LAW = "no-such-law", N_("the corpus has no law called {name}")
+    NOT_FILLED_IN = (
+        "not-filled-in",
+        N_("nothing in the corpus fills in what {provision} leaves to an order ({instrument})"),
+    )
     AMBIGUOUS = "ambiguous", N_("{citation} can mean {n:,} provisions")
     LEXICAL_OFF = "lexical-off", N_("search by words is switched off (retrieval.lexical)")
     DENSE_OFF = "dense-off", N_("search by meaning is switched off ({setting})")

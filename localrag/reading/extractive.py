@@ -385,8 +385,9 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
     """What is quoted first whatever else agrees with a question.
 
     Of each law the best piece, where it names several, first of the one it asks: of the provision
-    it names, where it names one of that law. Else of the provision it names, where an order fills
-    that in: the one is read with the other.
+    it names, where it names one of that law. Else what leaves to an order what the question asks
+    for, or the piece of the provision it names that an order fills in: the one is read with the
+    other.
     """
     only = law_asked(query.text, retrieval.laws)
     leaders: list[_Candidate] = []
@@ -396,11 +397,19 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
         own = (named or every)[:1]
         leaders = [*own, *leaders] if only and only.law_ids == law_ids else [*leaders, *own]
     if not leaders:
+        asked = [link for link in retrieval.links if link.comes_first and link.leaves >= 0][:1]
+        leaders = [one for link in asked for one in ranked if _leaves(one.piece, link)][:1]
+    if not leaders:
         filled = {link.other for link in retrieval.links if link.kind is LinkKind.FILLS}
         leaders = [
             one for one in ranked if one.passage.id in filled and _is_named(one.piece, retrieval)
         ][:1]
     return leaders
+
+
+def _leaves(piece: Piece, link: Link) -> bool:
+    """Whether a piece leaves what the other provision of a link fills in."""
+    return _unit(piece) == link.other and piece.start <= link.leaves < piece.end
 
 
 def quoted(store: CorpusStore, pieces: Sequence[Piece]) -> tuple[Citation, ...]:

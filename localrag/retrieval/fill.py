@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, Locator
+from localrag.facts import Fact, FactKind
 from localrag.question.asked import OrderAsked, figure_asked, orders_asked
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.expand import Seed
@@ -54,7 +55,7 @@ _LEAST_FIT = 0.2
 _ASKED, _OF_NOUN, _ENOUGH, _SAME = 2.0, 0.6, 20, 0.8
 # So many characters of the act before 政令で定める a question has that quotes it; and in so many
 # places at most.
-_QUOTES, _FEW = 6, 3
+_QUOTES, _FEW, _NEAR = 6, 3, 240
 _CONTENT = re.compile(r"[一-鿿々ァ-ヺーa-z0-9]")
 _PROVISO = "ただし書"
 _BOUNDS = re.compile(
@@ -98,11 +99,13 @@ class _Found(NamedTuple):
     Attributes:
         link: its article, tied to that of the provision.
         place: its paragraph.
+        point: what it fills in; None where that is not known.
         fit: how well it answers, more than 0.
     """
 
     link: Link
     place: Locator
+    point: Point | None
     fit: float
 
 
@@ -116,6 +119,9 @@ class Filler:
         question: as asked.
         wordings: its everyday words.
         found: articles by how well their words agree with the question, 0 to 1.
+
+    Attributes:
+        events: what of it the user should know, once the links were looked for.
     """
 
     def __init__(
@@ -135,6 +141,9 @@ class Filler:
         self._figure = figure_asked(question)
         self._words = _Words.of(question, wordings, names)
         self._found = found
+        # The noun asked for: what says it only by leaving it again is no answer.
+        self._needed = ""
+        self.events: list[Fact] = []
 
     def links(self, seeds: Sequence[Seed]) -> list[Link]:
         """What fills in the best of the seeds, and what fills that in if it leaves the point again.
@@ -151,6 +160,7 @@ class Filler:
         if first is None:
             return []
         law_id = first.link.unit.rpartition("#")[0]
+        self._needed = first.point.noun if first.point and asked else ""
         again = self._best([Seed(law_id, first.place, 1.0, named=False)], further)
         if again is None and further is not None:
             # Both may be left by one provision.
@@ -169,9 +179,9 @@ class Filler:
         for law_id in dict.fromkeys(named or [seed.law_id for seed in seeds]):
             text = self._store.text(law_id) if self._admission.admits(law_id) else ""
             for left in re.finditer(f"{asked.instrument}[での](?:定め|指定)る?", text):
-                if text[left.end()] != (asked.point or text[left.end()])[0]:
+                if not text.startswith(asked.point[:1], left.end()):
                     continue
-                same = same_before(asked.before, text[: left.start()])
+                same = same_before(asked.before, text[max(0, left.start() - _NEAR) : left.start()])
                 if same > longest:
                     longest, places = same, []
                 if same == longest:
@@ -206,19 +216,35 @@ class Filler:
             shares = self._shares(points, seed, asked, cited=cited)
             if asked is None and not shares:
                 continue
+            meant = _meant(shares, seed) if asked and seed.named else ()
+            filled = False
             for filling in fillings_of(
                 self._store, seed.law_id, article, lambda order: self._admits(order, asked)
             ):
-                if stating and filling.passage.id not in stating:
+                own = [point for point in points_of(filling, points) if point in shares]
+                point = max(own, key=shares.__getitem__, default=None)
+                if (stating and filling.passage.id not in stating) or (
+                    meant and point not in meant
+                ):
                     continue
-                share = self._share(filling, points, shares, asked)
+                share = shares[point] if point else self._unmatched(filling, points, shares, asked)
                 fit = seed.strength * self._fit(seed, filling, asked, share, cited=cited)
+                filled = filled or fit > 0
                 if fit > (best.fit if best else 0.0):
-                    first = asked is not None
                     link = Link(
-                        LinkKind.FILLS, filling.passage.id, unit, filling.reference.start, first
+                        LinkKind.FILLS,
+                        filling.passage.id,
+                        unit,
+                        filling.reference.start,
+                        comes_first=asked is not None,
+                        leaves=point.reference.start if point else -1,
                     )
-                    best = _Found(link, filling.place, fit)
+                    best = _Found(link, filling.place, point, fit)
+            if meant and provision and not filled:
+                instrument = meant[0].reference.law_name
+                self.events.append(
+                    Fact(FactKind.NOT_FILLED_IN, provision=provision.header, instrument=instrument)
+                )
         return best
 
     def _shares(
@@ -227,7 +253,8 @@ class Filler:
         """How far each point of an article is asked for, 0 to 1; those that may be asked for.
 
         Where the question asks for no order, those are all of a place that it cites; elsewhere
-        those with its words around them, and, where it asks for a figure, those that are figures.
+        those with its words around them, those that are figures, where it asks for a figure, and
+        that which was asked for and is left again.
         """
         if asked is not None:
             return {point: _agreement(point, asked) for point in points}
@@ -236,28 +263,34 @@ class Filler:
             noun, near = _noun(point), _touch(seed.locator, point.reference.source)
             share = self._words.share(f"{point.before[-_BEFORE:]} {point.after[:_AFTER]}")
             is_figure = self._figure is not None and self._figure.is_called(noun)
-            if near and (cited or (noun and (share >= _LEAST or is_figure))):
+            if near and noun and noun == self._needed:
+                shares[point] = 1.0
+            elif near and (cited or (noun and (share >= _LEAST or is_figure))):
                 shares[point] = share * (1.0 if noun and noun in self._question else _UNNAMED)
         return shares
 
-    def _share(
+    def _unmatched(
         self,
         filling: Filling,
         points: Sequence[Point],
         shares: Mapping[Point, float],
         asked: OrderAsked | None,
     ) -> float | None:
-        """How far a provision of an order fills in what is asked for, 0 to 1; None where not.
+        """How far what no point is found for fills in what is asked for; None where not at all.
 
         For a figure it may say what else the act calls it: 基礎額, which is 政令で定める金額.
         """
-        filled = points_of(filling, points)
-        own = [shares[point] for point in filled if point in shares]
-        if not filled and asked is not None:
-            own = [_ELSEWHERE * _held(_pairs(asked.point), filling.clause)]
-        elif not filled and self._figure is not None and self._figure.is_called(filling.clause):
-            own = [share for point, share in shares.items() if self._figure.is_called(_noun(point))]
-        return max(own, default=None)
+        if points_of(filling, points):
+            return None
+        if asked is not None:
+            return _ELSEWHERE * _held(_pairs(asked.point), filling.clause)
+        figure = self._figure
+        if figure is None or not figure.is_called(filling.clause):
+            return None
+        return max(
+            (share for point, share in shares.items() if figure.is_called(_noun(point))),
+            default=None,
+        )
 
     def _admits(self, order: str, asked: OrderAsked | None) -> bool:
         if not self._admission.admits(order):
@@ -300,6 +333,15 @@ class Filler:
             + _ABOUT * self._words.share(f"{filling.passage.header}{_paragraph(filling)}")
             + _IS_FOUND * self._found.get(filling.passage.id, 0.0)
         )
+
+
+def _meant(shares: Mapping[Point, float], seed: Seed) -> list[Point]:
+    """The points of a place cited whose noun, or all of whose words before, the question has."""
+    return [
+        point
+        for point, share in shares.items()
+        if share >= _OF_NOUN and _touch(seed.locator, point.reference.source)
+    ]
 
 
 def _agreement(point: Point, asked: OrderAsked) -> float:

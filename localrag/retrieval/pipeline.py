@@ -251,8 +251,9 @@ class Retriever:
             )
             reasons = _follow(total, pages, found) | reasons
         links: list[Link] = []
+        unfilled: list[Fact] = []
         if sought.is_of_law:
-            links = self._linked(sought, seeds, fused, total, asked, admission)
+            links, unfilled = self._linked(sought, seeds, fused, total, asked, admission)
         if sought.punishing:
             resolved.asked_for += (_target(link.unit) for link in links)
         reasons |= {
@@ -260,7 +261,7 @@ class Retriever:
             for link in links
             if link.unit != link.other
         }
-        hits = trail.record(expand.STAGE, scope.first(total), reasons)
+        hits = trail.record(expand.STAGE, scope.first(total), reasons, unfilled)
         return Retrieval(
             hits,
             trail.trace,
@@ -393,14 +394,17 @@ class Retriever:
         total: dict[str, float],
         asked: Query,
         admission: Admission,
-    ) -> list[Link]:
-        """What punishes or fills in what was found, with the place it gains in the total."""
+    ) -> tuple[list[Link], list[Fact]]:
+        """What punishes or fills in what was found, with the place it gains in the total.
+
+        And what the user should know of it.
+        """
         found = relative_to_best(found)
         if not sought.doing:
             filler = Filler(self.store, self.names, admission, asked.text, sought.everyday, found)
             links = filler.links(seeds)
             _place(total, links)
-            return links
+            return links, filler.events
         doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"
         terms = frozenset(analyzer().terms(doing))
         of_a_body = sought.of_a_body
@@ -413,7 +417,7 @@ class Retriever:
         for penalty in penalties:
             unit = penalty.link.unit
             total[unit] = max(total.get(unit, 0.0), best + penalty.strength)
-        return [penalty.link for penalty in penalties]
+        return [penalty.link for penalty in penalties], []
 
     def _found(
         self,

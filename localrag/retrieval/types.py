@@ -164,6 +164,8 @@ class Link:
         other: id of the passage that the words of the question lead to.
         position: where the one cites the other, in the text of its document, in characters.
         comes_first: whether the question asks for just this; else it stands beside the other.
+        leaves: where the other leaves to an order what the one fills in, in the text of its
+            document, in characters; -1 where that is not known.
     """
 
     kind: LinkKind
@@ -171,6 +173,7 @@ class Link:
     other: str
     position: int
     comes_first: bool
+    leaves: int = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,16 @@ _SENTENCE_END = re.compile("[。\n]")
 _SUBJECT = re.compile("(.*?)(?:とは、|は、|。|\n|$)")
 LEFT = re.compile(rf"(?P<instrument>{INSTRUMENT})[での](?:これを)?(?:定め|指定)")
 _ENDING = re.compile("(?:する|した|され[たる]|られ[たる]|る|た)?")
-# What stands before a citation that opens a paragraph: its number, who acts, the name of the act.
+# What stands before a citation that opens a paragraph: its number, who acts, the name of the act,
+# others cited with it.
 _OPENING = re.compile(
     r"(?:[^　。、\n]{1,20}　)?(?:[^　。、（）\n]{1,40}は、)?"
+    r"(?:[^　。、（）\n]{0,40}第[〇一二三四五六七八九十百千]+[条項号][^　。、（）\n]{0,16}"
+    r"(?:（[^（）]*）)?(?:、|及び|並びに|又は|若しくは))*+"
     r"[^　。、（）\n]{0,40}(?:（[^）]{0,60}）)?"
 )
+# 政令で定めるもの（以下「届書等」という。）
+_CALLED = re.compile(r"[^。、（）\n]{0,30}（[^（）]*?「([^「」]+)」という。")
 _NOUN = re.compile("[一-鿿々ァ-ヺー]+")
 _LAST_NOUN = re.compile(
     f"({_NOUN.pattern})(?:は、[^、。]{{0,12}}|(?:もの)?として|であつて|であって|で)?$"
@@ -65,6 +70,7 @@ class Point:
         before: the words of the sentence before 政令で定める, without asides.
         ending: that of 定め or 指定: る, た, する.
         after: the words behind, without asides: 有価証券の売買をいう.
+        called: what the law calls it from there on; "" where it gives it no name.
         in_proviso: whether the sentence is a proviso (ただし).
     """
 
@@ -72,6 +78,7 @@ class Point:
     before: str
     ending: str
     after: str
+    called: str
     in_proviso: bool
 
     @property
@@ -227,7 +234,8 @@ def _likeness(point: Point, filling: Filling, points: Sequence[Point]) -> float:
     near += (_OF_PROVISO.match(filling.clause) is not None) == point.in_proviso
     repeated = _repeated(filling)
     if repeated is None:
-        subject, nouns = _subject(filling.clause), (point.noun, point.noun_before)
+        subject = _subject(filling.clause)
+        nouns = (point.noun, point.noun_before, point.called)
         if any(noun and subject.endswith(noun) for noun in nouns):
             return near + 1
         return near if point.is_manner else 0.0
@@ -295,6 +303,7 @@ def _is_alone(point: Point, points: Sequence[Point], reference: Reference) -> bo
 def _point(article: Passage, reference: Reference) -> Point:
     start, end = reference.start - article.start, reference.end - article.start
     before = _without_asides(article.text[max(0, start - _AROUND) : start])
+    called = _CALLED.match(article.text, end)
     after = _without_asides(article.text[end : end + _AROUND])
     ending = _ending(after)
     sentence = 1 + max(article.text.rfind(mark, 0, start) for mark in "。\n")
@@ -303,6 +312,7 @@ def _point(article: Passage, reference: Reference) -> Point:
         _OTHER_WORDS.sub("", before),
         ending,
         after.removeprefix(ending),
+        called[1] if called else "",
         _IN_PROVISO.match(article.text, sentence) is not None,
     )
 

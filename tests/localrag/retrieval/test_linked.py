@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from localrag.config import load
+from localrag.facts import FactKind
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.reading.extractive import Quotations, quotations
@@ -75,6 +76,7 @@ LAWS = {
             [
                 "灯台船の登録は、三年を下らない政令で定める期間ごとに、更新を受けなければならない。",
                 "前項の更新は、灯台船の傷みを調べる者として政令で定める者の立会いの下に行う。",
+                "第一項の更新は、国土交通省令で定める様式による。",
             ],
         ),
         "10": (
@@ -114,10 +116,11 @@ LAWS = {
         "7": ("", ["法第十三条第二項に規定する基礎額は、五万円とする。"]),
         "8": ("", ["法第十四条第二項の政令で定める額は、一万円とする。"]),
         "9": ("", ["法第十六条第一項の政令で定める期間は、五年とする。"]),
-        "10": ("", ["法第十六条第二項に規定する政令で定める者は、船大工とする。"]),
+        "10": ("", ["法第十六条第二項に規定する政令で定める者は、国土交通省令で定める者とする。"]),
     },
     (ORDINANCE, "灯台船法施行規則", "令和九十九年国土交通省令第二十三号"): {
         "1": ("債券", ["令第二条に規定する国土交通省令で定める債券は、港債券とする。"]),
+        "3": ("", ["令第十条に規定する国土交通省令で定める者は、船大工とする。"]),
         "2": ("明るさ", ["法第六条の灯火の明るさは、百燭以上とする。"]),
     },
     (OTHER, "気球法", "令和九十九年法律第二十四号"): {
@@ -300,6 +303,21 @@ def test_who_asks_for_the_second_of_two_steps_gets_both(laws: Retriever) -> None
     assert links == [(f"{ORDER}#2", f"{ACT}#3"), (f"{ORDINANCE}#1", f"{ORDER}#2")]
     quoted = [citation.passage_id for citation in quoted_from(laws, question).citations]
     assert [place.partition(".")[0] for place in quoted[:2]] == [f"{ORDER}#2", f"{ORDINANCE}#1"]
+
+
+def test_what_an_order_leaves_instead_of_an_answer_is_quoted_with_it(laws: Retriever) -> None:
+    question = Query("灯台船法第16条第2項の政令で定める者とは何か")
+    quoted = [citation.passage_id for citation in quoted_from(laws, question).citations]
+    places = [place.partition(".")[0] for place in quoted]
+    assert places == [f"{ORDER}#10", f"{ACT}#16", f"{ORDINANCE}#3"]
+    assert quoted[1] == f"{ACT}#16.2"
+
+
+def test_what_nothing_fills_in_is_told(laws: Retriever) -> None:
+    retrieval = laws.search(Query("灯台船法第16条第3項の国土交通省令で定める様式とは何か"))
+    assert retrieval.links == ()
+    (told,) = [one for one in retrieval.trace.events if one.kind is FactKind.NOT_FILLED_IN]
+    assert told.fields == {"provision": "灯台船法 第十六条 第三項", "instrument": "国土交通省令"}
 
 
 def test_filters_hold_for_what_is_linked(laws: Retriever) -> None:
