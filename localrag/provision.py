@@ -13,6 +13,7 @@ from localrag.corpus.types import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passag
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import FactKind
 from localrag.language import N_, _
+from localrag.statutes.appendices import label_of
 from localrag.statutes.applied import ReadText, ReadWords, as_read, is_told, reaches, words_of
 from localrag.statutes.delegations import (
     Filling,
@@ -271,6 +272,9 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         return Provision(passage, store.document(document), place, (), (), (), (), known)
     outgoing = store.references_from(document, locator)
     incoming = store.references_to(document, locator)
+    if label := _appendix_label(store, passage):
+        # Other laws know it by its label alone.
+        incoming += store.references_to(document, Locator(label))
     filled = {_by_cabinet(of.document_id) for of in incoming if of.kind == DELEGATED_BY}
     return Provision(
         passage=passage,
@@ -564,7 +568,36 @@ def _holds(passage: Passage, document_id: str, locator: Locator) -> bool:
     return document_id == passage.document_id and passage.locator.contains(locator)
 
 
+def _appendix_label(store: CorpusStore, passage: Passage) -> str:
+    """The label by which other laws cite the appendix that a passage is; "" for other passages."""
+    place = passage.locator
+    if not place.division.startswith("appendix") or place != Locator(place.division):
+        return ""
+    title = store.document(passage.document_id).title
+    return label_of(passage.header.removeprefix(title).strip())
+
+
+def _placed(store: CorpusStore, reference: Reference) -> Reference:
+    """The reference with its appendix told by division, where another law cites it by label."""
+    target = reference.target
+    if not reference.law_id or not label_of(target.division):
+        return reference
+    title = store.document(reference.law_id).title
+    found = [
+        division
+        for division, header in store.divisions(reference.law_id).items()
+        if division.startswith("appendix")
+        and label_of(header.removeprefix(title).strip()) == target.division
+    ]
+    if len(found) != 1:
+        return reference
+    placed = replace(target, division=found[0])
+    whole = store.provision_exists(reference.law_id, placed)
+    return replace(reference, target=placed if whole else Locator(found[0]))
+
+
 def _target(store: CorpusStore, reference: Reference) -> ProvisionLink:
+    reference = _placed(store, reference)
     words = store.text(reference.document_id, reference.start, reference.end)
     label = reference.law_name or words
     exists = bool(reference.law_id) and store.provision_exists(reference.law_id, reference.target)

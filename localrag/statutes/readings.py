@@ -32,10 +32,11 @@ _WITHIN = re.compile(r"(?:の規定)?(?:中|のうち)$")
 _THESE = re.compile(r"これらの規定(?P<aside>（[^（）]*）)?(?:中|のうち)$")
 _APPLICATION, _APPLIED = "の適用について", "準用"
 _RULES = re.compile("の規定$")
-_TOPIC = re.compile("(?:の規定)?[はを]")
+_TOPIC = re.compile("(?:の規定)?[はを]|[（）]")
+_HEADINGS = tuple("編章節款目")
 _SENTENCE_END = re.compile(r"。(?![）」])")
 _GOES_ON = re.compile(r"(?:[とに]、?|とし、)?(?:かつ、)?")
-_PART = re.compile(r"(?:(?:各号)?列記以外の部分|柱書き?|本文|ただし書|但書|前段|後段)$")
+_PART = re.compile(r"(?:列記以外の部分|の見出し|柱書き?|本文|ただし書|但書|前段|後段)$")
 _BETWEEN = re.compile(rf"(?:{_AND}{{1,2}}|　)$")
 _LIMITED = re.compile(r"限る。?$")
 _EXCEPTED = re.compile(r"除く。?$")
@@ -43,7 +44,7 @@ _BRACKET = re.compile("[（）]")
 _LONGEST_WORD = 12
 _LONGEST_THESE = 200
 _LONGEST_BRACKETS = 600
-_LONGEST_TOPIC = 400
+_LONGEST_TOPIC = 600
 
 
 class _Target(NamedTuple):
@@ -119,8 +120,12 @@ class _Lists:
             self._ending[reference.end].append(reference)
 
     def ending(self, end: int, floor: int) -> list[_Target]:
-        """The list that ends somewhere: 第三条第一項ただし書及び第四条（第二項を除く。）."""
+        """The list that ends somewhere: 第三条第一項ただし書及び第四条（第二項を除く。）.
+
+        Nothing where a part of it is no provision: 第二章第一節及び第四条.
+        """
         targets: list[_Target] = []
+        joined = ""
         while True:
             part, at = self._cut(_PART, end, floor)
             opening = self._opening(at, floor)
@@ -132,6 +137,8 @@ class _Lists:
             before, at = self._cut(_PART, opening, floor)
             members = self._ending.get(at)
             if not members:
+                if joined.strip("、　") or self._text[at - 1 : at] in _HEADINGS:
+                    return []
                 break
             part = aside + "）" if limited else part or before
             targets += [_Target(member, part, excepted) for member in members]
@@ -148,10 +155,22 @@ class _Lists:
             _, at = self._cut(_RULES, at, start)
             return self.ending(at, start)
         at = self._text.rfind(_APPLIED, start, end)
-        for topic in _TOPIC.finditer(self._text, max(start, at - _LONGEST_TOPIC), max(at, start)):
-            if found := self.ending(topic.start(), start):
+        for topic in self._topics(max(start, at - _LONGEST_TOPIC), max(at, start)):
+            if found := self.ending(topic, start):
                 return found
         return []
+
+    def _topics(self, start: int, end: int) -> list[int]:
+        """Where what a clause speaks of ends, outside of brackets: 第三条の規定は, 第三条を."""
+        found, depth = [], 0
+        for mark in reversed([*_TOPIC.finditer(self._text, start, end)]):
+            if mark[0] == "）":
+                depth += 1
+            elif mark[0] == "（":
+                depth -= 1
+            elif not depth:
+                found.append(mark.start())
+        return found[::-1]
 
     def _between(self, start: int, end: int) -> Sequence[Reference]:
         first = bisect_left(self._starts, start)

@@ -9,7 +9,13 @@ from localrag.corpus.types import Document, Locator
 from localrag.statutes._laws import LawWords
 from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting, Tables
-from localrag.statutes.citations import LawKind, ProvisionCitation, find_citations
+from localrag.statutes.appendices import CITED_FORM, appendices, label_of
+from localrag.statutes.citations import (
+    LawKind,
+    ProvisionCitation,
+    find_citations,
+    law_part_before,
+)
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
 from localrag.statutes.provisions import Innermost, Provisions, outside_in
@@ -47,8 +53,8 @@ _JOINS = re.compile(
     r"(?:（(?:[^（）]++|（(?:[^（）]++|（[^（）]*+）)*+）)*+）)?+(?:、|及び|並びに|又は|若しくは)"
 )
 _SENTENCE_END = re.compile(r"[。（）\n]")
-_LABEL_END = re.compile(r"[（(　 ]")
 _LONGEST_TAIL = 500
+_LONGEST_NAME = 120
 # A 制定文 is never amended: it cites the numbers of its day.
 _ENACTMENT = "enact"
 _ORDER_TYPES = {"政令": "CabinetOrder"}
@@ -69,7 +75,12 @@ def extract_references(document: Document, names: LawNames) -> list[Reference]:
         return []
     extraction = _Extraction(document, names)
     cited = list(extraction.citations())
-    found = [*cited, *extraction.readings(cited), *extraction.delegations()]
+    found = [
+        *cited,
+        *extraction.forms(),
+        *extraction.readings(cited),
+        *extraction.delegations(),
+    ]
     return sorted(found, key=lambda reference: (reference.start, reference.end))
 
 
@@ -88,6 +99,7 @@ class _Extraction:
         self._order = law_type not in ("", "Act", "Constitution")
         self._is_cabinet_order = law_type in ("CabinetOrder", "ImperialOrder")
         self._quoted = _Cursor([m.span() for m in _QUOTED.finditer(document.text)])
+        self._appendices = appendices(document)
         self._filled: list[tuple[int, int]] = []
         self._own_lists: set[int] = set()
 
@@ -96,11 +108,6 @@ class _Extraction:
         document = self._document
         provisions = Provisions([document])
         placer = Placer(provisions, self._words.own, self._text, self._nesting)
-        self._appendices = {
-            _LABEL_END.split(words)[0]: division
-            for division, words in reversed(list(provisions.divisions(document.id).items()))
-            if division.startswith("appendix") and _LABEL_END.split(words)[0]
-        }
         finder = Innermost(self._passages)
         citations = find_citations(self._text)
         lists = _lists(citations)
@@ -116,13 +123,41 @@ class _Extraction:
             if place is None:
                 continue
             laws[-1] = place.law
-            place = self._in_own_appendix(place)
+            place = self._in_own_appendix(place, citation, here)
             if self._leads_nowhere(citation, place, here, end, provisions):
                 continue
             if place.law is self._words.own:
                 self._own_lists.add(end)
             kind = self._kind(citation, place, here, end, together.get(end, end))
             yield self._reference(citation, place, here, kind)
+
+    def forms(self) -> Iterator[Reference]:
+        """Find the references to forms: 様式第三号, 令第一号様式."""
+        quoted = _Cursor(self._quoted.spans)
+        finder = Innermost(self._passages)
+        document, own = self._document, self._words.own
+        for match in CITED_FORM.finditer(self._text):
+            start, label = match.start(), label_of(match[0])
+            here = finder.at(start)
+            if quoted.covers(start) or self._text[start - 1 : start] in ("\n", "", "【"):
+                continue
+            part = law_part_before(self._text, start, max(0, start - _LONGEST_NAME))
+            law = own
+            if part.kind is not LawKind.NONE:
+                cited = ProvisionCitation(start, match.end(), match[0], part, Locator(label))
+                law = self._words.law_of(cited, here)
+            division = label if law.ids != own.ids else self._appendices.get(("", label), "")
+            if law.is_told and division and division != here.division:
+                yield Reference(
+                    document.id,
+                    here,
+                    part.start if part.text else start,
+                    match.end(),
+                    REFERS,
+                    law.ids[0] if len(law.ids) == 1 else "",
+                    law.name,
+                    Locator(division),
+                )
 
     def readings(self, cited: list[Reference]) -> Iterator[Reference]:
         """Find the provisions whose words are read otherwise, among those cited."""
@@ -293,11 +328,22 @@ class _Extraction:
             place.last,
         )
 
-    def _in_own_appendix(self, place: CitedPlace) -> CitedPlace:
-        division = self._appendices.get(place.first.division)
-        if division is None or place.law.ids != self._words.own.ids:
+    def _in_own_appendix(
+        self, place: CitedPlace, citation: ProvisionCitation, here: Locator
+    ) -> CitedPlace:
+        """Give an appendix of the law itself its division; it is cited by its label."""
+        if place.law.ids != self._words.own.ids:
             return place
-        return place._replace(first=replace(place.first, division=division))
+        belongs = ""
+        if "附則" in citation.text:
+            belongs = here.division if here.division.startswith(SUPPLEMENT) else f"{SUPPLEMENT}1"
+        ends = [
+            place_ and replace(place_, division=division)
+            if place_ and (division := self._appendices.get((belongs, place_.division)))
+            else place_
+            for place_ in (place.first, place.last)
+        ]
+        return CitedPlace(place.law, ends[0] or place.first, ends[1])
 
     def _order_known_by_name(self, instrument: str) -> str:
         own = self._document.id

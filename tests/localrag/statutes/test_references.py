@@ -251,3 +251,38 @@ def test_references_are_plain_values(act: Document, names: LawNames) -> None:
     for reference in extract_references(act, names):
         assert isinstance(reference, Reference)
         assert act.text[reference.start : reference.end]
+
+
+def test_forms_and_appendices_by_their_labels(
+    names: LawNames, statute: Callable[..., Document]
+) -> None:
+    own = "509AC0000000092"
+    labels = {
+        "suppl1": "附則",
+        "appendix1": "別表第一（第一条関係）",
+        "appendix2": "別記第三号様式（第一条関係）",
+        "appendix3": "附則 別表第一",
+        "appendix4": "様式第四",
+        "appendix5": "第四号様式",
+    }
+    lines = [
+        ("1.1", "第一条　別表第一及び附則別表第一並びに様式第三号、第三号様式及び様式第九による。"),
+        ("2.1", "第二条　灯台管理法施行規則様式第二、同令別記様式、「様式第三」とする。様式第四"),
+        ("3.1", "第三条　灯台管理法別表第二"),
+        ("suppl1/1.1", "第一条　附則別表第一"),
+        *[(f"{division}/", label) for division, label in labels.items() if division != "suppl1"],
+    ]
+    document = statute(own, "船灯規則", lines, labels)
+    assert at(document, names, "1.1") == [
+        ("別表第一", "refers", own, "appendix1/"),
+        ("附則別表第一", "refers", own, "appendix3/"),
+        ("様式第三号", "refers", own, "appendix2/"),
+        ("第三号様式", "refers", own, "appendix2/"),
+    ]
+    # 様式第四 can mean two of them.
+    assert at(document, names, "2.1") == [
+        ("灯台管理法施行規則様式第二", "refers", "501M50000000003", "様式第二/"),
+        ("同令別記様式", "refers", "501M50000000003", "様式/"),
+    ]
+    assert at(document, names, "3.1") == [("灯台管理法別表第二", "refers", ACT, "別表第二/")]
+    assert at(document, names, "suppl1/1.1") == [("附則別表第一", "refers", own, "appendix3/")]
