@@ -24,7 +24,7 @@ from localrag.statutes.delegations import (
 )
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
-from localrag.statutes.provisions import StoredProvisions
+from localrag.statutes.provisions import StoredProvisions, deleted_row
 from localrag.statutes.references import DELEGATED_BY, DELEGATES
 from localrag.statutes.resolver import Resolution, Target, parse_target
 from localrag.statutes.typed import read_part
@@ -64,6 +64,7 @@ class ProvisionLink:
         label: the other end in words; for a law outside the corpus its name as cited.
         words: the reference as written.
         exists: whether the corpus has the other end; not if it has the law in another state.
+        deleted: whether nothing is left of the other end but its number.
     """
 
     kind: str
@@ -72,6 +73,7 @@ class ProvisionLink:
     label: str
     words: str
     exists: bool = True
+    deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +161,7 @@ class Provision:
     @property
     def is_deleted(self) -> bool:
         """Whether nothing is left of it but its number: 第八条　削除."""
-        is_statute = bool(self.passage.locator.path)
-        return is_statute and _DELETED.fullmatch(self.passage.text.strip()) is not None
+        return _is_deleted(self.passage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -578,21 +579,28 @@ def _appendix_label(store: CorpusStore, passage: Passage) -> str:
 
 
 def _placed(store: CorpusStore, reference: Reference) -> Reference:
-    """The reference with its appendix told by division, where another law cites it by label."""
-    target = reference.target
-    if not reference.law_id or not label_of(target.division):
+    """The reference to what the law prints.
+
+    An appendix that another law cites by its label has a division; an article may be deleted in one
+    row with others.
+    """
+    law, target = reference.law_id, reference.target
+    if not law or store.provision_exists(law, target):
         return reference
-    title = store.document(reference.law_id).title
+    if not label_of(target.division):
+        row = deleted_row(store.articles(law, target.division), target)
+        return replace(reference, target=row, target_end=None) if row else reference
+    title = store.document(law).title
     found = [
         division
-        for division, header in store.divisions(reference.law_id).items()
+        for division, header in store.divisions(law).items()
         if division.startswith("appendix")
         and label_of(header.removeprefix(title).strip()) == target.division
     ]
     if len(found) != 1:
         return reference
     placed = replace(target, division=found[0])
-    whole = store.provision_exists(reference.law_id, placed)
+    whole = store.provision_exists(law, placed)
     return replace(reference, target=placed if whole else Locator(found[0]))
 
 
@@ -601,11 +609,21 @@ def _target(store: CorpusStore, reference: Reference) -> ProvisionLink:
     words = store.text(reference.document_id, reference.start, reference.end)
     label = reference.law_name or words
     exists = bool(reference.law_id) and store.provision_exists(reference.law_id, reference.target)
+    standing = store.at(reference.law_id, reference.target) if exists else None
     if reference.law_id:
         label = _label(store, reference.law_id, reference.target)
         if reference.target_end is not None:
             label += f" – {_label(store, reference.law_id, reference.target_end)}"
-    return ProvisionLink(reference.kind, reference.law_id, reference.target, label, words, exists)
+    deleted = standing is not None and reference.target_end is None and _is_deleted(standing)
+    return ProvisionLink(
+        reference.kind, reference.law_id, reference.target, label, words, exists, deleted
+    )
+
+
+def _is_deleted(passage: Passage) -> bool:
+    """Whether nothing is left of a provision but its number: 第八条　削除."""
+    is_statute = bool(passage.locator.path)
+    return is_statute and _DELETED.fullmatch(passage.text.strip()) is not None
 
 
 def _by_cabinet(law_id: str) -> bool:

@@ -218,8 +218,9 @@ def _print_links(title: str, links: Sequence[ProvisionLink], most: int | None) -
     if links:
         _heading(title, len(links))
     for link in links[:most]:
-        outside = "" if link.exists else _("  (not in this corpus)")
-        say(link.label, (f"  [{_(_KINDS[link.kind])}{link.words}]{outside}", "dim"), indent=2)
+        note = "" if link.exists else _("  (not in this corpus)")
+        note = _("  (deleted)") if link.deleted else note
+        say(link.label, (f"  [{_(_KINDS[link.kind])}{link.words}]{note}", "dim"), indent=2)
     _print_rest(len(links), most)
 
 

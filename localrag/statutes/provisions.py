@@ -128,6 +128,29 @@ def container(locator: Locator) -> Locator | None:
     return None
 
 
+def deleted_row(articles: Iterable[str], locator: Locator) -> Locator | None:
+    """Return the row of deleted articles that an article is one of.
+
+    第五十条 of a law that prints 第三十八条から第八十四条まで　削除 is one of 38:84.
+
+    Args:
+        articles: of the division.
+        locator: of the article, or of something inside it.
+    """
+    number = locator.article
+    if not number or ":" in number:
+        return None
+    for row in articles:
+        first, ranged, last = row.partition(":")
+        if ranged and _order(first) <= _order(number) <= _order(last):
+            return Locator(locator.division, row)
+    return None
+
+
+def _order(number: str) -> list[int]:
+    return [int(part) for part in number.split("_")]
+
+
 class StoredProvisions:
     """A `ProvisionLookup` over a corpus store."""
 

@@ -18,7 +18,7 @@ from localrag.statutes.citations import (
 )
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
-from localrag.statutes.provisions import Innermost, Provisions, outside_in
+from localrag.statutes.provisions import Innermost, Provisions, deleted_row, outside_in
 from localrag.statutes.readings import find_readings
 
 REFERS = "refers"
@@ -232,7 +232,8 @@ class _Extraction:
         own = place.law.ids == self._words.own.ids
         if own and in_full and not provisions.exists(self._document.id, place.first):
             # All but supplements is printed in full: what it lacks is of another law or day.
-            return True
+            articles = provisions.articles(self._document.id, place.first.division)
+            return deleted_row(articles, place.first) is None
         if not place.law.is_told or _is_here(citation, place, here, self._words.own):
             return True
         # 第九十五条の改正規定 is an article of the law that is amended, as it was then.

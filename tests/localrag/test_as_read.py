@@ -57,8 +57,18 @@ XML = f"""<?xml version="1.0" encoding="UTF-8"?>
         "「村長」とする。",
     )
 }
+<Article Num="7"><ArticleTitle>第七条</ArticleTitle><Paragraph Num="1"><ParagraphNum/>
+<ParagraphSentence><Sentence>削除</Sentence></ParagraphSentence></Paragraph></Article>
+<Article Num="8:9"><ArticleTitle>第八条から第九条まで</ArticleTitle>
+<Paragraph Num="1"><ParagraphNum/><ParagraphSentence>
+<Sentence>削除</Sentence></ParagraphSentence></Paragraph></Article>
+<Article Num="10"><ArticleTitle>第十条</ArticleTitle><Paragraph Num="1"><ParagraphNum/>
+<ParagraphSentence><Sentence>第七条、第九条、第三条及び凧揚法別表第二による。</Sentence>
+</ParagraphSentence></Paragraph></Article>
 {_article(6, "第一条第一項（凧に係る部分に限る。）中「知事」とあるのは「町長」とする。")}
-</MainProvision></LawBody></Law>
+</MainProvision>
+<AppdxTable Num="2"><AppdxTableTitle>別表第二　糸（第十条関係）</AppdxTableTitle></AppdxTable>
+</LawBody></Law>
 """
 
 
@@ -146,3 +156,15 @@ def test_the_command_marks_what_is_replaced(store: CorpusStore, cli: Callable[..
     (first, second) = cli("show", "凧揚法2条", "--json").json["reads"]
     assert (first["kind"], first["part"], first["locator"]) == ("reads", "ただし書", "1.1")
     assert second["readings"] == [{"replaced": "府", "replacing": "市", "times": 0}]
+
+
+def test_deleted_articles_are_told(store: CorpusStore, cli: Callable[..., Any]) -> None:
+    links = show(store, "凧揚法10条").refers_to
+    assert [(link.label, link.exists, link.deleted) for link in links] == [
+        ("凧揚法 第七条", True, True),
+        ("凧揚法 第八条から第九条まで", True, True),
+        ("凧揚法 第三条", True, False),
+        ("凧揚法 別表第二　糸（第十条関係）", True, False),
+    ]
+    assert "凧揚法 第八条から第九条まで  [第九条]  (deleted)" in cli("show", "凧揚法10条").out
+    assert show(store, "凧揚法9条").is_deleted
