@@ -8,11 +8,10 @@ from localrag.corpus.lookups import DocumentInfo, Lookups
 from localrag.corpus.outline import OutlineEntry, outline
 from localrag.corpus.types import ARTICLES, Locator, Section
 from localrag.errors import NotFoundError, UsageError
-from localrag.language import N_, _
+from localrag.finding import LISTED, some
+from localrag.language import N_
 from localrag.statutes.typed import Heading, read_headings
 
-# Headings that are named where another one is meant.
-_LISTED = 12
 _NAME = re.compile("[ 　]")
 
 
@@ -96,7 +95,7 @@ def part_called(
             N_("Name one of them: {some}."),
             part=_words(headings),
             count=len(found),
-            some=_some(several),
+            some=some(several[:LISTED], len(several)),
         )
     there = [
         titled(store, law_id, section)
@@ -108,7 +107,7 @@ def part_called(
         N_("There is: {places}.") if there else N_("The law has no headings: name an article."),
         law=law,
         part=_words(headings),
-        places=_some(there),
+        places=some(there[:LISTED], len(there)),
     )
 
 
@@ -197,8 +196,3 @@ def _words(headings: Iterable[Heading]) -> str:
         f"第{main}{level}" + "".join(f"の{branch}" for branch in branches)
         for level, (main, *branches) in ((of.level, of.number.split("_")) for of in headings)
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    more, listed = len(names) - _LISTED, _(", ").join(names[:_LISTED])
-    return _("{names} and {more:,} more").format(names=listed, more=more) if more > 0 else listed

@@ -19,8 +19,8 @@ from typing import NamedTuple
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.errors import NotFoundError, UsageError
+from localrag.finding import find
 from localrag.language import N_
-from localrag.provision import find
 from localrag.statutes.names import LawNames
 from localrag_indexes.analysis.normalize import compact, normalize
 

@@ -1,7 +1,6 @@
 """A provision or another passage, and what is tied to it: the Python twin of ``localrag show``."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,10 +8,10 @@ from localrag.contents import Contents, contents_of, part_called
 from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.links import Definition, Reference
 from localrag.corpus.store import CorpusStore, DocumentInfo
-from localrag.corpus.types import PARAGRAPHS, PASSAGES, TRIPLES, Locator, Passage, Section
-from localrag.errors import NotFoundError, UsageError
-from localrag.facts import FactKind
-from localrag.language import N_, _
+from localrag.corpus.types import PARAGRAPHS, Locator, Passage, Section
+from localrag.errors import NotFoundError
+from localrag.finding import LISTED, by_id, find, some, subject_of, targets_of
+from localrag.language import N_
 from localrag.statutes.appendices import label_of
 from localrag.statutes.applied import ReadText, ReadWords, as_read, is_told, reaches, words_of
 from localrag.statutes.delegations import (
@@ -24,18 +23,13 @@ from localrag.statutes.delegations import (
 )
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
-from localrag.statutes.provisions import StoredProvisions, deleted_row
+from localrag.statutes.provisions import deleted_row
 from localrag.statutes.references import DELEGATED_BY, DELEGATES
-from localrag.statutes.resolver import Resolution, Target, parse_target
 from localrag.statutes.typed import read_part
 
 MOST = 20
 """Provisions of a list or a range that are looked up where nobody asks for more."""
 
-# Candidates of an ambiguous citation that are named.
-_LISTED = 10
-# Characters of what was written that a message repeats.
-_LONGEST = 100
 # What is left of an article, a paragraph or an item.
 _DELETED = re.compile("(?:[^　\n]+　)?削除")
 _HERE = re.compile("この([編章節款目条項号])")
@@ -204,7 +198,7 @@ def show(store: CorpusStore, target: str, *, as_read_by: str = "") -> Provision:
             N_("What has is: {some}.") if view.read_by else N_("Nothing in the corpus has."),
             by=by.header,
             target=view.passage.header,
-            some=_some([link.label for link in view.read_by[:_LISTED]], len(view.read_by)),
+            some=some([link.label for link in view.read_by[:LISTED]], len(view.read_by)),
         )
     return replace(view, as_read=text)
 
@@ -221,16 +215,16 @@ def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedU
         NotFoundError: the corpus has no such law, part, provision or subject.
         UsageError: the target can mean several of them; the message lists them.
     """
-    if passage := _by_id(store, target):
+    if passage := by_id(store, target):
         return LookedUp((describe(store, passage),))
     names = LawNames.from_rows(store.laws())
     law, headed = read_part(target, names)
     if headed:
         return LookedUp(contents=part_called(store, law, names.lookup(law), headed))
     try:
-        targets = _targets(store, target, names)
+        targets = targets_of(store, target, names)
     except NotFoundError:
-        if subject := _subject(store, target):
+        if subject := subject_of(store, target):
             return LookedUp((describe(store, subject),))
         raise
     if len(targets) == 1 and not targets[0].locator.path:
@@ -240,29 +234,6 @@ def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedU
     found = [store.at(of.law_id, of.locator) for of in targets[:most]]
     shown = tuple(describe(store, passage) for passage in found if passage is not None)
     return LookedUp(shown, len(targets) - len(found))
-
-
-def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Passage:
-    """Find what a person wrote: a citation in any spelling, or the id of a passage.
-
-    The id of a document that is no statute (the title of an article of Wikipedia) finds its first
-    passage. What is none of these but names a subject finds the first triple about it.
-
-    Args:
-        store: the corpus.
-        target: what was written.
-        names: the laws of the corpus, where they are at hand.
-
-    Raises:
-        NotFoundError: the corpus has no such law, provision or subject.
-        UsageError: the target can mean several of them; the message lists them.
-    """
-    try:
-        return _by_id(store, target) or _cited(store, target, names)
-    except NotFoundError:
-        if subject := _subject(store, target):
-            return subject
-        raise
 
 
 def describe(store: CorpusStore, passage: Passage) -> Provision:
@@ -395,154 +366,11 @@ def _division(header: str, place: Locator) -> str:
     return _ABOUT.sub("", outer)
 
 
-def _by_id(store: CorpusStore, target: str) -> Passage | None:
-    return store.by_id(target) or _opening(store, target)
-
-
-def _opening(store: CorpusStore, document_id: str) -> Passage | None:
-    first = store.by_id(f"{document_id}#1")
-    return first if first and first.layer in (PASSAGES, TRIPLES) else None
-
-
-def _subject(store: CorpusStore, name: str) -> Passage | None:
-    """The first triple about the subject that a name means; one written just so goes before."""
-    subjects = store.knowledge.subjects(name)
-    meant = [name] if name in subjects else subjects
-    if len(meant) > 1:
-        raise UsageError(
-            N_("{name!r} can mean {count:,} subjects."),
-            N_("Name one of them: {some}."),
-            name=name,
-            count=len(meant),
-            some=_some(meant[:_LISTED], len(meant)),
-        )
-    first = store.knowledge.about(meant[0], 1) if meant else ()
-    return store.by_id(first[0].passage_id) if first else None
-
-
 def _known(store: CorpusStore, passage: Passage) -> tuple[KnownTriple, ...]:
     if passage.triple is None:
         return ()
     about = store.knowledge.about(passage.triple.subject)
     return tuple(known for known in about if known.passage_id != passage.id)
-
-
-def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
-    names = names or LawNames.from_rows(store.laws())
-    targets = _targets(store, written, names)
-    if len(targets) > 1:
-        raise UsageError(
-            N_("{written!r} names {count:,} provisions."),
-            N_("Name one of them: {some}."),
-            written=_cut(written),
-            count=len(targets),
-            some=_listed(store, targets),
-        )
-    (target,) = targets
-    passage = store.at(target.law_id, target.locator)
-    if passage is None:
-        title, articles = names.title(target.law_id), store.articles(target.law_id)
-        raise UsageError(
-            N_("{title} is a law of {count:,} articles, not a provision."),
-            N_("Name a provision of it: localrag show {law} {article}"),
-            title=title,
-            count=len(articles),
-            law=target.law_id,
-            article="".join(articles[:1]),
-        )
-    return passage
-
-
-def _targets(store: CorpusStore, written: str, names: LawNames) -> list[Target]:
-    """The provisions that a citation names, each once, in its order; or one law as a whole."""
-    resolutions = parse_target(written, names, StoredProvisions(store, names))
-    if not resolutions:
-        raise NotFoundError(
-            N_("{written!r} names no provision, document or subject of the corpus."),
-            N_(
-                "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
-                "document (localrag list NAME), or the name of a subject of triples."
-            ),
-            written=_cut(written),
-        )
-    for resolution in resolutions:
-        if resolution.problem:
-            raise _not_found(store, written, resolution)
-    targets = [target for resolution in resolutions for target in resolution.candidates]
-    if len(targets) > len(resolutions):
-        raise UsageError(
-            N_("{written!r} can mean {count:,} provisions."),
-            N_("Name one of them: {some}."),
-            written=_cut(written),
-            count=len(targets),
-            some=_listed(store, targets),
-        )
-    return list(dict.fromkeys(targets))
-
-
-def _cut(written: str) -> str:
-    return written if len(written) <= _LONGEST else f"{written[:_LONGEST]}…"
-
-
-def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> NotFoundError:
-    """The error that says what is not there and what is there around it."""
-    problem = resolution.problem
-    if not resolution.nearest:
-        cure = N_("localrag list shows the laws of the corpus.")
-        return NotFoundError(N_("{written!r}: {problem}."), cure, written=written, problem=problem)
-    dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
-    if problem is not None and problem.kind is not FactKind.NO_SUCH_PROVISION:
-        dates = set()
-    return NotFoundError(
-        N_("{written!r}: {problem} in its state of {dates}.")
-        if any(dates)
-        else N_("{written!r}: {problem}."),
-        N_("There is: {places}."),
-        written=written,
-        problem=problem,
-        dates=_(" or ").join(sorted(filter(None, dates))),
-        places=_listed(store, around(store, resolution)),
-    )
-
-
-def around(store: CorpusStore, resolution: Resolution) -> list[Target]:
-    """The provisions nearest to a missing one; where it is an article, those on both sides too."""
-    found: list[Target] = []
-    for cited, nearest in zip(resolution.cited, resolution.nearest, strict=False):
-        division, number = cited.locator.division, cited.locator.article
-        articles = store.articles(cited.law_id, division) if number else []
-        exists = nearest.locator.path != ""
-        if exists or not articles:
-            found.append(nearest)
-        # An article of a supplement stands in for one that the main provisions do not have.
-        if not articles or (exists and nearest.locator.division == division):
-            continue
-        at = bisect_left(articles, _order(number), key=_order)
-        found += [
-            Target(cited.law_id, Locator(division, a)) for a in articles[max(0, at - 1) : at + 1]
-        ]
-    return found or list(resolution.nearest)
-
-
-def _order(article: str) -> list[int]:
-    return [int(part) for part in re.findall("[0-9]+", article.partition(":")[0])]
-
-
-def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:
-    return _some([_named(store, target) for target in targets[:_LISTED]], len(targets))
-
-
-def _some(names: Sequence[str], count: int) -> str:
-    """The first names, and how many more of them there are."""
-    more, listed = count - len(names), _(", ").join(names)
-    return _("{names} and {more:,} more").format(names=listed, more=more) if more else listed
-
-
-def _named(store: CorpusStore, target: Target) -> str:
-    passage = store.at(target.law_id, target.locator)
-    if passage is None:
-        return f"{store.document(target.law_id).title} ({target.law_id})"
-    return f"{passage.header} ({passage.id})"
 
 
 def _as_cited(store: CorpusStore, passage: Passage) -> Locator:

@@ -19,8 +19,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES
 from localrag.durable import replace_text, storing
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
+from localrag.finding import find
 from localrag.language import N_, _
-from localrag.provision import find
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check
 from localrag.retrieval.types import Query

@@ -292,7 +292,7 @@ class SourcePane(Widget):
 
     async def jump(self, target: str) -> None:
         """Show what a person wrote: a citation in any spelling, or the id of a passage."""
-        from localrag.provision import find
+        from localrag.finding import find
 
         library = self.library or self.bench.library
         try:
