@@ -14,13 +14,7 @@ from localrag.finding import LISTED, by_id, find, some, subject_of, targets_of
 from localrag.language import N_
 from localrag.statutes.appendices import label_of
 from localrag.statutes.applied import ReadText, ReadWords, as_read, is_told, reaches, words_of
-from localrag.statutes.delegations import (
-    Filling,
-    Point,
-    fillings_of,
-    match_points,
-    points_left,
-)
+from localrag.statutes.delegations import filled_points
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
 from localrag.statutes.provisions import deleted_row
@@ -35,14 +29,6 @@ _DELETED = re.compile("(?:[^　\n]+　)?削除")
 _HERE = re.compile("この([編章節款目条項号])")
 # 別表第二　補償表（第七十七条関係）: its title and what it belongs to are no part of the label.
 _ABOUT = re.compile("　.*|（[^（）]*関係）$")
-# So many characters before 政令で定める are shown, from where their phrase begins.
-_MOST_BEFORE = 24
-_PHRASE = re.compile("[^、「　\n]*、?$")
-# What is left, as far as it is named: もの, 株券等の買付け等, ところにより.
-_LEFT = re.compile(
-    r"ところに(?:より|よる)|[^、。（）\n]{0,24}?"
-    r"(?=[はがをにで、。（）\n]|と(?!して)|から|まで|以外|のうち|又は|若しく|及び|並び|あつた|であ|$)"
-)
 # 前項第一号の「支配株主等」とは
 _NEAR = re.compile("[前次同][条項号]|第[〇一二三四五六七八九十百]+[項号]")
 
@@ -286,36 +272,8 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
     )
 
 
-def filled_in(store: CorpusStore, left: Reference) -> Reference | None:
-    """Find the provision of an order that says what a 政令で定める leaves to it.
-
-    Args:
-        store: the corpus.
-        left: a reference of the kind ``delegates``.
-
-    Returns:
-        The reference of that provision to the one that leaves it open; None where the corpus has
-        none.
-    """
-    for point, fillings in _filled_in(store, left.document_id, left.source).items():
-        if point.reference == left and fillings:
-            return fillings[0].reference
-    return None
-
-
-def _filled_in(store: CorpusStore, law_id: str, place: Locator) -> dict[Point, tuple[Filling, ...]]:
-    """What fills in each point that a place leaves to orders.
-
-    An order may cite the article as a whole: it chooses among all that the article leaves.
-    """
-    points = points_left(store, law_id, Locator(place.division, place.article))
-    own = [point for point in points if place.contains(point.reference.source)]
-    filled = match_points(points, fillings_of(store, law_id, place)) if own else {}
-    return {point: filled[point] for point in own}
-
-
 def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[Delegation]:
-    filled = _filled_in(store, law_id, place)
+    filled = filled_points(store, law_id, place)
     # Whether of the cabinet: asked for only where something is missing.
     orders = {True, False}
     if not all(filled.values()):
@@ -327,19 +285,10 @@ def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[De
             start=left.start,
             end=left.end,
             instrument=left.law_name,
-            words=_left_words(point, store.text(law_id, left.start, left.end)),
+            words=point.words,
             filled_in_by=_distinct(_source(store, filling.reference) for filling in fillings),
             has_order=point.of_cabinet in orders,
         )
-
-
-def _left_words(point: Point, left: str) -> str:
-    """What is left with the words around it: 有価証券で政令で定めるもの."""
-    phrase, noun = _PHRASE.search(point.before), _LEFT.match(point.after)
-    before = phrase[0] if phrase else ""
-    if len(before) > _MOST_BEFORE:
-        before = f"…{before[-_MOST_BEFORE:]}"
-    return f"{before}{left}{point.ending}{noun[0] if noun else ''}"
 
 
 def citation_of(store: CorpusStore, passage: Passage) -> str:

@@ -26,6 +26,14 @@ _SENTENCE_END = re.compile("[。\n]")
 _SUBJECT = re.compile("(.*?)(?:とは、|は、|。|\n|$)")
 LEFT = re.compile(rf"(?P<instrument>{INSTRUMENT})[での](?:これを)?(?:定め|指定)")
 _ENDING = re.compile("(?:する|した|され[たる]|られ[たる]|る|た)?")
+# So many characters before 政令で定める are shown, from where their phrase begins.
+_MOST_BEFORE = 24
+_PHRASE = re.compile("[^、「　\n]*、?$")
+# What is left, as far as it is named: もの, 株券等の買付け等, ところにより.
+_NAMED = re.compile(
+    r"ところに(?:より|よる)|[^、。（）\n]{0,24}?"
+    r"(?=[はがをにで、。（）\n]|と(?!して)|から|まで|以外|のうち|又は|若しく|及び|並び|あつた|であ|$)"
+)
 # What stands before a citation that opens a paragraph: its number, who acts, the name of the act,
 # others cited with it.
 _OPENING = re.compile(
@@ -68,6 +76,7 @@ class Point:
     Attributes:
         reference: where it does (``delegates``).
         before: the words of the sentence before 政令で定める, without asides.
+        left: the words that leave it, to their ending: 政令で定め.
         ending: that of 定め or 指定: る, た, する.
         after: the words behind, without asides: 有価証券の売買をいう.
         called: what the law calls it from there on; "" where it gives it no name.
@@ -76,6 +85,7 @@ class Point:
 
     reference: Reference
     before: str
+    left: str
     ending: str
     after: str
     called: str
@@ -85,6 +95,15 @@ class Point:
     def of_cabinet(self) -> bool:
         """Whether it is left to the cabinet (政令), and not to a minister."""
         return self.reference.law_name == CABINET
+
+    @property
+    def words(self) -> str:
+        """What is left, with the words around it: その他の有価証券で政令で定めるもの."""
+        phrase, named = _PHRASE.search(self.before), _NAMED.match(self.after)
+        before = phrase[0] if phrase else ""
+        if len(before) > _MOST_BEFORE:
+            before = f"…{before[-_MOST_BEFORE:]}"
+        return f"{before}{self.left}{self.ending}{named[0] if named else ''}"
 
     @property
     def noun(self) -> str:
@@ -219,6 +238,34 @@ def match_points(
     }
 
 
+def filled_points(store: Lookups, law_id: str, place: Locator) -> dict[Point, tuple[Filling, ...]]:
+    """What fills in each point that a place leaves to orders, as `match_points` says.
+
+    An order may cite the article as a whole: it chooses among all that the article leaves.
+    """
+    points = points_left(store, law_id, _article(place))
+    own = [point for point in points if place.contains(point.reference.source)]
+    filled = match_points(points, fillings_of(store, law_id, place)) if own else {}
+    return {point: filled[point] for point in own}
+
+
+def filled_in(store: Lookups, left: Reference) -> Reference | None:
+    """Find the provision of an order that says what a 政令で定める leaves to it.
+
+    Args:
+        store: where the laws are.
+        left: a reference of the kind ``delegates``.
+
+    Returns:
+        The reference of that provision to the one that leaves it open; None where the corpus has
+        none.
+    """
+    for point, fillings in filled_points(store, left.document_id, left.source).items():
+        if point.reference == left and fillings:
+            return fillings[0].reference
+    return None
+
+
 def same_before(one: str, other: str) -> int:
     """How many characters two texts end with alike, asides left out."""
     words = [_without_asides(text[-2 * _AROUND :])[::-1] for text in (one, other)]
@@ -310,6 +357,7 @@ def _point(article: Passage, reference: Reference) -> Point:
     return Point(
         reference,
         _OTHER_WORDS.sub("", before),
+        article.text[start:end],
         ending,
         after.removeprefix(ending),
         called[1] if called else "",

@@ -10,7 +10,8 @@ from localrag.contents import Part
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError, UsageError
-from localrag.provision import Provision, citation_of, filled_in, look_up, show
+from localrag.provision import Provision, citation_of, look_up, show
+from localrag.statutes.delegations import filled_in
 from localrag.workspace import Workspace
 
 LAW = "598AC0000000007"

@@ -6,8 +6,9 @@ import pytest
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Locator
-from localrag.provision import Provision, filled_in, show
+from localrag.provision import Provision, show
 from localrag.retrieval.pipeline import Retriever
+from localrag.statutes.delegations import filled_in
 
 ACT, ORDER, ORDINANCE = "598AC0000000031", "598CO0000000032", "598M60000800033"
 OTHER = "598AC0000000034"

@@ -51,7 +51,7 @@ def destination(store: "CorpusStore", reference: "Reference") -> Spot:
     Where something is left to an order (政令で定める) it is the provision of that order that fills
     it in. Raises what `spot_at` does.
     """
-    from localrag.provision import filled_in
+    from localrag.statutes.delegations import filled_in
     from localrag.statutes.references import DELEGATES
 
     if reference.kind == DELEGATES and not reference.target.path:
