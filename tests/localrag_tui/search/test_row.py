@@ -36,8 +36,10 @@ def test_why_it_was_found_is_told_with_its_place():
         place=("第一章　総則", "第一節"),
     )
     assert lines(row, 100)[2] == (
-        "    expanded  ·  score 1.250  ·  fills in 渡し舟法 第二条  ·  第一章　総則 › 第一節"
+        "    expanded  ·  fills in 渡し舟法 第二条  ·  第一章　総則 › 第一節  ·  score 1.250"
     )
+    row = HitRow(hit(), ways=("words no. 7",), words=("渡し守", "運航"))
+    assert lines(row, 100)[2] == "    words no. 7  ·  has: 渡し守, 運航  ·  score 1.250"
 
 
 def test_hostile_text_is_shown_as_it_is():
@@ -50,9 +52,9 @@ def test_hostile_text_is_shown_as_it_is():
 
 
 def test_the_row_of_a_stage_fills_its_column():
-    row = StageRow(hit(), {"law#7": "渡し舟法施行規則 7条"})
+    row = StageRow(hit(), {"law#7": "渡し舟法施行規則 7条"}, 5.0)
     assert [cell_len(row.write(width)[0].plain) for width in (18, 25, 40)] == [18, 25, 40]
-    assert row.write(22)[0].plain == "  1 渡し舟…則 7条 1.25"
+    assert row.write(22)[0].plain == "  1 渡し舟…則 7条   25"
 
 
 def test_a_journey_names_the_stages_that_found_it():
@@ -64,4 +66,4 @@ def test_a_journey_names_the_stages_that_found_it():
     assert found_by(records, "law#7") == ["words no. 7"]
     named = StageRecord("resolve", (hit(),), 0.1)
     assert found_by((named, *records), "law#7") == ["named", "words no. 7"]
-    assert journey(records, "law#7") == "words 7 › fused 2"
+    assert journey(records, "law#7") == "words no. 7 › fused no. 2"

@@ -8,6 +8,7 @@ from textual.widgets import Static
 from localrag.errors import IndexUnusable
 from localrag_tui.corpora.actions import Welcome
 from localrag_tui.library import Library
+from localrag_tui.search.facets import FilterChips
 from localrag_tui.search.results import Results
 from localrag_tui.search.screen import MAX_CHARACTERS, SearchField
 from localrag_tui.source.pane import SourcePane
@@ -75,6 +76,39 @@ async def test_a_hit_opens_over_the_list_and_beside_it(workbench, until, shown, 
         assert app.focused is results
 
 
+async def test_a_hit_tells_which_words_stand_in_it(workbench, until, shown, searched):
+    app = workbench(mode="search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        results = await searched(pilot, "渡し守の資格 zzqx")
+        await until(pilot, lambda: "has: " in shown(app))
+        told = next(line for line in shown(app).split("\n") if "has: " in line)
+        words = told.split("has: ")[1].split("  ·")[0].split(", ")
+        first = results.hits[0].passage
+        assert "資格" in "".join(words)
+        assert all(word.strip() in f"{first.header}\n{first.text}" for word in words)
+        # What was looked up besides can be read to its end.
+        besides = "となることができる" if "→" in shown(app) else ""
+        assert besides in "".join(shown(app).split())
+
+
+async def test_the_keys_tell_how_one_gets_to_the_hits(workbench, until, shown, searched):
+    app = workbench("ja", mode="search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        results = await searched(pilot, "渡し守の資格")
+        assert "↓ 結果へ" in shown(app)
+        await pilot.press("tab")
+        assert isinstance(app.focused, FilterChips)
+        assert "↓ 結果へ" in shown(app)
+        await pilot.press("down")
+        assert app.focused is results
+        app.screen.query_one(SearchField).focus()
+        await pilot.press("f1")
+        await until(pilot, lambda: "Enterか↓で結果へ移り" in "".join(shown(app).split()))
+        row = next(row for row in shown(app).split("\n") if "search.results" in row)
+        assert "Enter" in row
+        assert "↓" in row
+
+
 async def test_the_citation_is_copied(workbench, until, searched):
     app = workbench(mode="search")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
@@ -134,7 +168,7 @@ async def test_without_a_corpus_the_cure_is_named(workbench, until, shown, tmp_p
         await until(pilot, lambda: isinstance(app.screen, Welcome))
         await pilot.press("escape")
         await until(pilot, lambda: "There is no corpus" in shown(app))
-        assert "Add documents / Choose the corpus" in shown(app)
+        assert "Ctrl+P, then: Add documents" in shown(app)
         assert "localrag add" not in shown(app)
 
 

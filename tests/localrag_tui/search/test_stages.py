@@ -26,7 +26,8 @@ async def test_a_passage_is_followed_through_the_stages(workbench, until, shown,
         for column in (lexical, fuse, expand):
             marked = column.highlighted
             assert marked is None or column.hits[marked].passage.id == first
-        await until(pilot, lambda: "expanded 1" in shown(app))
+        await until(pilot, lambda: "expanded no. 1" in shown(app))
+        assert "the first of each step has 100" in " ".join(shown(app).split())
         assert resolve.highlighted is None
 
         room = app.screen.query_one(HorizontalScroll)

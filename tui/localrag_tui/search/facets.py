@@ -151,6 +151,7 @@ class FilterChips(Horizontal, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "press", N_("Filters"), id="search.edit", show=False),
+        Binding("down", "screen.to_hits", N_("To the results"), id="search.results_below"),
     ]
 
     class Pressed(Message):

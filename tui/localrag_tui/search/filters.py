@@ -66,12 +66,6 @@ class LawChoice(Vertical):
     def on_mount(self) -> None:
         self._show([])
 
-    def clear(self) -> None:
-        """Choose no law."""
-        self.chosen.clear()
-        self.query_one(Input).clear()
-        self._show([])
-
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
@@ -125,6 +119,7 @@ class FilterDialogue(Dialogue):
         library: the corpus.
         known: what it holds.
         filters: those in use.
+        go: the word on the button: what is done with them.
     """
 
     CSS: ClassVar[str] = """
@@ -144,16 +139,19 @@ class FilterDialogue(Dialogue):
         #dates { height: 1; margin-top: 1; }
         #dates Label { color: $foreground-muted; margin-right: 1; }
         #dates Input, #dates Input:focus {
-            width: 16; height: 1; border: none; padding: 0 1; margin-right: 2; background: $panel;
+            width: 18; height: 1; border: none; padding: 0 1; margin-right: 2; background: $panel;
         }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "apply", N_("Search with these"), id="filters.apply"),
+        Binding("ctrl+s", "apply", N_("Use these"), id="filters.apply"),
+        # Before a field, which would cut out what is selected in it.
+        Binding("ctrl+x", "clear", N_("No filters"), id="filters.clear", priority=True),
     ]
 
-    def __init__(self, library: Library, known: Facets, filters: Filters) -> None:
+    def __init__(self, library: Library, known: Facets, filters: Filters, go: str) -> None:
         super().__init__()
+        self._go = go
         self._library = library
         self._known = known
         self._filters = filters
@@ -171,12 +169,16 @@ class FilterDialogue(Dialogue):
                 yield CheckList(*self._offered(), id="values")
         with Horizontal(id="dates"):
             yield Label(Content(_("Texts as of: from")))
-            yield TextField(filters.date_from, placeholder="2024-04-01", id="from", max_length=10)
+            yield TextField(
+                filters.date_from, placeholder=_("e.g. 2024-04-01"), id="from", max_length=10
+            )
             yield Label(Content(_("to")))
-            yield TextField(filters.date_to, placeholder="2025-03-31", id="to", max_length=10)
+            yield TextField(
+                filters.date_to, placeholder=_("e.g. 2025-03-31"), id="to", max_length=10
+            )
         yield Static(classes="problem")
         with Horizontal(classes="buttons"):
-            yield Button(_("Search with these"), id="apply", variant="primary", compact=True)
+            yield Button(Content(self._go), id="apply", variant="primary", compact=True)
             yield Button(_("No filters"), id="clear", compact=True)
 
     def on_mount(self) -> None:
@@ -198,11 +200,9 @@ class FilterDialogue(Dialogue):
         self.dismiss(Filters(documents, kinds, types, layers, start, end))
 
     @on(Button.Pressed, "#clear")
-    def _clear(self) -> None:
-        self.query_one(LawChoice).clear()
-        self.query_one("#values", CheckList).deselect_all()
-        for field in self.query("#dates Input").results(Input):
-            field.clear()
+    def action_clear(self) -> None:
+        """Give back no filter at all: whoever lifts them need not apply that, too."""
+        self.dismiss(Filters())
 
     def _offered(self) -> Iterator[Selection[str]]:
         """What can be chosen; its value tells facet and value."""

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import ContentSwitcher, OptionList, Static
 
-from localrag.errors import IndexUnusable, LocalragError, NotFoundError, StoreError
+from localrag.errors import IndexUnusable, LocalragError, StoreError
 from localrag.facts import Fact
 from localrag.language import _, ngettext
 from localrag.retrieval.types import Filters, Hit, Query, Retrieval, Trace
@@ -20,6 +20,7 @@ from localrag_tui.search.results import Results, explain, short_place
 from localrag_tui.search.stages import StageColumns, journey, left_out
 from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shown import harmless
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.wording import looked_up, palette
 from localrag_tui.work.latest import Latest
 
@@ -93,13 +94,10 @@ class Guidance(VerticalScroll, can_focus=False):
     def failure(self, error: LocalragError) -> None:
         """Say why there can be no search, and what to do about it."""
         lines = [harmless(error.cure)] if error.cure else []
-        others = palette(_("Add documents"), _("Choose the corpus"))
         if isinstance(error, IndexUnusable):
             lines.insert(0, palette(_("Index the corpus")))
         elif isinstance(error, StoreError):
-            lines.insert(0, others)
-        elif isinstance(error, NotFoundError):
-            lines = [others]
+            lines.insert(0, palette(_("Add documents"), _("Choose the corpus")))
         self._say(harmless(error.cause), lines, is_error=True)
 
     def _say(self, title: str, lines: Sequence[str], *, is_error: bool = False) -> None:
@@ -131,12 +129,13 @@ class FoundView(Vertical):
         height: 1fr;
         ContentSwitcher { height: 1fr; }
         #status {
-            height: 1;
+            height: auto;
+            max-height: 8;
             padding: 0 1;
             background: $surface;
-            #note { width: 1fr; color: $warning; text-wrap: nowrap; text-overflow: ellipsis; }
+            #note { width: 1fr; height: auto; color: $warning; }
             #note.-journey { color: $foreground; }
-            #figures { width: 24; text-align: right; color: $foreground-muted; }
+            #figures { width: 16; text-align: right; color: $foreground-muted; }
         }
     }
     """
@@ -169,7 +168,7 @@ class FoundView(Vertical):
         self._results = Results(id="results")
         self._stages = StageColumns(id="stages")
         self._switcher = ContentSwitcher(initial="guidance")
-        self._note = Static(id="note")
+        self._note = Paragraph(Content(""), id="note")
         self._figures = Static(id="figures")
 
     def compose(self) -> ComposeResult:
@@ -264,9 +263,10 @@ class FoundView(Vertical):
             return
         hits, wanted = self._results.hits, self._results.unexplained
         part = [hits[index] for index in wanted]
+        phrases = [phrase for word in self._found.trace.wordings for phrase in word.phrases]
         try:
             explained = await self._library().read(
-                lambda store: explain(store, query, part, lambda: self._searches.busy)
+                lambda store: explain(store, query, phrases, part, lambda: self._searches.busy)
             )
         except LocalragError as error:
             self.fail(error)
@@ -290,7 +290,9 @@ class FoundView(Vertical):
         moved = self.shows_stages and chosen
         self._note.set_class(bool(moved), "-journey")
         if moved:
-            note = Content(journey(found.trace.stages, moved.passage.id))
+            points = _("The figures are points; the first of each step has 100.")
+            way = journey(found.trace.stages, moved.passage.id)
+            note = Content.assemble(way, "\n", (points, "$foreground-muted"))
         else:
             besides = map(looked_up, found.trace.wordings)
             told: list[Fact | str] = [*filter(None, [self._notice]), *found.trace.events, *besides]
@@ -300,8 +302,8 @@ class FoundView(Vertical):
             milliseconds = sum(stage.seconds for stage in found.trace.stages) * 1000
             count = ngettext("{n} hit", "{n} hits", len(found.hits)).format(n=len(found.hits))
             figures = f"{count} · {milliseconds:.0f} ms"
-        # Both are one line of a fixed width: nothing has to be laid out anew at every key.
-        self._note.update(note, layout=False)
+        # Nothing has to be laid out anew at every key, but where the note has more rows or fewer.
+        self._note.show(note)
         self._figures.update(Content(figures), layout=False)
 
     def _look(self, hit: Hit | None) -> None:

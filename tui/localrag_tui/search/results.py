@@ -96,26 +96,40 @@ class Explained:
         text: the part of its passage that matches best.
         marks: spans in `text` that match.
         place: the headings that a provision stands under, from the outermost (編・章・節).
+        words: what of the query stands in it as a whole or in its header, as it is written there.
     """
 
     text: str
     marks: tuple[tuple[int, int], ...]
     place: tuple[str, ...]
+    words: tuple[str, ...]
 
 
 def explain(
-    store: "CorpusStore", query: Query, hits: Sequence[Hit], overtaken: Callable[[], bool]
+    store: "CorpusStore",
+    query: Query,
+    phrases: Sequence[str],
+    hits: Sequence[Hit],
+    overtaken: Callable[[], bool],
 ) -> list[Explained]:
-    """Explain hits, a few milliseconds each, until nobody wants to know any more."""
+    """Explain hits, a few milliseconds each, until nobody wants to know any more.
+
+    Args:
+        store: the corpus.
+        query: what was searched for.
+        phrases: what was looked up besides its words.
+        hits: what was found.
+        overtaken: whether nobody wants to know.
+    """
     explained = []
     for hit in hits:
         if overtaken():
             break
-        explained.append(_explained(store, query, hit))
+        explained.append(_explained(store, query, phrases, hit))
     return explained
 
 
-def _explained(store: "CorpusStore", query: Query, hit: Hit) -> Explained:
+def _explained(store: "CorpusStore", query: Query, phrases: Sequence[str], hit: Hit) -> Explained:
     from localrag.provision import headings
     from localrag.retrieval.query import snippet
 
@@ -127,6 +141,18 @@ def _explained(store: "CorpusStore", query: Query, hit: Hit) -> Explained:
         text[window.start : window.end],
         tuple((start - window.start, end - window.start) for start, end in window.highlights),
         place,
+        _standing(query, phrases, f"{hit.passage.header}\n{text}"),
+    )
+
+
+def _standing(query: Query, phrases: Sequence[str], text: str) -> tuple[str, ...]:
+    """What of a query, and of the phrases looked up besides, a text holds."""
+    from localrag.retrieval.query import snippet
+
+    marked = [text[start:end] for start, end in snippet(query, text, len(text)).highlights]
+    every = dict.fromkeys([*marked, *(phrase for phrase in phrases if phrase in text)])
+    return tuple(
+        word for word in every if not any(word in other and word != other for other in every)
     )
 
 
@@ -146,6 +172,7 @@ class HitRow(AdaptiveRow):
         marks: spans in `text` that match.
         place: the headings it stands under, from the outermost.
         ways: how it was found; without any, the stage says it.
+        words: what of the query stands in it.
     """
 
     HEIGHT: ClassVar[int] = 3
@@ -157,12 +184,14 @@ class HitRow(AdaptiveRow):
         marks: Sequence[tuple[int, int]] = (),
         place: Sequence[str] = (),
         ways: Sequence[str] = (),
+        words: Sequence[str] = (),
     ) -> None:
         self._hit = hit
         self._text = text or hit.passage.text[:_CHARACTERS]
         self._marks = marks
         self._place = place
         self._ways = ways
+        self._words = words
 
     def write(self, width: int) -> list[Content]:
         """Write the three rows."""
@@ -190,14 +219,18 @@ class HitRow(AdaptiveRow):
     def _why(self, width: int) -> Content:
         hit = self._hit
         parts = list(self._ways) or [stage(hit.stage)]
-        parts.append(_("score {score}").format(score=f"{hit.score:.3f}"))
+        if self._words:
+            parts.append(_("has: {words}").format(words=one_line(_(", ").join(self._words))))
         if hit.reason:
             parts.append(one_line(str(hit.reason)))
         if hit.beside:
             parts.append(beside())
         if self._place:
             parts.append(one_line(" › ".join(self._place)))
-        line = cut("  ·  ".join(parts), width - len(_INDENT))
+        room = width - len(_INDENT)
+        scored = "  ·  ".join([*parts, _("score {score}").format(score=f"{hit.score:.3f}")])
+        # The score gives way: it tells less than all the others.
+        line = scored if cell_len(scored) <= room else cut("  ·  ".join(parts), room)
         return Content.assemble(_INDENT, (line, "$foreground-muted"))
 
 
@@ -283,7 +316,8 @@ class Results(AdaptiveList):
         """Add what became known of hits, by their place in the list."""
         self._explained.update(explained)
         for index, of in explained.items():
-            row = HitRow(self.hits[index], of.text, of.marks, of.place, self._ways[index])
+            ways = self._ways[index]
+            row = HitRow(self.hits[index], of.text, of.marks, of.place, ways, of.words)
             self.replace_option_prompt_at_index(index, row)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

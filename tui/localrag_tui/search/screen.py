@@ -43,7 +43,7 @@ class SearchField(TextField):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "go_down", N_("Results"), id="search.results"),
+        Binding("enter,down", "go_down", N_("To the results"), id="search.results"),
     ]
 
     class Left(Message):
@@ -198,7 +198,8 @@ class SearchScreen(WorkbenchScreen):
         except LocalragError as error:
             self.bench.tell(error)
             return
-        chosen = await self.app.push_screen_wait(FilterDialogue(library, known, self._filters))
+        dialogue = FilterDialogue(library, known, self._filters, _("Search with these"))
+        chosen = await self.app.push_screen_wait(dialogue)
         if isinstance(chosen, Filters):
             self._use(chosen)
 
@@ -277,9 +278,9 @@ class SearchScreen(WorkbenchScreen):
         self.workers.cancel_group(self, "preview")
         self._search()
 
-    @on(Input.Submitted, "SearchField")
     @on(SearchField.Left)
-    def _go_to_hits(self) -> None:
+    def action_to_hits(self) -> None:
+        """Go to what was found."""
         self._found.enter()
 
     @on(FilterChips.Pressed)

@@ -14,7 +14,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from localrag.facts import Fact
-from localrag.language import N_
+from localrag.language import N_, _
 from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.search.results import fitted
 from localrag_tui.shell.base import finish
@@ -24,32 +24,36 @@ from localrag_tui.wording import stage
 
 
 class StageRow(AdaptiveRow):
-    """Rank, place in short and score, written for whatever width the column has."""
+    """Rank, place in short and points, written for whatever width the column has.
 
-    def __init__(self, hit: Hit, places: Mapping[str, str]) -> None:
+    Args:
+        hit: what is shown.
+        places: where each passage stands, in short, by its id.
+        best: the score that counts as 100 points: stages count by scales of their own.
+    """
+
+    def __init__(self, hit: Hit, places: Mapping[str, str], best: float) -> None:
         self._hit = hit
+        self._points = round(100 * hit.score / best) if best > 0 else 0
         self._place = places.get(hit.passage.id) or one_line(hit.passage.header)
 
     def write(self, width: int) -> list[Content]:
         """Write it in exactly `width` cells."""
-        rank, score = f"{self._hit.rank:>3} ", f" {self._hit.score:#.3g}"
-        room = max(0, width - len(rank) - len(score))
-        return [Content(rank + set_cell_size(fitted(self._place, room), room) + score)]
+        rank, points = f"{self._hit.rank:>3} ", f" {self._points:>3}"
+        room = max(0, width - len(rank) - len(points))
+        return [Content(rank + set_cell_size(fitted(self._place, room), room) + points)]
 
 
 def stage_head(record: StageRecord) -> Content:
-    """What the stage is called, how much it found, and how long it took."""
-    figures = f"  {len(record.hits)}"
-    # The column of a stage that found nothing is narrow.
-    if record.hits:
-        figures += f" · {record.seconds * 1000:.1f} ms"
+    """What the stage is called, and how much it found."""
+    figures = f"  {len(record.hits):,}"
     return Content.assemble((stage(record.stage), "bold"), (figures, "$foreground-muted"))
 
 
 def journey(records: tuple[StageRecord, ...], passage_id: str) -> str:
-    """How a passage moved from stage to stage: ``words 7 › fused 2 › expanded 1``."""
+    """How a passage moved from stage to stage: ``words no. 7 › put together no. 2``."""
     return " › ".join(
-        f"{stage(record.stage)} {hit.rank}"
+        _("{stage} no. {n}").format(stage=stage(record.stage), n=hit.rank)
         for record in records
         for hit in record.hits
         if hit.passage.id == passage_id
@@ -98,7 +102,8 @@ class Ranking(AdaptiveList):
             self.step = step
 
     def __init__(self, record: StageRecord, places: Mapping[str, str]) -> None:
-        super().__init__(*(Option(StageRow(hit, places)) for hit in record.hits))
+        best = max((hit.score for hit in record.hits), default=0.0)
+        super().__init__(*(Option(StageRow(hit, places, best)) for hit in record.hits))
         self.hits = record.hits
 
     def mark(self, passage_id: str) -> None:

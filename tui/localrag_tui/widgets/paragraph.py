@@ -23,8 +23,14 @@ class Paragraph(Static):
     Textual breaks after every blank, the ideographic one too, and lets a row begin with 、 or 」.
     """
 
-    def __init__(self, text: Content, *, classes: str | None = None) -> None:
-        super().__init__(_Broken(text), classes=classes)
+    def __init__(
+        self,
+        text: Content,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's own
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(BrokenText(text), id=id, classes=classes)
         self._text = text
 
     def show(self, text: Content) -> None:
@@ -32,14 +38,16 @@ class Paragraph(Static):
         before, self._text = self._text, text
         width = self.content_size.width
         grows = not width or _rows(text.plain, width) != _rows(before.plain, width)
-        self.update(_Broken(text), layout=grows)
+        self.update(BrokenText(text), layout=grows)
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         """What is selected with the mouse, without the breaks."""
         return selection.extract(self._text.plain), "\n"
 
 
-class _Broken(Visual):
+class BrokenText(Visual):
+    """A text as a paragraph shows it, for a list to show, too."""
+
     def __init__(self, text: Content) -> None:
         self._text = text.expand_tabs()
 
