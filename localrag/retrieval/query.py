@@ -41,7 +41,7 @@ def check(query: Query) -> None:
         raise UsageError(
             N_("The question holds half a character (\\ud800 to \\udfff)."), N_("Leave it out.")
         ) from error
-    length = len(query.text) + sum(map(len, query.options))
+    length = characters(query)
     if length > MAX_CHARACTERS:
         raise UsageError(
             N_("The question has {n:,} characters; {most:,} are the limit."),
@@ -51,6 +51,11 @@ def check(query: Query) -> None:
         )
     if not any(character.isalnum() for character in query.text + "".join(query.options)):
         raise UsageError(N_("The question holds no word."), N_("Write what you want to know."))
+
+
+def characters(query: Query) -> int:
+    """How long a question is with its options."""
+    return len(query.text) + sum(map(len, query.options))
 
 
 def full_text(query: Query) -> str:

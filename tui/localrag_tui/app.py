@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Cells of the beginning of what was copied that are told, and characters of its end.
 _BEGINNING, _END = 60, 30
+# Seconds in which what was sent with the last keys is written down, before the end.
+_SETTLED_AFTER = 3.0
 # Wrong keys of the settings that are told at once, and the seconds for which they are.
 _MOST_WRONG_KEYS, _READ_WRONG_KEYS = 4, 30.0
 
@@ -276,6 +278,10 @@ class Workbench(BaseApp):
         """Leave; where something runs it is asked first, and a second time means it."""
         running = self.jobs.running
         if not running or self.screen is self._leaving_form:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_SETTLED_AFTER):
+                    if isinstance(screen := self.screen_stack[0], WorkbenchScreen):
+                        await screen.settle()
             self.exit()
             return
         from localrag_tui.widgets.form import Form

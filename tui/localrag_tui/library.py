@@ -54,6 +54,16 @@ class Library:
 
         return await self._run(self._reading, work)
 
+    async def require_documents(self) -> None:
+        """Make sure that there is something to ask about.
+
+        Raises:
+            NotFoundError: the corpus is empty, or not there.
+        """
+        if not await self.read(lambda store: store.extent().documents):
+            words = _("The corpus {corpus} has no documents yet.").format(corpus=self.corpus)
+            raise NotFoundError(words, palette(_("Add documents")))
+
     async def search(self, query: "Query", k: int | None = None) -> "Retrieval":
         """Search with every stage, as `Retriever.search` does; raises what that raises."""
         return await self._run(self._searching, lambda: self._searched.search(query, k))
@@ -76,9 +86,12 @@ class Library:
         try:
             return self._read.store
         except NotFoundError as error:
-            if self._workspace.corpora():
-                raise
-            raise NotFoundError(error.cause, palette(_("Add documents"))) from error
+            commands = [_("Add documents")]
+            if known := self._workspace.corpora():
+                commands.append(_("Choose the corpus"))
+            cures = [_("There is: {known}.").format(known=", ".join(known))] if known else []
+            cure = " ".join([*cures, palette(*commands)])
+            raise NotFoundError(error.cause, cure) from error
 
     def _known_names(self, store: "CorpusStore") -> "LawNames":
         from localrag.statutes.names import LawNames

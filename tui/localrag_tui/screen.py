@@ -104,6 +104,9 @@ class WorkbenchScreen(_Ours[None]):
     async def regain(self, more: object) -> None:
         """Hold what else another one held: `Kept.more`, which its `kept` gave."""
 
+    async def settle(self) -> None:
+        """Wait until what was asked for with the last keys is safe; called before leaving."""
+
     def restore_soon(self, kept: Kept) -> None:
         """Hold what another one held, as soon as everything is there."""
         self._awaited = kept

@@ -11,6 +11,7 @@ from localrag.errors import LocalragError
 from localrag.reading.checking import MismatchKind
 from localrag.reading.wording import MISMATCHES
 from localrag.retrieval.types import Filters, Query, Trace
+from localrag_tui.ask.composer import Composer
 from localrag_tui.ask.evidence import SourceSide
 from localrag_tui.ask.pieces import pieces
 from localrag_tui.ask.transcript import Transcript, TurnView
@@ -266,13 +267,52 @@ async def test_questions_are_limited_to_a_law(
         await until(pilot, lambda: again.screen.query(TurnView).last().progress is None)
         await pilot.press("ctrl+l")
         await until(pilot, lambda: isinstance(again.screen, FilterDialogue))
+        # Lifting the limit is all there is to do.
         again.screen.query_one("#clear").press()
-        await pilot.pause()
-        await pilot.press("ctrl+s")
         await until(pilot, lambda: not isinstance(again.screen, FilterDialogue))
+        await until(pilot, lambda: again.memory.choices.asked_of == Filters())
         again.screen.query_one(QuestionArea).focus()
         await ask(pilot, "how deep?")
         assert engine.asked[2][2].filters == Filters()
+
+
+async def test_under_a_limit_nothing_is_said_of_the_rest_of_the_corpus(
+    workbench, engine, answers, ask, until, shown
+):
+    engine.will(replace(answers.not_found, trace=Trace()))
+    app = workbench("ja")
+    app.memory.remember(asked_of=Filters(documents=("599AC0000000001",)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await ask(pilot, "how high?")
+        await until(pilot, lambda: "答えを裏付けるもの" in shown(app))
+        text = "".join(shown(app).split())
+        assert "該当なし絞り込んだ法令には、答えを裏付けるものがありません" in text
+        assert "Ctrl+L→Ctrl+Xで絞り込みを解除できます" in text
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: "この条件で質問" in shown(app))
+        assert "この条件で検索" not in shown(app)
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: not isinstance(app.screen, FilterDialogue))
+        assert app.memory.choices.asked_of == Filters()
+
+
+async def test_what_was_sent_is_written_down_before_the_end(
+    workbench, engine, answers, until, kept
+):
+    engine.will(asyncio.Event(), answers.supported)
+    app = workbench()
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.screen.query("#question"))
+        app.post_message(Paste("how high?"))
+        await pilot.pause()
+        # Both keys before anything else is done.
+        app.simulate_key("enter")
+        app.simulate_key("ctrl+q")
+        await until(pilot, lambda: not app.is_running)
+    (talk,) = kept.list()
+    (turn,) = kept.turns(talk.id)
+    assert turn.query.text == "how high?"
+    assert not list(app.workspace.home.glob("tui-unsent/*.json"))
 
 
 async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, ask, shown):
@@ -365,10 +405,14 @@ async def test_what_cannot_be_asked_is_told_and_kept(workbench, until, shown, to
         assert max(map(len, question.document.lines)) < 1_000
         await pilot.press("x", "enter")
         await until(pilot, lambda: "The question has 50,001 characters; 10,000" in told(app))
+        assert "Ctrl+P, then: Add documents" in told(app)
+        assert "localrag add" not in told(app)
+        # What is counted is what would be sent.
+        assert "50,001 characters" in str(app.screen.query_one(Composer).border_title)
         assert question.typed == "水" * 50_000 + "x"
 
 
-async def test_no_corpus_and_no_index(workbench, bench_home, shown, until):
+async def test_no_corpus_and_no_index(workbench, bench_home, shown, told, until):
     app = workbench(corpus="nowhere")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: "There is no corpus “nowhere” yet." in shown(app))
@@ -376,8 +420,8 @@ async def test_no_corpus_and_no_index(workbench, bench_home, shown, until):
         app.post_message(Paste("how high?"))
         await pilot.pause()
         await pilot.press("enter")
-        await until(pilot, lambda: "nowhere has no documents yet." in shown(app))
-        assert "Ctrl+P, then: Add documents" in shown(app)
+        await until(pilot, lambda: "There is no corpus 'nowhere'." in shown(app))
+        assert "Ctrl+P, then: Add documents / Choose the corpus" in told(app)
         assert "sqlite" not in shown(app)
         assert app.screen.query_one(QuestionArea).text == "how high?"
     shutil.rmtree(bench_home / "indexes" / "main")

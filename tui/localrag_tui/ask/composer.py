@@ -219,9 +219,7 @@ class Composer(Vertical):
         """Say how long a long text is, and label the options."""
         event.stop()
         self._typed = True
-        characters = len(self.question.typed) + len(self._options.typed)
-        counted = _("{n:,} characters").format(n=characters) if characters >= _LONG else ""
-        self.border_title = counted
+        self.border_title = self._counted()
         if self.choosing:
             self.call_after_refresh(self._label)
 
@@ -231,6 +229,14 @@ class Composer(Vertical):
 
         options = self._options.options if self.choosing else ()
         return Query(self.question.typed.strip(), options)
+
+    def _counted(self) -> str:
+        """How long a long question is, as it would be sent; "" of others."""
+        if len(self.question.typed) + len(self._options.typed) < _LONG:
+            return ""
+        from localrag.retrieval.query import characters
+
+        return _("{n:,} characters").format(n=characters(self._query))
 
     def _show(self, unsent: Unsent) -> None:
         self.question.put(unsent.text)

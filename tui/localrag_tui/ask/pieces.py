@@ -11,7 +11,7 @@ from localrag.language import _
 from localrag.methods.choices import LABELS
 from localrag.reading import wording as in_words
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
-from localrag.retrieval.types import Query, StageRecord
+from localrag.retrieval.types import Filters, Query, StageRecord
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.shown import content, one_line
 from localrag_tui.wording import (
@@ -49,10 +49,16 @@ class TurnPiece(NamedTuple):
     step: bool = False
 
 
-def pieces(turn: Turn, limit: str = "") -> list[TurnPiece]:
-    """All that is shown of a turn; `limit` says what its question was limited to."""
+def pieces(turn: Turn, limit: str = "", lifting: str = "") -> list[TurnPiece]:
+    """All that is shown of a turn.
+
+    Args:
+        turn: it.
+        limit: what its question was limited to.
+        lifting: the keys that lift the limit.
+    """
     read_as = turn.read_as if turn.read_as != turn.query.text else ""
-    return [*question(turn.query, limit, read_as), *_outcome(turn)]
+    return [*question(turn.query, limit, read_as), *_outcome(turn, lifting)]
 
 
 def live(progress: AnswerProgress) -> Content:
@@ -113,10 +119,10 @@ def _read_as(read_as: str) -> Content:
     return content(_("read as: {question}").format(question=cut(read_as)), f"italic {_QUIET}")
 
 
-def _outcome(turn: Turn) -> Iterator[TurnPiece]:
+def _outcome(turn: Turn, lifting: str) -> Iterator[TurnPiece]:
     match turn.state:
         case TurnState.ANSWERED if turn.answer is not None:
-            yield from _answer(turn.answer)
+            yield from _answer(turn.answer, turn.query.filters, lifting)
             yield TurnPiece(content(_made_with(turn), _QUIET), "meta")
             return
         case TurnState.ANSWERING:
@@ -146,14 +152,17 @@ def _state(word: str, reason: str, style: str) -> TurnPiece:
     )
 
 
-def _answer(answer: Answer) -> Iterator[TurnPiece]:
+def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiece]:
     if answer.absent:
         yield _state(_("not in this corpus"), cut("、".join(answer.absent)), "bold $error")
     yield _state(
         _(in_words.STATUSES[answer.status]),
-        one_line(in_words.verdict(answer)),
+        one_line(_verdict(answer, limited)),
         _STATUS_STYLES[answer.status],
     )
+    if answer.status is Status.NOT_FOUND and limited != Filters() and lifting:
+        rest = _("The rest of the corpus was not searched: {keys} lifts the limit.")
+        yield TurnPiece(content(rest.format(keys=lifting), _QUIET), "note")
     if answer.status is Status.NOT_FOUND and answer.trace.stages and answer.trace.stages[-1].hits:
         nearest = _("What the search came nearest in stands in the evidence.")
         yield TurnPiece(content(nearest, _QUIET), "note")
@@ -172,12 +181,22 @@ def _answer(answer: Answer) -> Iterator[TurnPiece]:
         # Without claims, the quotations are the answer.
         if not citation.verified or not (answer.claims or answer.derivation):
             yield _quotation(number, citation)
-    for everyday in answer.trace.wordings:
-        yield TurnPiece(content(looked_up(everyday), _QUIET), "note")
+    for number, everyday in enumerate(answer.trace.wordings):
+        yield TurnPiece(content(looked_up(everyday), _QUIET), "note" if number else "first-note")
     for event in dict.fromkeys(answer.trace.events):
         yield TurnPiece(
             content(_("note: {event}").format(event=one_line(str(event))), _QUIET), "note"
         )
+
+
+def _verdict(answer: Answer, limited: Filters) -> str:
+    """Why an answer has its status; what was not searched is not said to hold nothing."""
+    searched_all = limited == Filters()
+    if answer.status is not Status.NOT_FOUND or searched_all or answer.doubts or answer.trace.calls:
+        return in_words.verdict(answer)
+    if limited == Filters(documents=limited.documents):
+        return _("the laws that the question is limited to hold nothing that supports an answer")
+    return _("what the question is limited to holds nothing that supports an answer")
 
 
 def _claim(answer: Answer, claim: Claim) -> TurnPiece:

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from localrag.errors import LocalragError, NotFoundError, UsageError
+from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag_tui.ask.composer import Composer, StatusLine, UnsentFile
 from localrag_tui.screen import WorkbenchScreen
@@ -83,7 +83,8 @@ class AskScreen(WorkbenchScreen):
         self._transcript: Transcript
         self._side: SourceSide
         self._asking: OpenQuestion | None = None
-        self._beginning = False
+        self._begun = asyncio.Event()
+        self._begun.set()
         self._ways: dict[str, Way] = {}
 
     def body(self) -> ComposeResult:
@@ -150,12 +151,14 @@ class AskScreen(WorkbenchScreen):
 
         self._ask(Query(event.question, filters=self.bench.memory.choices.asked_of))
 
-    @work(group="asking")
-    async def _ask(self, query: "Query") -> None:
+    def _ask(self, query: "Query") -> None:
         # Enter may come several times before the first question is written down.
-        if self._beginning:
-            return
-        self._beginning = True
+        if self._begun.is_set():
+            self._begun.clear()
+            self._have_answered(query)
+
+    @work(group="asking")
+    async def _have_answered(self, query: "Query") -> None:
         try:
             before, asking = self._asking, await self._begin(query)
             if asking is None:
@@ -163,8 +166,16 @@ class AskScreen(WorkbenchScreen):
             self._asking = asking
             await self._show_asked(asking)
         finally:
-            self._beginning = False
+            self._begun.set()
         await asking.run(before)
+
+    async def settle(self) -> None:
+        """Wait until a question that was sent is written down: its key may be on its way still."""
+        for part in (self.query_one(Composer).question, self.query_one(Composer), self):
+            passed = asyncio.Event()
+            part.call_later(passed.set)
+            await passed.wait()
+        await self._begun.wait()
 
     async def _begin(self, query: "Query") -> "OpenQuestion | None":
         """Write a question down, if it can be asked now."""
@@ -179,6 +190,7 @@ class AskScreen(WorkbenchScreen):
         try:
             config = bench.config()
             await asyncio.to_thread(self._check, query, config)
+            await bench.library.require_documents()
         except LocalragError as error:
             bench.tell(error)
             return None
@@ -196,14 +208,17 @@ class AskScreen(WorkbenchScreen):
 
     def _check(self, query: "Query", config: "Config") -> None:
         """Refuse what cannot be asked, while it can still be changed."""
-        from localrag.retrieval.query import check
+        from localrag.retrieval.query import MAX_CHARACTERS, characters, check
         from localrag_tui.ask.chooser import fault_of_options
-        from localrag_tui.corpora.work import holds_documents
 
-        check(query)
-        if not holds_documents(self.bench.workspace, config.corpus):
-            words = _("The corpus {corpus} has no documents yet.").format(corpus=config.corpus)
-            raise NotFoundError(words, palette(_("Add documents")))
+        try:
+            check(query)
+        except UsageError as error:
+            if characters(query) <= MAX_CHARACTERS:
+                raise
+            cure = _("Ask a shorter question, or add the text as a document.")
+            cure = f"{cure} {palette(_('Add documents'))}"
+            raise UsageError(error.cause, cure) from error
         way = self._ways.get(config.method.name)
         if way is not None and (fault := fault_of_options(way, len(query.options))):
             raise UsageError(
@@ -307,7 +322,9 @@ class AskScreen(WorkbenchScreen):
         except LocalragError as error:
             self.bench.tell(error)
             return
-        dialogue = FilterDialogue(library, known, self.bench.memory.choices.asked_of)
+        dialogue = FilterDialogue(
+            library, known, self.bench.memory.choices.asked_of, _("Ask with these")
+        )
         chosen = await self.app.push_screen_wait(dialogue)
         if isinstance(chosen, Filters):
             self.bench.memory.remember(asked_of=chosen)

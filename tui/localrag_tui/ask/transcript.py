@@ -17,6 +17,7 @@ from localrag.retrieval.types import Filters
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.pieces import TurnPiece, live, pieces, question
 from localrag_tui.shell.base import finish
+from localrag_tui.shell.keys import key_of
 from localrag_tui.widgets.paragraph import Paragraph
 
 
@@ -68,8 +69,10 @@ class TurnView(Vertical):
         .reading { border-left: outer $primary; padding: 0 1; }
         .option { border-left: outer $primary; padding: 0 1 0 3; }
         .state, .live { margin: 1 0 0 0; padding: 0 1; }
-        .cure, .draft, .result, .claim, .quotation, .computed, .note { padding: 0 1; }
-        .result, .quotation { margin: 1 0 0 0; }
+        .cure, .draft, .result, .claim, .quotation, .computed, .note, .first-note {
+            padding: 0 1;
+        }
+        .result, .quotation, .first-note { margin: 1 0 0 0; }
         .meta { padding: 0 1; margin: 1 0 0 0; }
         PieceView.-here { background: $primary 15%; }
     }
@@ -83,10 +86,20 @@ class TurnView(Vertical):
 
     def compose(self) -> ComposeResult:
         if self.progress is None:
-            yield from (PieceView(piece, self) for piece in pieces(self.turn, self._limit))
+            yield from (PieceView(piece, self) for piece in self._pieces())
         else:
             yield from (PieceView(piece, self) for piece in question(self.turn.query, self._limit))
             yield Paragraph(live(self.progress), classes="live")
+
+    def _pieces(self) -> list[TurnPiece]:
+        if not self._limit:
+            return pieces(self.turn)
+        from localrag_tui.ask.screen import AskScreen
+        from localrag_tui.search.filters import FilterDialogue
+
+        owners = ((AskScreen, "ask.limit"), (FilterDialogue, "filters.clear"))
+        lifting = " → ".join(key_of(self.app, owner, id_) for owner, id_ in owners)
+        return pieces(self.turn, self._limit, lifting)
 
     @property
     def steps(self) -> list[PieceView]:

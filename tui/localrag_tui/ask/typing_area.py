@@ -97,12 +97,21 @@ def fitted(text: str, characters: int, lines: int) -> Fitted:
 _TAKEN = ("f6", "f7", "pageup", "pagedown", "ctrl+a", "ctrl+u")
 
 
+_NAMED: dict[str, tuple[str | None, str]] = {
+    "undo": ("ask.undo", N_("Undo")),
+    "redo": ("ask.redo", N_("Redo")),
+}
+
+
 def _of_textual() -> Iterator[Binding]:
     """Textual's own keys of a text area, without those that are taken."""
     for binding in TextArea.BINDINGS:
         assert isinstance(binding, Binding)
         if keys := ",".join(key for key in binding.key.split(",") if key not in _TAKEN):
-            yield replace(binding, key=keys)
+            # What has a name stands in the help.
+            of_textual = (binding.id, binding.description)
+            id_, description = _NAMED.get(binding.action, of_textual)
+            yield replace(binding, key=keys, id=id_, description=description)
 
 
 class TypingArea(TextArea, inherit_bindings=False):
