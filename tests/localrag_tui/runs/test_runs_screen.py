@@ -1,6 +1,7 @@
 """The Runs screen: what is listed, what is shown of a run, what is told of a damaged one."""
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -119,7 +120,7 @@ async def test_the_report_of_an_evaluation_is_read(
         await until(pilot, lambda: "Scores" in shown(app))
         await until(pilot, lambda: "always a" in shown(app))
         await pilot.press("s")
-        await until(pilot, lambda: "It is finished." in shown(app))
+        await until(pilot, lambda: "It is finished" in shown(app))
         app.screen.query_one(TabbedContent).active = "pane-entries"
         await until(pilot, lambda: "12 / 12" in shown(app))
         assert shown(app).count("statute-lexical") >= 2
@@ -233,3 +234,75 @@ async def test_hints_name_the_keys_as_they_were_remapped(
     app = workbench(mode="runs", overrides={"tui.keys": {"runs.batch": "f9"}})
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "F9 begins a batch, e an evaluation." in shown(app))
+
+
+async def test_what_is_finished_without_a_failure_has_nothing_to_be_asked_again(
+    workbench: Any, shown: Any, until: Any, done_evaluation: Path
+) -> None:
+    app = workbench(mode="runs")
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await until(pilot, lambda: "50 %" in shown(app))
+        await pilot.press("t")
+        await until(pilot, lambda: "none of its questions has failed" in shown(app))
+        assert not app.jobs.all
+
+
+async def test_nothing_is_said_of_runs_before_they_are_looked_up(
+    workbench: Any, shown: Any, until: Any, done_evaluation: Path, monkeypatch: Any
+) -> None:
+    gate, lines = Event(), Runs.lines
+
+    def slow(runs: Runs) -> Any:
+        gate.wait()
+        return lines(runs)
+
+    monkeypatch.setattr(Runs, "lines", slow)
+    app = workbench("ja", mode="runs")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.screen.query("#nothing"))
+        assert not app.screen.query_one("#nothing").display
+        gate.set()
+        await until(pilot, lambda: app.screen.query_one("#runs").row_count)
+
+
+async def test_quotations_stand_below_their_places_and_a_row_is_called_a_row(
+    alone: Any, shown: Any, until: Any
+) -> None:
+    quote = "第三十九条　" + "使用者は、有給休暇を与えなければならない" * 2 + "。"
+    cited = {"passage_id": "1#39", "label": "労働基準法 第三十九条", "quote": quote}
+    row = {
+        "row": 3,
+        "line": 3,
+        "id": "3",
+        "question": "いつ",
+        "options": [],
+        "status": "quoted",
+        "answer": quote,
+        "citations": [{**cited, "verified": True}],
+    }
+    app = alone("ja")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(AnswerDialogue(ROWS.validate_python(row), "main"))
+        await until(pilot, lambda: "3 行目 · ID 3" in shown(app))
+        rows = [line.strip() for line in shown(app).split("\n")]
+        place = rows.index("[1] 労働基準法 第三十九条")
+        # The number stays with its text, no row begins with 。, and nothing is said twice.
+        assert rows[place + 1].startswith("第三十九条　使用者は")
+        assert not any(line.startswith("。") for line in rows)
+        assert shown(app).count("第三十九条　使用者は") == 1
+
+
+async def test_the_form_of_an_evaluation_says_what_it_needs_and_what_methods_do(
+    workbench: Any, shown: Any, until: Any
+) -> None:
+    app = workbench("ja", mode="runs")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("e")
+        await until(pilot, lambda: "extractive" in shown(app))
+        assert "方法（Space で選択）" in shown(app)
+        assert "docs/" not in shown(app)
+        assert "localrag data" not in shown(app)
+        # Each says beside its name what it does; that under the cursor in full.
+        line = next(line for line in shown(app).split("\n") if "extractive" in line)
+        assert "モデルなし" in line
+        await until(pilot, lambda: "最も近い文や条文を原文のまま引用します" in shown(app))

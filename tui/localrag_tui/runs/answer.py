@@ -15,12 +15,12 @@ from localrag.facts import told
 from localrag.language import N_, _
 from localrag.methods.choices import LABELS
 from localrag.reading import wording
-from localrag.reading.types import Citation, Claim
+from localrag.reading.types import Citation, Claim, Status
 from localrag.reading.wording import FAILURES, STATUSES
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content, flat, harmless, one_line
 from localrag_tui.spot import Spot
-from localrag_tui.widgets.paragraph import Paragraph
+from localrag_tui.widgets.paragraph import BrokenText, Paragraph
 from localrag_tui.wording import called, provenance
 
 if TYPE_CHECKING:
@@ -118,7 +118,8 @@ class AnswerDialogue(Dialogue):
 def _parts(row: "WrittenRow") -> Iterator[Content]:
     from localrag.batch.rows import FailedRow
 
-    name = " · ".join(filter(None, (f"#{row.row}", row.id)))
+    parts = [_("row {n}").format(n=row.row), _("id {id}").format(id=row.id) if row.id else ""]
+    name = " · ".join(filter(None, parts))
     if isinstance(row, FailedRow):
         state = (f"{_('failed')}: {called(row.error.type, FAILURES)}", "$text-error")
     else:
@@ -139,7 +140,8 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
         yield content(_("Choice: {label}").format(label=row.label), "bold $text-primary")
     if row.claims:
         yield Content("\n").join(line for claim in row.claims for line in _claim(claim))
-    elif row.answer:
+    elif row.answer and row.status is not Status.QUOTED:
+        # Where nothing but quotations answers, they stand below, each under its place.
         yield content(row.answer)
     if row.doubt:
         yield content(told(row.doubt), "$text-warning")
@@ -158,13 +160,11 @@ def _claim(claim: Claim) -> Iterator[Content]:
 
 def _option(number: int, citation: Citation) -> Option:
     head = (f"[{number}] {one_line(citation.label)}", "bold")
-    quote = flat(citation.quote)
-    if citation.verified:
-        return Option(Content.assemble(head, f"{_provenance(citation)}  {quote}"))
-    problem = one_line(str(citation.problem or ""))
-    return Option(
-        Content.assemble(head, (f"  {_('rejected')}: {problem}", "$text-error"), f"  {quote}")
-    )
+    told = _provenance(citation)
+    if not citation.verified:
+        told = f"  {_('rejected')}: {one_line(str(citation.problem or ''))}"
+    style = "" if citation.verified else "$text-error"
+    return Option(BrokenText(Content.assemble(head, (told, style), "\n", flat(citation.quote))))
 
 
 def _provenance(citation: Citation) -> str:

@@ -54,7 +54,7 @@ class RunsScreen(WorkbenchScreen):
         #list { width: 57%; background: $surface; }
         #detail { width: 1fr; }
         #runs { height: 1fr; background: $surface; }
-        #nothing { padding: 1 2; color: $foreground-muted; }
+        #nothing { padding: 1 2; color: $foreground-muted; display: none; }
         #under-way { height: auto; padding: 0 1; color: $text-accent; }
         &.-zoomed #list { display: none; }
         &.-narrow #list { width: 1fr; }
@@ -84,6 +84,7 @@ class RunsScreen(WorkbenchScreen):
         self._begun = ""
         self._stale = False
         self._looking = False
+        self._known = False
         self._seen = 0.0
 
     def body(self) -> ComposeResult:
@@ -124,6 +125,7 @@ class RunsScreen(WorkbenchScreen):
             return
         finally:
             self._looking, self._seen = False, monotonic()
+        self._known = True
         self._lines = {line.key: self._as_run_here(line) for line in lines}
         self._show()
 
@@ -231,6 +233,8 @@ class RunsScreen(WorkbenchScreen):
                     _("Give the command again in a shell, with the same questions."),
                 )
             )
+        elif line.state is RunState.FINISHED and not line.failed:
+            self.notify(_("It is finished, and none of its questions has failed."))
         elif line.state is RunState.FINISHED and not retry_failed:
             key = key_of(self.app, RunsScreen, "runs.retry")
             self.notify(_("It is finished. {key} asks those again that failed.").format(key=key))
@@ -303,7 +307,7 @@ class RunsScreen(WorkbenchScreen):
         place = self.query_one("#under-way", Static)
         place.update(Content(told))
         place.display = bool(told)
-        self.query_one("#nothing").display = not self._lines and not told
+        self.query_one("#nothing").display = self._known and not (self._lines or told)
 
     def _under_way(self) -> Iterator[str]:
         for job in self.bench.jobs.running:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from rich.cells import cell_len, set_cell_size
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _NONE = {
     "method": N_("(the default reader)"),
     "model": N_("(no model)"),
-    "dataset": N_("(a file of your own, or what localrag data brings in)"),
+    "dataset": N_("(none: a file of your own, below)"),
     "split": N_("(the first that is at hand)"),
     "judge": N_("(no judge)"),
     "corpus": N_("(that of the dataset, else {corpus})"),
@@ -96,7 +97,7 @@ class RunForm(Dialogue):
         background: $surface; padding: 1 1 0 1;
         .heading { padding: 0 1; height: 1; }
         VerticalScroll { height: auto; max-height: 1fr; padding: 0 1; }
-        SelectionList { max-height: 8; }
+        SelectionList { max-height: 8; text-wrap: nowrap; text-overflow: ellipsis; }
         #expected { height: auto; padding: 0 1; color: $text-accent; }
         .buttons { margin: 0; align-horizontal: right; }
         .buttons Button { margin: 0 0 0 1; }
@@ -108,6 +109,8 @@ class RunForm(Dialogue):
         Binding("tab", "app.focus_next", N_("Next field"), id="form.next"),
     ]
     HEADING: ClassVar[str] = ""
+    NEEDED: ClassVar[str] = ""
+    """What it cannot begin without; a message marked with `N_`, as the heading."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -119,7 +122,7 @@ class RunForm(Dialogue):
             for one in self.fields():
                 one.add_class("-beside")
                 yield one
-        yield Static(id="expected")
+        yield Static(Content(_(self.NEEDED)), id="expected")
         with Horizontal(classes="buttons"):
             yield Button(_("Estimate"), id="estimate", compact=True)
             yield Button(_("Start"), id="start", variant="primary", compact=True)
@@ -257,6 +260,7 @@ class BatchDialogue(RunForm):
     """Asks for the two files and what answers; gives back a `BatchOrder`."""
 
     HEADING: ClassVar[str] = N_("New batch")
+    NEEDED: ClassVar[str] = N_("Needed: a file of questions, and where the answers go.")
 
     def __init__(self) -> None:
         super().__init__()
@@ -374,7 +378,17 @@ class BatchDialogue(RunForm):
 class EvaluationDialogue(RunForm):
     """Asks for the questions and what is measured; gives back an `EvaluationOrder`."""
 
+    CSS: ClassVar[str] = """
+    /* So many fields are scrolled, and the buttons below them stay. */
+    EvaluationDialogue > .box {
+        height: 96%; max-height: 30;
+        VerticalScroll { height: 1fr; }
+    }
+    """
     HEADING: ClassVar[str] = N_("New evaluation")
+    NEEDED: ClassVar[str] = N_(
+        "Needed: questions (a dataset or a file) and a method (Space chooses it)."
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -397,7 +411,9 @@ class EvaluationDialogue(RunForm):
 
     def on_mount(self) -> None:
         """Say what a file of questions must hold."""
-        needed = _("with id, question, options, answer: docs/datasets.md")
+        needed = _(
+            "each with id, question, options (2 to 8) and answer: the label of the right one"
+        )
         self.field("file").explain(needed)
 
     def on_select_changed(self, event: Select.Changed) -> None:
@@ -422,7 +438,11 @@ class EvaluationDialogue(RunForm):
         for name, values in (("methods", there.methods), ("models", there.models)):
             found = self.query_one(f"#{name}", CheckList)
             found.clear_options()
-            found.add_options(Selection(Content(one_line(one)), one) for one in values)
+            widest = max(map(cell_len, values), default=0)
+            about = values if isinstance(values, dict) else {}
+            found.add_options(
+                Selection(_entry(one, widest, about.get(one, "")), one) for one in values
+            )
             found.highlighted = 0 if values else None
             self.field(name).display = bool(values)
 
@@ -473,6 +493,14 @@ class EvaluationDialogue(RunForm):
     def expected(self, value: object) -> str:
         """What each entry would take, a line each."""
         return "\n".join(map(_expected, cast("Sequence[Forecast]", value)))
+
+
+def _entry(name: str, widest: int, about: str) -> Content:
+    """A name, and what it is about as far as there is room; below the list it stands in full."""
+    if not about:
+        return Content(one_line(name))
+    beside = (f"  {_(about)}", "$foreground-muted")
+    return Content.assemble(set_cell_size(one_line(name), widest), beside)
 
 
 def _expected(one: "Forecast") -> str:

@@ -40,13 +40,17 @@ class Field(Vertical):
         .about { color: $foreground-muted; }
         .wrong { color: $text-error; }
         Input { background: $panel; }
+        /* The choices begin where the chosen one does: Textual cuts a wide character in two where
+        a widget below it begins. */
         Select.-textual-compact > SelectCurrent { padding: 0 1; }
+        Select.-textual-compact > SelectOverlay { padding: 0 1; }
         SelectCurrent .arrow { color: $foreground; }
         SelectionList { height: auto; border: none; background: $panel; padding: 0 1; }
         SelectionList:focus { border: none; }
         &.-beside {
             layout: grid; grid-size: 2; grid-columns: 18 1fr; grid-rows: auto;
-            .about, .wrong { column-span: 2; padding: 0 0 0 18; }
+            Input { padding: 0 1; }
+            .about, .wrong { column-span: 2; padding: 0 0 0 19; }
         }
     }
     """
@@ -76,6 +80,14 @@ class Field(Vertical):
         yield self.widget
         yield Static(classes="about")
         yield Static(classes="wrong")
+
+    def on_mount(self) -> None:
+        """Paint the whole screen when choices are closed: what they covered by half, too."""
+        if isinstance(self.widget, Select):
+            self.watch(self.widget, "expanded", self._paint_anew, init=False)
+
+    def _paint_anew(self) -> None:
+        self.call_after_refresh(self.screen.refresh)
 
     @property
     def value(self) -> str:
