@@ -54,6 +54,7 @@ SCREENS = {
         N_("Search"),
         N_(
             "Search the corpus without asking; results come as you type."
+            " Enter or Down leads to them, Enter again opens one."
             " The ranking of every stage can be seen side by side."
         ),
         "localrag_tui.search.screen:SearchScreen",
@@ -72,7 +73,7 @@ SCREENS = {
         N_("Models"),
         N_(
             "The models on this machine, what they take of its memory, and the findings of the"
-            " doctor. Everything works without a model, too."
+            " doctor. Without a model, too, one can read, search, and be answered with quotations."
         ),
         "localrag_tui.models.screen:ModelsScreen",
     ),

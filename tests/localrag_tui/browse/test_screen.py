@@ -239,3 +239,31 @@ async def test_look_of_two(workbench: Any, snapshots: Any, until: Any, type_: An
         await until(pilot, lambda: len(panes.spots) == 2 and panes.all[1].provision is not None)
 
     await snapshots(lambda language: workbench(language, mode="read"), prepare)
+
+
+async def test_a_name_that_is_typed_in_the_tree_is_looked_up(
+    workbench: Any, shown: Any, until: Any
+) -> None:
+    app = workbench("ja", mode="read")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.screen.query(PlaceTree) and "法律" in shown(app))
+        app.screen.query_one(PlaceTree).focus()
+        await pilot.press(*"渡し舟")
+        await until(pilot, lambda: app.screen.query_one(Input).value == "渡し舟")
+        await until(pilot, lambda: "渡し舟法施行令" in shown(app))
+
+
+async def test_the_help_names_how_a_page_is_moved_searched_and_copied(
+    workbench: Any, shown: Any, until: Any
+) -> None:
+    app = workbench("ja", mode="read")
+    async with app.run_test(size=(100, 60)) as pilot:
+        await until(pilot, lambda: app.screen.query(PlaceTree))
+        app.screen.post_message(OpenSpot(Spot(ACT, passage_id=f"{ACT}#8")))
+        await until(pilot, lambda: isinstance(app.focused, DocumentPage))
+        await pilot.press("f1")
+        await until(pilot, lambda: "source.copy_one" in shown(app))
+        for name in ("source.find_next", "source.find_previous", "source.page_down", "read.reveal"):
+            assert name in shown(app), name
+        await pilot.press("escape", "f2", "f1")
+        await until(pilot, lambda: "ask.undo" in shown(app))

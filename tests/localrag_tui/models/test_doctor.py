@@ -111,3 +111,18 @@ async def test_look(alone, monkeypatch, snapshots, shown, until):
         await until(pilot, lambda: pilot.app.jobs.all[0].state is State.DONE)
 
     await snapshots(alone, prepare)
+
+
+async def test_where_nothing_is_to_be_mended_no_cure_is_offered(alone, monkeypatch, shown, until):
+    def sound(tell, _workspace, _overrides):
+        tell(FINDINGS[0])
+        return Examined(0)
+
+    monkeypatch.setattr(doctor, "examine", sound)
+    app = alone("ja")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(DoctorDialogue())
+        await until(pilot, lambda: "python" in shown(app))
+        await pilot.press("down")
+        await until(pilot, lambda: "対処を実行" not in shown(app))
+        assert not app.screen.active_bindings.keys() & {"enter", "c"}

@@ -108,3 +108,13 @@ async def test_what_ends_it_in_a_handler_is_told_by_its_traceback(workbench):
         await use(app)
     assert str(app.broken).startswith("ZeroDivisionError")
     assert "Traceback" in app.broken.__notes__[0]
+
+
+async def test_what_a_message_covered_by_half_is_painted_once_it_is_gone(plain, until, monkeypatch):
+    app = plain(mode="ask")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.pause()
+        painted = []
+        monkeypatch.setattr(app.screen, "refresh", lambda *_a, **_k: painted.append(True))
+        app.notify("x", timeout=0.01)
+        await until(pilot, lambda: painted)

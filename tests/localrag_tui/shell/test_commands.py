@@ -4,6 +4,8 @@ from functools import partial
 
 from textual.command import CommandList
 
+from localrag import language
+from localrag.config_sources import change_setting
 from localrag_tui.models.doctor import DoctorDialogue
 from localrag_tui.shell.commands import Palette
 from localrag_tui.shell.preferences import use_language
@@ -129,3 +131,17 @@ async def test_it_is_read_in_the_light_theme_too(plain, until):
     async with app.run_test() as pilot:
         await open_palette(pilot, until)
         assert not dump(app).faults
+
+
+async def test_what_is_told_of_another_language_is_told_in_it(plain, shown, until):
+    app = plain("ja")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        use_language(app, "en")
+        await until(pilot, lambda: "This start was given a language (--lang)" in shown(app))
+    language.use("ja")
+    app = plain(overrides={"language": None})
+    change_setting(app.workspace, "language", "ja")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        use_language(app, "en")
+        await until(pilot, lambda: "The settings say another language" in shown(app))
+        assert "F8 changes it." in shown(app)

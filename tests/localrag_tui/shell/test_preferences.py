@@ -79,3 +79,30 @@ async def test_look(plain, snapshots, until):
         await until(pilot, lambda: pilot.app.screen.query(Select))
 
     await snapshots(plain, open_form)
+
+
+async def test_wide_digits_are_a_number_and_saving_is_told(plain, shown, until):
+    app = plain("ja")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.press("f8")
+        await until(pilot, lambda: isinstance(app.screen, Form) and "箇所" in shown(app))
+        app.screen.query_one(Input).value = "１２"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "設定を保存しました。" in shown(app))
+        assert load(app.workspace).retrieval.k == 12
+
+
+async def test_no_choice_loses_its_first_character_to_what_lies_below(plain, shown, until):
+    app = plain("ja", overrides={"tui.theme": None})
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8")
+        await until(pilot, lambda: "ベクトルがあれば" in shown(app))
+        app.screen.query_one("#tui-theme", Select).focus()
+        await pilot.pause()
+        before = shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: "ライトテーマ" in shown(app))
+        choices = [row for row in shown(app).split("\n") if "モデル" in row or "ダーク" in row]
+        assert ["自動" in choices[0], "ダークテーマ" in choices[1]] == [True, True]
+        await pilot.press("escape")
+        await until(pilot, lambda: shown(app) == before)

@@ -7,6 +7,7 @@ import pytest
 from localrag.corpus.store import CorpusStore
 from localrag.provision import citation_of
 from localrag_tui.source.links import quotation
+from localrag_tui.source.sheet import load
 
 from .conftest import ACT, RULE, store_path
 
@@ -47,3 +48,12 @@ def test_a_quotation_is_cited_by_the_most_exact_provision_that_holds_it(store):
     assert quoted("推進の方法") == f"「推進の方法」（{LAW}第4条第2項第3号ロ）"
     assert quoted("この限りでない。\n２　渡し舟事業者は").endswith(f"（{LAW}第8条）")
     assert quoted("第二章　渡し舟事業") == f"「第二章　渡し舟事業」（{LAW}）"
+
+
+def test_paragraphs_are_indented_however_they_are_numbered(store):
+    sheet = load(store, ACT)
+    for number in ("２", "②", "⑳", "㉑"):
+        line = f"{number}　前項の規定は、渡し舟に準用する。"
+        assert sheet.indents(line, 0, len(line)) == (0, 2)
+    plain = "②渡し舟"
+    assert sheet.indents(plain, 0, len(plain)) == (0, 0)

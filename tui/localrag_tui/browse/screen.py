@@ -267,6 +267,11 @@ class ReadScreen(WorkbenchScreen):
     def _picked(self, event: PlaceTree.Chosen) -> None:
         self._open(event.spot)
 
+    @on(PlaceTree.Typed)
+    def _type_name(self, event: PlaceTree.Typed) -> None:
+        self.action_name()
+        self.query_one(Finder).query_one(Input).insert_text_at_cursor(event.character)
+
     @on(PlaceTree.Unwanted)
     def _remove(self, event: PlaceTree.Unwanted) -> None:
         """Ask whether a document is to be removed; what is left is indexed anew."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.text import Text
 from textual import on, work
 from textual.binding import Binding, BindingType
+from textual.events import Key
 from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
@@ -153,6 +154,13 @@ class PlaceTree(Tree[Branch]):
             super().__init__()
             self.spot = spot
 
+    class Typed(Message):
+        """A character was typed, which begins the name of a law."""
+
+        def __init__(self, character: str) -> None:
+            super().__init__()
+            self.character = character
+
     class Unwanted(Message):
         """A document is to be removed from the corpus."""
 
@@ -254,6 +262,13 @@ class PlaceTree(Tree[Branch]):
         if action == "remove":
             return self.cursor_node is not None and isinstance(self.cursor_node.data, Title)
         return super().check_action(action, parameters)
+
+    def on_key(self, event: Key) -> None:
+        """Pass on what is no key of the screen: who types a name here means a law."""
+        character = event.character or ""
+        if character.isalnum() and event.key not in self.screen.active_bindings:
+            event.stop()
+            self.post_message(self.Typed(character))
 
     def action_remove(self) -> None:
         """Ask for the document under the cursor to be removed."""

@@ -19,7 +19,7 @@ from localrag_tui.jobs.view import JobView
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content
-from localrag_tui.widgets.listing import Listing
+from localrag_tui.widgets.listing import Listing, Valued
 from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
@@ -79,6 +79,17 @@ class Findings(Listing):
         Binding("enter", "select", N_("Run the cure"), id="doctor.mend"),
     ]
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A cure is run where there is one."""
+        if action == "select":
+            option = self.highlighted_option
+            return isinstance(option, Valued) and bool(option.value.cure)
+        return super().check_action(action, parameters)
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Name the keys of the finding under the cursor."""
+        self.refresh_bindings()
+
 
 class DoctorDialogue(Dialogue):
     """The doctor's findings as they come; left early, the doctor stops."""
@@ -117,6 +128,13 @@ class DoctorDialogue(Dialogue):
         if self._job is not None:
             await self._job.stop()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A cure is copied where there is one."""
+        if action == "copy":
+            finding = self._chosen()
+            return finding is not None and bool(finding.cure)
+        return super().check_action(action, parameters)
+
     def action_copy(self) -> None:
         finding = self._chosen()
         if finding is not None and finding.cure:
@@ -153,20 +171,18 @@ class DoctorDialogue(Dialogue):
         self._findings.sort(key=lambda finding: list(_GROUPS).index(finding.health.value))
         listing.clear_options()
         shown = ""
-        for place, finding in enumerate(self._findings):
+        for finding in self._findings:
             if finding.health.value != shown:
                 shown = finding.health.value
                 title, style = _GROUPS[shown]
                 listing.add_option(Option(Content.styled(_(title), f"bold {style}"), disabled=True))
-            listing.add_option(Option(_shown(finding), id=str(place)))
+            listing.add_option(Valued(_shown(finding), finding))
             if finding is before:
                 listing.highlighted = listing.option_count - 1
 
     def _chosen(self) -> "Finding | None":
         option = self.query_one(Findings).highlighted_option
-        if option is None or option.id is None:
-            return None
-        return self._findings[int(option.id)]
+        return option.value if isinstance(option, Valued) else None
 
 
 def _shown(finding: "Finding") -> Content:

@@ -35,6 +35,8 @@ _LONGEST = 400
 _SECONDS = 12.0
 TOAST_WIDTH = 60
 """Cells of a message with its padding, where the terminal has as many."""
+_GONE_AFTER = 0.2
+"""Seconds after its time in which a message is taken down, by far."""
 _AROUND_MESSAGE = 3
 """Cells of its padding and its border."""
 # Seconds that an end by a signal may take until it is made short.
@@ -175,6 +177,8 @@ class BaseApp(App[None]):
 
         Textual would let a row begin with 、 or 」, and break before a word of Latin letters.
         """
+        seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        self.set_timer(seconds + _GONE_AFTER, self._paint_anew)
         width = min(TOAST_WIDTH, self.size.width) - _AROUND_MESSAGE
         rows = Layout(message, max(width, NARROWEST))
         super().notify(
@@ -184,6 +188,10 @@ class BaseApp(App[None]):
             timeout=timeout,
             markup=markup,
         )
+
+    def _paint_anew(self) -> None:
+        # Of a wide character that it covered by half Textual would paint the other half alone.
+        self.screen.refresh()
 
     def fail(self, error: Exception) -> None:
         """End because of an error; whoever ran the application finds it in `failure`."""

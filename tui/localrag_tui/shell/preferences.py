@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from unicodedata import normalize
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -14,7 +15,7 @@ from localrag.config import explain
 from localrag.config_sources import change_setting
 from localrag.errors import LocalragError, UsageError
 from localrag.language import LANGUAGES, N_, _
-from localrag_tui.shell.keys import key_of
+from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shell.look import THEMES
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.text_field import TextField
@@ -71,9 +72,19 @@ def use_language(bench: "Workbench", code: str) -> None:
     if not _can_speak_another(bench):
         return
     bench.memory.remember(language=code)
-    if bench.settings.of().language not in ("auto", code):
-        bench.notify(_("The settings (language) bring the other one back at the next start."))
     _speak(bench, code)
+    if bench.settings.of().language in ("auto", code):
+        return
+    if bench.overrides.get("language"):
+        words = _(
+            "This start was given a language (--lang), which goes before what is chosen here."
+        )
+        bench.notify(words)
+        return
+    words = _(
+        "The settings say another language, which is back at the next start: {key} changes it."
+    )
+    bench.notify(words.format(key=bench_key(bench, "app.settings")))
 
 
 async def change_settings(bench: "Workbench") -> None:
@@ -114,7 +125,9 @@ async def change_settings(bench: "Workbench") -> None:
     )
     values = await bench.push_screen_wait(form)
     if isinstance(values, dict):
+        values["retrieval.k"] = _number(values["retrieval.k"])
         _go_by(bench, before, values)
+        bench.notify(_("The settings are saved."))
 
 
 def _field(
@@ -180,7 +193,12 @@ class SettingField(Field):
 
 def _write(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str]) -> None:
     """Write what was changed; raises what `change_setting` does, and `UsageError`."""
-    changed = {key: value for key, value in values.items() if value != before[key]}
+    number = _number(values["retrieval.k"])
+    changed = {
+        key: value
+        for key, value in {**values, "retrieval.k": number}.items()
+        if value != before[key]
+    }
     for key, value in changed.items():
         if key == "retrieval.k":
             if not value.isascii() or not value.isdecimal() or not 1 <= int(value) <= 1000:
@@ -192,6 +210,11 @@ def _write(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, s
             change_setting(bench.workspace, key, int(value))
         else:
             change_setting(bench.workspace, key, value)
+
+
+def _number(typed: str) -> str:
+    """A number as it was meant: １０ is 10."""
+    return normalize("NFKC", typed).strip()
 
 
 def _go_by(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str]) -> None:

@@ -195,6 +195,12 @@ class DocumentPage(ScrollView, can_focus=True):
         Binding("right", "choose(1)", N_("Link"), id="source.next_link"),
         Binding("left", "choose(-1)", N_("Previous link"), id="source.previous_link", show=False),
         Binding("enter", "follow", N_("Open"), id="source.follow"),
+        Binding("up", "scroll_up", N_("Line up"), id="source.up", show=False),
+        Binding("down", "scroll_down", N_("Line down"), id="source.down", show=False),
+        Binding("pageup", "page_up", N_("Page up"), id="source.page_up", show=False),
+        Binding("pagedown", "page_down", N_("Page down"), id="source.page_down", show=False),
+        Binding("home", "scroll_home", N_("To the beginning"), id="source.home", show=False),
+        Binding("end", "scroll_end", N_("To the end"), id="source.end", show=False),
     ]
 
     class Scrolled(Message):

@@ -314,7 +314,8 @@ class SourcePane(Widget):
         if action in ("back", "forward"):
             return self._history.can(-1 if action == "back" else 1)
         if action == "find_next":
-            return bool(self._finder.found)
+            # The help names the keys before anything is found.
+            return bool(self._finder.found) or None
         if action == "close_part":
             return self.has_class("-ties") or self._finder.is_open
         return self.page.sheet is not None

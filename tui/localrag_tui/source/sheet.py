@@ -23,7 +23,7 @@ _LONGEST_HEADING = 400
 _KANJI = "〇一二三四五六七八九十百千"
 _CAPTION = re.compile(r"（[^（）\n]{1,80}）$", re.MULTILINE)
 _ARTICLE = re.compile(rf"第[{_KANJI}0-9]+条(?:の[{_KANJI}0-9]+)*(?=[　\s])")
-_PARAGRAPH = re.compile(r"[０-９]{1,3}(?=　)")
+_PARAGRAPH = re.compile(r"(?:[０-９]{1,3}|[①-⑳㉑-㉟㊱-㊿])(?=　)")
 _ITEM = re.compile(rf"[{_KANJI}]+(?:の[{_KANJI}]+)*(?=　)")
 _SUBITEM = re.compile(r"[ア-ン](?=　)")
 _DEEPER = re.compile(r"（[０-９]+）(?=　)|[（(][ｉivxⅰⅱⅲⅳⅴ]+[)）](?=　)")
