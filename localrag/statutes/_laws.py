@@ -29,6 +29,8 @@ _SOME_ACT = re.compile(
     r"[一-鿿ァ-ヶー]{1,30}(?<![方手用療技違適作工製寸合立司此同本新旧])法"
     r"(?=[にのをはがと、中]|及び|又は|その他)"
 )
+# The same of a long name: 信託業務の兼営等に関する法律により.
+_SOME_LAW = re.compile(r"(?:関する|ための)法律(?=[にのをはがと、中]|及び|又は|その他)")
 _HEADED_LAW = re.compile(rf"[法律令則](?=の?(?:目次|題名)|{_HEADING})")
 _AMENDMENT = re.compile(r"附則（([^（）]{6,60}号)")
 _AFTER_HEADING = re.compile(
@@ -37,7 +39,10 @@ _AFTER_HEADING = re.compile(
 )
 _IN_HEADINGS = re.compile("[編章節款目]")
 # パリ条約第四条, 日米協定第六条: never one of the laws at hand.
-_TREATY = re.compile(r"[一-鿿々ァ-ヶー]*(?:条約|協定|議定書|憲章)$")
+_TREATY = re.compile(
+    r"(?P<name>[一-鿿々ァ-ヶー]*(?:条約|協定|議定書|憲章))(?:（[^（）\n]{0,80}）)?$"
+)
+_LONGEST_TREATY = 120
 # Of tables of words to be replaced: the law in the heading, and in the lines above the table.
 _NAMED_IN_ROW = re.compile(
     r"読み?替え(?:る|られる)([^\t｜]{1,60}?)の規定[\t｜]"
@@ -108,8 +113,10 @@ class LawWords:
             return _UNTOLD
         if part.kind is not LawKind.NONE:
             return self._of_part(part, citation.start, citation.end, here)
-        if treaty := _TREATY.search(self._text, max(0, citation.start - 24), citation.start):
-            return Law((), treaty[0])
+        if treaty := _TREATY.search(
+            self._text, max(0, citation.start - _LONGEST_TREATY), citation.start
+        ):
+            return Law((), treaty["name"])
         if (law := self._set_off(citation.start, here)) is not None:
             return law
         if self._tables.cite_other_laws(citation.start):
@@ -296,7 +303,7 @@ class LawWords:
         }
         entered = [match.start() + 1 for match in _ENTERED.finditer(self._text, start, end)]
         ends = [at - start for at in entered if window[at - start - 1] == self._text[at - 1]]
-        for mention in (_SOME_ACT, _HEADED_LAW):
+        for mention in (_SOME_ACT, _SOME_LAW, _HEADED_LAW):
             ends += [match.end() for match in mention.finditer(window)]
         # A name does not reach back beyond an aside.
         written = window.replace(BLOT, "）")

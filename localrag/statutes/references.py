@@ -53,6 +53,10 @@ _JOINS = re.compile(
     r"(?:（(?:[^（）]++|（(?:[^（）]++|（[^（）]*+）)*+）)*+）)?+(?:、|及び|並びに|又は|若しくは)"
 )
 _SENTENCE_END = re.compile(r"[。（）\n]")
+# Some laws print it behind the number: 第七十九条（裁判所の共助）　裁判所は、….
+_CAPTION = re.compile(r"（[^（）\n]*）　")
+_IN_TABLE = re.compile(r"表(?:第[〇一二三四五六七八九十]+(?:の[一二三四五六七八九十]+)*)?の$")
+_LONGEST_TABLE_NAME = 16
 _LONGEST_TAIL = 500
 _LONGEST_NAME = 120
 # A 制定文 is never amended: it cites the numbers of its day.
@@ -255,9 +259,14 @@ class _Extraction:
 
     def _is_no_reference(self, citation: ProvisionCitation, start: int, end: int) -> bool:
         text = self._text
-        is_label = text[end : end + 1] in ("　", "\n", "") and text[start - 1 : start] in ("\n", "")
+        opens = text[start - 1 : start] in ("\n", "")
+        is_label = text[end : end + 1] in ("　", "\n", "") or _CAPTION.match(text, end) is not None
+        # 別表第一の各項 are rows.
+        bare = not (citation.locator.article or citation.article_word)
+        floor = max(0, start - _LONGEST_TABLE_NAME)
         return (
-            is_label
+            (opens and is_label)
+            or (bare and _IN_TABLE.search(text, floor, start) is not None)
             or self._quoted.covers(citation.start)
             or self._words.is_inside_a_title(citation)
         )

@@ -15,9 +15,14 @@ from bench.rates import rate
 from localrag.corpus.links import Reference
 from localrag.corpus.readers import ReadFailure, read, supported
 from localrag.corpus.types import Document, Locator
+from localrag.statutes.appendices import appendices, label_of
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
+from localrag.statutes.readings import READS
 from localrag.statutes.references import DELEGATES, extract_references
+
+_SOURCES = ("cited in main provisions", "cited in supplements and appendices")
+_APPENDICES = "appendices and forms cited"
 
 
 def main() -> None:
@@ -27,13 +32,16 @@ def main() -> None:
     arguments = options.parse_args()
     data = arguments.data / "egov" / ("all_laws.jsonl.xz" if arguments.all_laws else "xml")
 
-    rows, places = [], {}
+    rows, places, labels = [], {}, {}
     for document in statutes(data):
         about = document.metadata
         number, kind_of_law = about.get("law_num", ""), about.get("law_type", "")
         short = about.get("abbreviations", "")
         rows.append((document.id, document.title, number, kind_of_law, short))
         places[document.id] = frozenset(passage.locator for passage in document.passages)
+        labels[document.id] = frozenset(
+            label for (_, label), division in appendices(document).items() if division
+        )
     clock = time.process_time()
     names = LawNames.from_rows(rows)
     print(f"names of {len(rows)} laws: {time.process_time() - clock:.3f} s CPU")
@@ -51,16 +59,22 @@ def main() -> None:
         seconds[1] += time.process_time() - clock
         for reference in references:
             kinds[reference.kind, "in corpus" if reference.law_id else "outside"] += 1
-            if reference.law_id and reference.kind != DELEGATES:
+            if not reference.law_id or reference.kind in (DELEGATES, READS):
+                continue
+            division = reference.target.division
+            if division.startswith("appendix") or label_of(division):
+                whole = Locator(division) in places[reference.law_id]
+                existing[_APPENDICES, whole or division in labels[reference.law_id]] += 1
+            else:
                 existing[_from(reference), _exists(reference, places)] += 1
 
     print(f"{characters:,} characters: references {seconds[0]:.1f} s CPU,", end=" ")
     print(f"{definitions:,} definitions {seconds[1]:.1f} s CPU")
     for (kind, where), count in sorted(kinds.items()):
         print(f"  {kind:24} {where:10} {count:9,}")
-    for source in ("main provisions", "supplements and appendices"):
-        found, missing = existing[source, True], existing[source, False]
-        print(f"  cited in {source}, target law in the corpus: n = {found + missing:,},", end=" ")
+    for cited in (*_SOURCES, _APPENDICES):
+        found, missing = existing[cited, True], existing[cited, False]
+        print(f"  {cited}, target law in the corpus: n = {found + missing:,},", end=" ")
         print(f"target exists {rate(found, found + missing)}")
 
 
@@ -76,7 +90,7 @@ def statutes(data: Path) -> Iterator[Document]:
 
 
 def _from(reference: Reference) -> str:
-    return "supplements and appendices" if reference.source.division else "main provisions"
+    return _SOURCES[bool(reference.source.division)]
 
 
 def _exists(reference: Reference, places: dict[str, frozenset[Locator]]) -> bool:

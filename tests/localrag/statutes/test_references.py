@@ -188,12 +188,24 @@ def test_tables_that_replace_words_of_other_laws(
     assert extract_references(document, names) == []
 
 
-def test_treaties_are_no_law_at_hand(names: LawNames, statute: Callable[..., Document]) -> None:
+def test_treaties_and_laws_that_are_not_at_hand(
+    names: LawNames, statute: Callable[..., Document]
+) -> None:
     lines = [
         ("1.1", "第一条　パリ条約第二条及び第一条の規定は、北海協定第二条（１）の例による。"),
-        ("2.1", "第二条　北海協定（第一条を除く。）による。"),
+        ("2.1", "第二条　北海協定（以下「協定」という。）第二条（１）若しくは（２）又は第一条"),
+        ("3.1", "第三条（名）　潮流の観測に関する法律により行う同法第一条による。"),
+        ("4.1", "第四条　別表第一の各項、前条"),
     ]
     document = statute("509AC0000000094", "船灯法", lines)
+    assert [row[2:] for row in at(document, names, "2.1")] == [
+        ("?北海協定", "2"),
+        ("?北海協定", "1"),
+    ]
+    assert [row[2:] for row in at(document, names, "3.1")] == [
+        ("?潮流の観測に関する法律", "1"),
+    ]
+    assert [row[0] for row in at(document, names, "4.1")] == ["前条"]
     assert [row[2:] for row in at(document, names, "1.1")] == [
         ("?パリ条約", "2"),
         ("?パリ条約", "1"),
