@@ -100,21 +100,22 @@ class Lookups(Browsing):
         return row is not None
 
     def shown(self, keys: Iterable[int]) -> dict[int, int]:
-        """Tell of indexed passages which one of the states shown says the same.
+        """Find the passages shown that indexes know by these keys.
 
-        Those without any are left out: what they say is said of no law on this day.
+        Keys without any are left out: what they stand for is gone, or is said on another day.
         """
         wanted = list(keys)
-        if not self.has_states:
+        if self._db.row("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1") is None:
             return dict(zip(wanted, wanted, strict=True))
         found: dict[int, int] = {}
-        for column in ("same_as", "passages.key"):
+        for column, condition in (("indexed_as", ""), ("passages.key", " AND indexed_as IS NULL")):
             found.update(
                 self._rows_by_key(
                     f"SELECT {column}, passages.key FROM passages"  # noqa: S608 - fixed names
                     " JOIN shown ON shown.key = document",
                     column,
                     wanted,
+                    condition,
                 )
             )
         return found
@@ -198,18 +199,20 @@ class Lookups(Browsing):
         return len(self.distinct(layers))
 
     def distinct(self, layers: Iterable[str]) -> list[int]:
-        """List the keys of the passages of some layers, in order, of all states of all works.
+        """List the keys by which indexes know the passages of some layers, in order.
 
-        What several states of a law share is there once.
+        Those of all states of all works: what several states of a law share is there once.
         """
         return sorted(
-            key
-            for layer in layers
-            for (key,) in self._db.rows(
-                "SELECT passages.key FROM passages JOIN layers ON layers.key = layer"
-                " WHERE layers.name = ? AND same_as IS NULL",
-                (layer,),
-            )
+            {
+                key
+                for layer in layers
+                for (key,) in self._db.rows(
+                    "SELECT coalesce(indexed_as, passages.key) FROM passages"
+                    " JOIN layers ON layers.key = layer WHERE layers.name = ?",
+                    (layer,),
+                )
+            }
         )
 
     def distinct_passages(
@@ -223,12 +226,31 @@ class Lookups(Browsing):
         """
         documents = [key for (key,) in self._db.rows("SELECT key FROM documents ORDER BY key")]
         if only is not None:
-            holding = self._rows_by_key("SELECT DISTINCT document FROM passages", "key", only)
-            documents = sorted({key for (key,) in holding})
+            documents = sorted(
+                {
+                    document
+                    for column in ("key", "indexed_as")
+                    for (document,) in self._rows_by_key(
+                        "SELECT DISTINCT document FROM passages", column, only
+                    )
+                }
+            )
+        yielded: set[int] = set()
         for document in documents:
             info = _info(self._db.rows(f"{_INFO} FROM states WHERE key = ?", (document,))[0])
-            for key, passage in self._passages_of(document, info.id, distinct=True):
-                if passage.layer in layers and (only is None or key in only):
+            others: dict[int, int] = dict(
+                self._db.rows(
+                    "SELECT key, indexed_as FROM passages"
+                    " WHERE document = ? AND indexed_as IS NOT NULL",
+                    (document,),
+                )
+            )
+            for own, passage in self._passages_of(document, info.id):
+                key = others.get(own, own)
+                if key in yielded or (only is not None and key not in only):
+                    continue
+                if passage.layer in layers:
+                    yielded.add(key)
                     yield info, key, passage
 
     def by_keys(self, keys: Iterable[int]) -> dict[int, Passage]:
@@ -461,13 +483,13 @@ class Lookups(Browsing):
         return links.definitions_used(self._db, self._key(document_id) or 0, text)
 
     def _passages_of(
-        self, key: int, id_: str, layer: str | None = None, *, distinct: bool = False
+        self, key: int, id_: str, layer: str | None = None
     ) -> Iterator[tuple[int, Passage]]:
         text = self._span(key, 0, None)
         for row in self._db.rows(
             f"{_PASSAGE} WHERE document = ? AND (? IS NULL OR layers.name = ?)"
-            " AND (same_as IS NULL OR NOT ?) ORDER BY passages.key",
-            (key, layer, layer, distinct),
+            " ORDER BY passages.key",
+            (key, layer, layer),
         ):
             yield row[0], passage_of(id_, row[3:], text[row[_START] : row[_END]])
 

@@ -6,13 +6,14 @@ of a law is a document, whose own id tells the date from which its text is in fo
 the views `shown` and `states` in the place of the table of documents.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, text_blocks
-from localrag.corpus.types import ARTICLES
+from localrag.corpus.types import ARTICLES, PASSAGES
 from localrag.database import Database
 
 _STATES = (
@@ -23,6 +24,16 @@ _STATES = (
 _SHOWN = (
     "CREATE TEMP VIEW shown AS SELECT * FROM states"
     " WHERE shown_from <= '{day}' AND '{day}' < shown_until"
+)
+
+
+Indexed = dict[tuple[str, str, str], list[int]]
+"""Layer, header and text of passages, and the keys by which indexes know them."""
+
+_LAYERS = (ARTICLES, PASSAGES)
+_SHARED = (
+    "FROM passages JOIN layers ON layers.key = layer"
+    " WHERE document = ? AND layers.name IN (?, ?) AND text IS NULL ORDER BY passages.key"
 )
 
 
@@ -107,22 +118,41 @@ def write_text(database: Database, key: int, rows: DocumentRows, work: int) -> N
     )
 
 
-def share_passages(database: Database, key: int, work: int) -> None:
-    """Have each article that another state has too point to the one that is indexed."""
-    others = database.rows("SELECT key FROM documents WHERE work = ? AND key <> ?", (work, key))
-    known: dict[tuple[str, str], int] = {}
-    for (other,) in others:
-        for article, header, text, same_as in _articles(database, other):
-            known.setdefault((header, text), same_as or article)
+def indexed(database: Database, key: int) -> Indexed:
+    """By what keys indexes know the passages of a document."""
+    text = read_text(database, key, 0, None)
+    known: Indexed = defaultdict(list)
+    for layer, header, start, end, own in database.rows(
+        f'SELECT layers.name, header, start, "end", coalesce(indexed_as, passages.key) {_SHARED}',
+        (key, *_LAYERS),
+    ):
+        known[layer, header, text[start:end]].append(own)
+    return known
+
+
+def keep_indexed(database: Database, key: int, known: Indexed) -> None:
+    """Have indexes know the passages of a document by the keys they know the same words by."""
+    text = read_text(database, key, 0, None)
+    kept = []
+    for passage, layer, header, start, end in database.rows(
+        f'SELECT passages.key, layers.name, header, start, "end" {_SHARED}',
+        (key, *_LAYERS),
+    ):
+        if keys := known.get((layer, header, text[start:end])):
+            kept.append((keys.pop(0), passage))
+    database.write_many("UPDATE passages SET indexed_as = ? WHERE key = ?", kept)
+
+
+def share_indexed(database: Database, key: int, work: int) -> None:
+    """Have indexes know what a state shares with others of its work by one key."""
+    known: Indexed = defaultdict(list)
+    for (other,) in database.rows(
+        "SELECT key FROM documents WHERE work = ? AND key <> ? ORDER BY key", (work, key)
+    ):
+        for words, keys in indexed(database, other).items():
+            known[words] += [one for one in keys if one not in known[words]]
     if known:
-        database.write_many(
-            "UPDATE passages SET same_as = ? WHERE key = ?",
-            (
-                (known[header, text], article)
-                for article, header, text, _ in _articles(database, key)
-                if (header, text) in known
-            ),
-        )
+        keep_indexed(database, key, known)
 
 
 def stand_alone(database: Database, key: int) -> None:
@@ -132,13 +162,6 @@ def stand_alone(database: Database, key: int) -> None:
     )
     for (other,) in sharing:
         _make_whole(database, other)
-    heirs = database.rows(
-        "SELECT min(key), same_as FROM passages"
-        " WHERE same_as IN (SELECT key FROM passages WHERE document = ?) GROUP BY same_as",
-        (key,),
-    )
-    database.write_many("UPDATE passages SET same_as = ? WHERE same_as = ?", heirs)
-    database.write_many("UPDATE passages SET same_as = NULL WHERE key = ?", [h[:1] for h in heirs])
 
 
 def _make_whole(database: Database, key: int) -> None:
@@ -162,17 +185,6 @@ def _make_whole(database: Database, key: int) -> None:
     database.write("DELETE FROM pieces WHERE document = ?", (key,))
     database.write("DELETE FROM blocks WHERE key >= ? AND key < ?", (blocks.start, blocks.stop))
     database.write_many("INSERT INTO blocks VALUES (?, ?)", text_blocks(key, text))
-
-
-def _articles(database: Database, key: int) -> Iterator[tuple[int, str, str, int | None]]:
-    """Key, header, text and `same_as` of each article of a document."""
-    text = read_text(database, key, 0, None)
-    for article, header, start, end, same_as in database.rows(
-        'SELECT key, header, start, "end", same_as FROM passages WHERE document = ?'
-        " AND layer = (SELECT key FROM layers WHERE name = ?) ORDER BY key",
-        (key, ARTICLES),
-    ):
-        yield article, header, text[start:end], same_as
 
 
 def _copies(database: Database, rows: DocumentRows, other: int) -> Iterator[_Piece]:

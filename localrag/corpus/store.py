@@ -295,7 +295,8 @@ class CorpusStore(Lookups):
     def replace(self, document: Document | DocumentRows, *, file: str = "") -> None:
         """Put a document in the place of the stored one with the same id, and the same state.
 
-        Its passages get new keys; references from it are gone until the next indexing.
+        Its passages get new keys, but indexes know those that say the same by the old ones.
+        References from it are gone until the next indexing.
 
         Raises:
             NotFoundError: no document has this id.
@@ -304,8 +305,12 @@ class CorpusStore(Lookups):
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
             key = self._require(rows.id)
+            about = "SELECT kind, metadata FROM documents WHERE key = ?"
+            before, known = self._db.row(about, (key,)), states.indexed(self._db, key)
             self._empty(key)
             self._fill(key, rows, file)
+            if self._db.row(about, (key,)) == before:
+                states.keep_indexed(self._db, key, known)
 
     def remove(self, document_id: str) -> None:
         """Remove a document; adding its file once more enters it again.
@@ -360,6 +365,19 @@ class CorpusStore(Lookups):
                 (unlinked,),
             )
         ]
+
+    @property
+    def indexed_stamp(self) -> int:
+        """The stamp of the content that was indexed last; 0 before."""
+        return self._meta("indexed_stamp")
+
+    def note_indexed(self) -> None:
+        """Note that an index of the content as it is now was switched in."""
+        self._db.write(
+            "INSERT INTO meta VALUES ('indexed_stamp', ?)"
+            " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (self.stamp,),
+        )
 
     def linked_names(self) -> list[LawRow]:
         """The names of laws with which the stored references were found; none before."""
@@ -435,7 +453,7 @@ class CorpusStore(Lookups):
         )
         if rows.triples:
             self._know(key, rows)
-        states.share_passages(self._db, key, work)
+        states.share_indexed(self._db, key, work)
         states.arrange(self._db, work)
 
     def _know(self, key: int, rows: DocumentRows) -> None:

@@ -1,10 +1,12 @@
 """Indexing: what can be derived from the store, derived anew."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
 from errno import ENOSPC
+from itertools import groupby
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -32,12 +34,18 @@ from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError, PackageMissing
-from localrag_indexes.generations import new_generation, sweep
+from localrag_indexes.generations import current, new_generation, sweep
 from localrag_models.errors import BackendMissing, Cure
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Embedder
 
+
+# Shares of the passages of a corpus. Where more have changed it is indexed from nothing, and so it
+# is where more entries have gone since that was done: they still count in the weights of terms.
+_MUCH, _STALE = 0.2, 0.05
+# Analysing fewer passages than this takes less time than starting processes.
+_WORTH_PROCESSES = 2_000
 
 __all__ = ["LAYERS", "IndexReport", "IndexState", "index", "index_state"]
 
@@ -48,7 +56,7 @@ class IndexReport:
 
     Attributes:
         skipped: everything was up to date and nothing was done; the counts are 0 then.
-        passages: indexed by their words; 0 also where only the vectors were made.
+        passages: newly indexed by their words; 0 also where only the vectors were made.
         references, definitions: found in the statutes.
         failed: statutes whose references could not be found, and why; they can be searched.
         embedded: windows of passages that were newly embedded.
@@ -162,7 +170,8 @@ def _words(
 ) -> IndexReport:
     generation = store.generation
     # Every byte is compared: who runs this because a search failed is told "up to date" in earnest.
-    if not rebuild and state(place, store, deep=True) is IndexState.FRESH:
+    found = state(place, store, deep=True)
+    if not rebuild and found is IndexState.FRESH:
         sweep(place.bm25)  # A build killed at its very end left the old index beside the new.
         return IndexReport(True, 0, 0, 0, generation, 0.0)
     failed: list[FileFailed] = []
@@ -175,7 +184,11 @@ def _words(
     with _failures_named(place):
         references, definitions = link(store, rebuild=rebuild, workers=workers, on_event=listen)
         store.checkpoint()
-        passages = _build(place, store, len(failed), workers, on_event)
+        previous = None
+        if not rebuild and found is IndexState.BEHIND:
+            previous = _previous(place, store)
+        passages = _build(place, store, previous, len(failed), workers, on_event)
+        store.note_indexed()
     return IndexReport(False, passages, references, definitions, generation, 0.0, tuple(failed))
 
 
@@ -209,22 +222,81 @@ def _vectors(
     return replace(report, skipped=False, embedded=done.windows, vectors=done.vectors)
 
 
+class _Previous(NamedTuple):
+    """The index in use, and how the store has changed since it was built.
+
+    Attributes:
+        folder: where it lies.
+        gone: first and last key of each run of its entries that the store has no longer.
+        added: keys of passages that it lacks.
+        stale: how many of its entries are gone, with those that were gone before.
+    """
+
+    folder: Path
+    gone: list[tuple[int, int]]
+    added: set[int]
+    stale: int
+
+
+def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
+    """The index in use, if it was built from this store, and little has changed since then."""
+    folder = current(place.bm25)
+    if folder is None:
+        return None
+    with bm25.BM25Index.open(folder) as index:
+        extra, had = index.manifest.extra, index.keys()
+    if extra.get("stamp") != store.indexed_stamp:
+        return None  # Another store may have given the same keys to other passages.
+    has = set(store.distinct(LAYERS))
+    added = has.difference(had)
+    # Between the keys of a run stands none that stays: gone by one condition, not by thousands.
+    runs = [list(run) for is_gone, run in groupby(had, key=lambda key: key not in has) if is_gone]
+    gone = sum(map(len, runs))
+    stale = gone + int(extra.get("stale", 0))
+    if len(added) + gone > _MUCH * len(has) or stale > _STALE * len(has):
+        return None
+    return _Previous(folder, [(run[0], run[-1]) for run in runs], added, stale)
+
+
 def _build(
-    place: CorpusPaths, store: CorpusStore, unlinked: int, workers: int, on_event: Listener
+    place: CorpusPaths,
+    store: CorpusStore,
+    previous: _Previous | None,
+    unlinked: int,
+    workers: int,
+    on_event: Listener,
 ) -> int:
-    total = store.count(LAYERS)
+    """Build the index of words anew, or from the one in use; returns how many were entered."""
     watch = Stopwatch(on_event)
+    total = store.count(LAYERS) if previous is None else len(previous.added)
+    extra = {**origin(store), "unlinked": unlinked}
+
+    def tell(done: int) -> None:
+        watch(INDEXING, done, total)
+
     with new_generation(place.bm25) as folder:
-        manifest = bm25.build(
-            folder,
-            _entries(store),
-            analyzer=Analyzer(),
-            attributes=ATTRIBUTES,
-            workers=workers,
-            on_progress=lambda done: watch(INDEXING, done, total),
-            extra={**origin(store), "unlinked": unlinked},
-        )
-    return manifest.count
+        if previous is None:
+            bm25.build(
+                folder,
+                _entries(store),
+                analyzer=Analyzer(),
+                attributes=ATTRIBUTES,
+                workers=workers,
+                on_progress=tell,
+                extra=extra,
+            )
+        else:
+            bm25.update(
+                folder,
+                previous.folder,
+                previous.gone,
+                _entries(store, previous.added),
+                analyzer=Analyzer(),
+                workers=workers if total > _WORTH_PROCESSES else 1,
+                on_progress=tell,
+                extra={**extra, "stale": previous.stale},
+            )
+    return total
 
 
 @contextmanager
@@ -272,7 +344,7 @@ def _package_named() -> Iterator[None]:
         raise BackendMissing(error.args[0], Cure.INSTALL_PACKAGE, **error.fields) from error
 
 
-def _entries(store: CorpusStore) -> Iterator[bm25.TextEntry]:
-    for document, key, passage in store.distinct_passages(LAYERS):
+def _entries(store: CorpusStore, only: Collection[int] | None = None) -> Iterator[bm25.TextEntry]:
+    for document, key, passage in store.distinct_passages(LAYERS, only):
         about = attributes(document, passage.layer)
         yield bm25.TextEntry(key, passage.header, passage.text, about)

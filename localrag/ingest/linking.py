@@ -48,8 +48,10 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
     def found() -> Iterator[tuple[int, tuple[Reference, ...], tuple[Definition, ...]]]:
         for done, (key, links) in enumerate(map_stream(find, keys, workers), start=1):
             if links.failure:
+                # Not stored as found: the next indexing tries again.
                 on_event(FileFailed(links.law_id, links.failure))
-            yield key, links.references, links.definitions
+            else:
+                yield key, links.references, links.definitions
             watch(FINDING_REFERENCES, done, len(keys))
 
     with closing(find):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index, TextEntry, build
+from localrag_indexes.bm25 import BM25Index, TextEntry, build, update
 from localrag_indexes.errors import (
     IndexDamaged,
     IndexingError,
@@ -351,3 +351,32 @@ def test_a_folder_that_cannot_be_written_is_searched(
     with BM25Index.open(folder) as index:
         assert keys(index, "日没") == [5]
     assert sorted(folder.iterdir()) == before
+
+
+def test_an_update_removes_and_adds_and_leaves_the_earlier_index_alone(tmp_path: Path) -> None:
+    earlier = make(tmp_path / "earlier")
+    before = {path.name: path.read_bytes() for path in earlier.iterdir()}
+    later = tmp_path / "later"
+    later.mkdir()
+    more = TextEntry(9, "渡し舟条例 第四条", "船頭は浮標を見る。", {"law": "A", "date": SPRING})
+    manifest = update(later, earlier, [(3, 5)], [more], analyzer=ANALYZER)
+    assert manifest.count == 3
+    with BM25Index.open(later, analyzer=ANALYZER.id, deep=True) as index:
+        assert index.keys() == [-2, 7, 9]
+        assert keys(index, "浮標") == [9]
+        assert keys(index, "灯火") == []
+        assert sorted(keys(index, "船頭", where={"law": ["A"]})) == [7, 9]
+    assert {path.name: path.read_bytes() for path in earlier.iterdir()} == before
+    with BM25Index.open(earlier, analyzer=ANALYZER.id, deep=True) as index:
+        assert index.keys() == [-2, 3, 5, 7]
+        assert keys(index, "灯火")[0] in (3, 5)
+
+
+def test_an_index_of_another_analyzer_is_not_updated(tmp_path: Path) -> None:
+    class Other(Analyzer):
+        id = "other-1"
+
+    earlier = make(tmp_path / "earlier")
+    (tmp_path / "later").mkdir()
+    with pytest.raises(IndexVersionError):
+        update(tmp_path / "later", earlier, [], [], analyzer=Other())

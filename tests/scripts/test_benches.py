@@ -46,6 +46,7 @@ RUNS = {
     "startup": ["--rounds=1", "--home={home}"],
     "batch": ["--questions=2", "--kills=1", "--tokens=8"],
     "kill": ["--rounds=1", "--files=3"],
+    "incremental": ["--laws=3", "--questions=1", "--kills=1"],
     "kill_embedding": ["--rounds=1", "--files=1", "--graph-from=10"],
     # On the questions whose digest is declared.
     "kill_optimize": ["--kills=1", "--questions=4", "--calls=8"],

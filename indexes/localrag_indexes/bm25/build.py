@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from localrag_indexes.bm25 import index
+from localrag_indexes.bm25.index import BM25Index
 from localrag_indexes.errors import IndexNotWritten
 from localrag_indexes.manifest import IndexManifest, describe_files
 
@@ -102,18 +103,86 @@ def build(
         IndexNotWritten: the files cannot be written.
         IndexingError: a worker process was killed.
     """
+    with _failures_named(folder):
+        opened = index.create(folder, index.schema_of(attributes))
+    with _writer(opened, folder, memory_bytes) as writer:
+        count = _enter(writer, folder, entries, analyzer, attributes, workers, on_progress)
+    return _described(folder, count, analyzer, attributes, extra)
+
+
+def update(
+    folder: Path,
+    previous: Path,
+    gone: Iterable[tuple[int, int]],
+    entries: Iterable[TextEntry],
+    *,
+    analyzer: SupportsTerms,
+    workers: int = 1,
+    memory_bytes: int = _MEMORY_BYTES,
+    on_progress: Callable[[int], None] | None = None,
+    extra: Mapping[str, Any] | None = None,
+) -> IndexManifest:
+    """Build an index in `folder` from an earlier one, of which only a part has changed.
+
+    What did not change is not written again: both share these files. Until an index is built from
+    nothing, entries that are gone still count where it is measured how rare a term is.
+
+    Args:
+        folder: as for `build`.
+        previous: the earlier index, with the same analyzer; it stays as it is.
+        gone: the lowest and the highest key of every run of its entries that are gone.
+        entries: what to index besides.
+        analyzer: as for `build`, like all that follows.
+        workers: as there.
+        memory_bytes: as there.
+        on_progress: as there.
+        extra: as there.
+
+    Raises:
+        IndexNotWritten: the files cannot be written.
+        IndexingError: the earlier index cannot be read, or a worker process was killed.
+    """
+    with BM25Index.open(previous, analyzer=analyzer.id) as earlier:
+        before, attributes = earlier.count, earlier.manifest.attributes
+    with _failures_named(folder):
+        opened = index.copy(previous, folder)
+    with _writer(opened, folder, memory_bytes) as writer:
+        with _failures_named(folder):
+            removed = sum(index.remove(opened, writer, low, high) for low, high in gone)
+        added = _enter(writer, folder, entries, analyzer, attributes, workers, on_progress)
+    return _described(folder, before - removed + added, analyzer, attributes, extra)
+
+
+def _enter(
+    writer: Any,
+    folder: Path,
+    entries: Iterable[TextEntry],
+    analyzer: SupportsTerms,
+    attributes: Sequence[str],
+    workers: int,
+    on_progress: Callable[[int], None] | None,
+) -> int:
     # Whoever only searches need not load what starts processes.
     from localrag_indexes.parallel import map_stream
 
-    with _writer(folder, attributes, memory_bytes) as writer:
-        count = 0
-        for chunk, analysed in map_stream(_TermAnalysis(analyzer), _chunks(entries), workers):
-            with _failures_named(folder):
-                for entry, fields in zip(chunk, analysed, strict=True):
-                    writer.add_document(_document(entry, fields, attributes))
-            count += len(chunk)
-            if on_progress is not None:
-                on_progress(count)
+    count = 0
+    for chunk, analysed in map_stream(_TermAnalysis(analyzer), _chunks(entries), workers):
+        with _failures_named(folder):
+            for entry, fields in zip(chunk, analysed, strict=True):
+                writer.add_document(_document(entry, fields, attributes))
+        count += len(chunk)
+        if on_progress is not None:
+            on_progress(count)
+    return count
+
+
+def _described(
+    folder: Path,
+    count: int,
+    analyzer: SupportsTerms,
+    attributes: Sequence[str],
+    extra: Mapping[str, Any] | None,
+) -> IndexManifest:
     manifest = IndexManifest(
         kind=index.KIND,
         count=count,
@@ -127,11 +196,10 @@ def build(
 
 
 @contextmanager
-def _writer(folder: Path, attributes: Sequence[str], memory_bytes: int) -> Iterator[Any]:
+def _writer(opened: Any, folder: Path, memory_bytes: int) -> Iterator[Any]:
     """Open a writer, and when the block ends well, commit what it was given."""
-    fields = index.schema_of(attributes)
     with _failures_named(folder):
-        writer = index.create(folder, fields).writer(memory_bytes, num_threads=1)
+        writer = opened.writer(memory_bytes, num_threads=1)
     yield writer
     with _failures_named(folder):
         writer.commit()

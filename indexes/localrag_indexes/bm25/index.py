@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from localrag_indexes.errors import UNREADABLE, IndexDamaged, IndexVersionError
 from localrag_indexes.fusion import Scored
-from localrag_indexes.manifest import IndexManifest
+from localrag_indexes.manifest import FILE_NAME, IndexManifest
 
 KIND = "bm25"
 KEY = "key"
@@ -146,6 +146,16 @@ class BM25Index:
         """Count the entries that hold the term, in header or body."""
         return int(self._searcher.doc_freq(BODY, term))
 
+    def keys(self) -> list[int]:
+        """The keys of all entries, in order."""
+        import tantivy
+
+        with _damage_named(self.folder):
+            hits = self._searcher.search(
+                tantivy.Query.all_query(), limit=max(self.count, 1), count=False
+            ).hits
+            return sorted(self._searcher.fast_field_values(KEY, [place for _, place in hits]))
+
     def close(self) -> None:
         """Let go of the files."""
         self._searcher = None
@@ -224,8 +234,40 @@ def create(folder: Path, fields: Any) -> Any:
     """Create an empty Tantivy index with these fields in `folder`."""
     import tantivy
 
-    index = tantivy.Index(fields, path=str(folder))
-    # Terms arrive joined by blanks; Tantivy forgets its tokenizers whenever an index is closed.
+    return _with_tokenizer(tantivy.Index(fields, path=str(folder)))
+
+
+def copy(previous: Path, folder: Path) -> Any:
+    """Open a copy of an index in `folder`, to be written to.
+
+    Tantivy never writes into a file that is complete, so the two share their files where the
+    system can link them.
+    """
+    import tantivy
+
+    for path in previous.iterdir():
+        if path.name != FILE_NAME and path.suffix != ".lock":
+            try:
+                (folder / path.name).hardlink_to(path)
+            except OSError:
+                shutil.copyfile(path, folder / path.name)
+    return _with_tokenizer(tantivy.Index.open(str(folder)))
+
+
+def remove(opened: Any, writer: Any, low: int, high: int) -> int:
+    """Remove the entries with keys from `low` to `high`; returns how many there were."""
+    import tantivy
+
+    run = tantivy.Query.range_query(opened.schema, KEY, tantivy.FieldType.Integer, low, high)
+    writer.delete_documents_by_query(run)
+    found: int = opened.searcher().search(run, limit=1).count
+    return found
+
+
+def _with_tokenizer(index: Any) -> Any:
+    """Terms arrive joined by blanks; Tantivy forgets its tokenizers whenever an index is closed."""
+    import tantivy
+
     tokenizer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
     index.register_tokenizer(_TOKENIZER, tokenizer)
     return index

@@ -34,9 +34,10 @@ CREATE TABLE pieces (
 ) WITHOUT ROWID;
 CREATE INDEX pieces_origin ON pieces (origin);
 
--- The passage of another state that says the same under the same header: that one is indexed.
-ALTER TABLE passages ADD COLUMN same_as INTEGER;
-CREATE INDEX passages_same ON passages (same_as) WHERE same_as IS NOT NULL;
+-- The key by which indexes know a passage, where it is another one than its own: that of a passage
+-- of another state, or of the document before it was replaced, with the same header and text.
+ALTER TABLE passages ADD COLUMN indexed_as INTEGER;
+CREATE INDEX passages_indexed ON passages (indexed_as) WHERE indexed_as IS NOT NULL;
 
 -- What the links of a document were derived with: itself as it is (1), and these names of laws.
 ALTER TABLE documents ADD COLUMN linked INTEGER NOT NULL DEFAULT 0;

@@ -1,10 +1,11 @@
-"""References found after a change are those found from nothing, row by row."""
+"""What an index has after a change is what it has when it is built from nothing."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import localrag
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Locator
 from localrag.ingest.add import add
@@ -119,3 +120,51 @@ def test_only_what_may_have_changed_is_read(workspace: Workspace, tmp_path: Path
     add(workspace, "main", [laws])
     second = index(workspace, "main")
     assert 0 < second.references < first.references
+
+
+def hits(workspace: Workspace, query: str) -> list[tuple[str, str]]:
+    corpus = localrag.open(workspace.home).corpus()
+    return [(hit.passage.id, hit.passage.text) for hit in corpus.search(query, 20).hits]
+
+
+def test_only_the_articles_that_changed_are_indexed_again(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    laws = tmp_path / "laws"
+    for number in (1, 2, 3):
+        write(laws, number, articles=9)
+    add(workspace, "main", [laws])
+    assert index(workspace, "main").passages == 27
+    path = write(laws, 3, articles=9)
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("前条の桟橋を含む。", "前条の浮標を含む。", 1),
+        encoding="utf-8",
+    )
+    add(workspace, "main", [laws])
+    assert index(workspace, "main").passages == 1
+    updated = hits(workspace, "浮標 桟橋")
+    assert "浮標" in updated[0][1]
+    assert [text for _, text in updated].count(updated[0][1]) == 1
+    index(workspace, "main", rebuild=True)
+    anew = hits(workspace, "浮標 桟橋")
+    assert (anew[0], sorted(anew)) == (updated[0], sorted(updated))
+    assert index(workspace, "main").skipped
+
+
+def test_another_store_in_its_place_is_indexed_from_nothing(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    laws = tmp_path / "laws"
+    for number in (1, 2, 3):
+        write(laws, number, articles=9)
+    add(workspace, "main", [laws])
+    index(workspace, "main")
+    store = workspace.corpus("main").store
+    for file in store.parent.glob(f"{store.name}*"):
+        file.unlink()
+    # The same keys, other words.
+    for number in (1, 2, 3):
+        write(laws, number, articles=9, more="浮標も同じ。")
+    add(workspace, "main", [laws])
+    assert index(workspace, "main").passages == 27
+    assert "浮標" in hits(workspace, "浮標")[0][1]
