@@ -33,7 +33,7 @@ from localrag.corpus.types import Locator
 from localrag.ingest.state import IndexState, index_state
 from localrag.workspace import Workspace
 
-OLD, NEW = "する。", "し、特別標識灯具を掲げる。"
+OLD, NEW = "。", "。特別標識灯具を掲げる。"
 """What is changed; the words that come stand in no law."""
 
 

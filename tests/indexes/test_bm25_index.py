@@ -355,7 +355,7 @@ def test_a_folder_that_cannot_be_written_is_searched(
 
 def test_an_update_removes_and_adds_and_leaves_the_earlier_index_alone(tmp_path: Path) -> None:
     earlier = make(tmp_path / "earlier")
-    before = {path.name: path.read_bytes() for path in earlier.iterdir()}
+    before = {path.name: path.read_bytes() for path in earlier.glob("[!.]*")}
     later = tmp_path / "later"
     later.mkdir()
     more = TextEntry(9, "渡し舟条例 第四条", "船頭は浮標を見る。", {"law": "A", "date": SPRING})
@@ -366,7 +366,7 @@ def test_an_update_removes_and_adds_and_leaves_the_earlier_index_alone(tmp_path:
         assert keys(index, "浮標") == [9]
         assert keys(index, "灯火") == []
         assert sorted(keys(index, "船頭", where={"law": ["A"]})) == [7, 9]
-    assert {path.name: path.read_bytes() for path in earlier.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in earlier.glob("[!.]*")} == before
     with BM25Index.open(earlier, analyzer=ANALYZER.id, deep=True) as index:
         assert index.keys() == [-2, 3, 5, 7]
         assert keys(index, "灯火")[0] in (3, 5)
