@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Protocol
 
 from localrag.corpus.lookups import Lookups
@@ -179,3 +180,40 @@ class StoredProvisions:
             division: (header.removeprefix(title).split() or [""])[0]
             for division, header in self._store.divisions(law_id).items()
         }
+
+
+class RememberedProvisions:
+    """A `ProvisionLookup` that asks another one everything once; for as long as a text is read."""
+
+    def __init__(self, provisions: ProvisionLookup) -> None:
+        self._exists = cache(provisions.exists)
+        self._articles = cache(provisions.articles)
+        self._children = cache(provisions.children)
+        self._divisions = cache(provisions.divisions)
+        self._in_division = cache(self._articles_of)
+
+    def exists(self, law_id: str, locator: Locator) -> bool:
+        """Whether the law has exactly this provision."""
+        return self._exists(law_id, locator)
+
+    def articles(self, law_id: str, division: str) -> Sequence[str]:
+        """Article numbers of one division, in printed order."""
+        return self._articles(law_id, division)
+
+    def children(self, law_id: str, locator: Locator) -> Sequence[Locator]:
+        """List what stands right inside a provision, in printed order."""
+        return self._children(law_id, locator)
+
+    def divisions(self, law_id: str) -> Mapping[str, str]:
+        """List the divisions besides the main provisions with their printed labels."""
+        return self._divisions(law_id)
+
+    def beside(self, law_id: str, locator: Locator) -> Sequence[Locator]:
+        """List what stands beside a provision, and itself, in printed order."""
+        outer = container(locator)
+        if outer is not None:
+            return self._children(law_id, outer)
+        return self._in_division(law_id, locator.division)
+
+    def _articles_of(self, law_id: str, division: str) -> Sequence[Locator]:
+        return [Locator(division, number) for number in self._articles(law_id, division)]

@@ -11,7 +11,7 @@ from localrag.statutes._structure import Nesting
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import NUMBER, SUPPLEMENT
-from localrag.statutes.provisions import ProvisionLookup, container
+from localrag.statutes.provisions import ProvisionLookup, RememberedProvisions, container
 from localrag.statutes.typed import read_typed
 from localrag_indexes.analysis.numerals import parse_numeral
 
@@ -195,7 +195,8 @@ class CitationResolver:
         longest_range: int = _LONGEST_RANGE,
     ) -> None:
         self._names = names
-        self._provisions = provisions
+        self._lookup = provisions
+        self._provisions = RememberedProvisions(provisions)
         self._longest_range = longest_range
 
     def resolve(
@@ -217,6 +218,8 @@ class CitationResolver:
         if locator is None:
             # In free text a wide blank is a blank; in a law it sets off labels.
             text = text.replace("　", " ")
+        # What is remembered is so for one text: the corpus may change before the next.
+        self._provisions = RememberedProvisions(self._lookup)
         own = Law((law_id,), self._names.title(law_id)) if law_id else None
         laws = SpokenLaws(text, self._names, own, definitions or {})
         placer = Placer(self._provisions, own, text, Nesting(text))
@@ -296,7 +299,7 @@ class CitationResolver:
         """Return the provisions of a range that exist; the first alone where there is no range."""
         if last is None:
             return [first]
-        siblings = self._siblings(law_id, first)
+        siblings = self._provisions.beside(law_id, first)
         first, last = (self._row(law_id, end) or end for end in (first, last))
         if first in siblings and last in siblings:
             start, end = siblings.index(first), siblings.index(last)
@@ -330,19 +333,11 @@ class CitationResolver:
         """The row of deleted provisions that an article, a paragraph or an item is one of."""
         if locator.subitem or ":" in _number(locator):
             return None
-        for row in self._siblings(law_id, locator):
+        for row in self._provisions.beside(law_id, locator):
             first, ranged, last = _number(row).partition(":")
             if ranged and _order(first) <= _order(_number(locator)) <= _order(last):
                 return row
         return None
-
-    def _siblings(self, law_id: str, locator: Locator) -> Sequence[Locator]:
-        """What stands beside a provision, and itself, in printed order."""
-        outer = container(locator)
-        if outer is not None:
-            return self._provisions.children(law_id, outer)
-        numbers = self._provisions.articles(law_id, locator.division)
-        return [Locator(locator.division, number) for number in numbers]
 
     def _nearest(self, target: Target) -> Target:
         locator: Locator | None = target.locator
