@@ -219,7 +219,8 @@ class _Extraction:
                 return own if provisions.exists(own.ids[0], article) else law
             return law
         law = self._words.law_of(citation, here)
-        if index and law is own and self._is_under(citations[index - 1], citation):
+        bare = citation.law.kind is LawKind.NONE
+        if index and bare and law is own and self._is_under(citations[index - 1], citation):
             return laws[-1]
         return law
 

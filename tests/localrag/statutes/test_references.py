@@ -163,6 +163,7 @@ def test_acts_that_the_corpus_lacks_are_not_mistaken_for_others(
     lines = [
         ("1.1", "第一条　民法第五条及び海底法に規定する方法により、同法第六条の申請をする。"),
         ("2.1", "第二条　民法第五条において準用する第七条、第一条において準用する第二条第一項"),
+        ("3.1", "第三条　民法第五条において準用するこの法律第一条"),
     ]
     document = statute("509AC0000000095", "船灯法", lines)
     assert [row[2:] for row in at(document, names, "1.1")] == [
@@ -174,6 +175,10 @@ def test_acts_that_the_corpus_lacks_are_not_mistaken_for_others(
         ("129AC0000000089", "7"),
         ("129AC0000000089", "1"),
         ("129AC0000000089", "2.1"),
+    ]
+    assert [row[2:] for row in at(document, names, "3.1")] == [
+        ("129AC0000000089", "5"),
+        ("509AC0000000095", "1"),
     ]
 
 
