@@ -35,8 +35,8 @@ from localrag.statutes.names import LawNames
 from localrag.statutes.references import INSTRUMENT
 from localrag_indexes.analysis.normalize import normalize
 
-# Characters before 政令で定める in which the act says what it is about, and behind it.
-_BEFORE, _AFTER = 60, 20
+# Characters on both sides of 政令で定める in which the noun asked for may stand.
+_AFTER = 20
 # Where the next paragraph begins.
 _PARAGRAPH = re.compile(r"\n(?:[０-９]+|[①-⑳])　")
 # How far a point is asked for whose noun the question does not have (額 in いくらか).
@@ -261,7 +261,7 @@ class Filler:
         shares: dict[Point, float] = {}
         for point in points:
             noun, near = _noun(point), _touch(seed.locator, point.reference.source)
-            share = self._words.share(f"{point.before[-_BEFORE:]} {point.after[:_AFTER]}")
+            share = self._words.share(point.around)
             is_figure = self._figure is not None and self._figure.is_called(noun)
             if near and noun and noun == self._needed:
                 shares[point] = 1.0
@@ -280,12 +280,11 @@ class Filler:
 
         For a figure it may say what else the act calls it: 基礎額, which is 政令で定める金額.
         """
-        if points_of(filling, points):
-            return None
         if asked is not None:
-            return _ELSEWHERE * _held(_pairs(asked.point), filling.clause)
+            none = not points_of(filling, points)
+            return _ELSEWHERE * _held(_pairs(asked.point), filling.subject) if none else None
         figure = self._figure
-        if figure is None or not figure.is_called(filling.clause):
+        if figure is None or not figure.is_called(filling.subject):
             return None
         return max(
             (share for point, share in shares.items() if figure.is_called(_noun(point))),

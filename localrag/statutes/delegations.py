@@ -17,6 +17,8 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator, Passage
 from localrag.statutes.references import DELEGATED_BY, DELEGATES, INSTRUMENT, REFERS
 
+# Characters before 政令で定める that are about the point, and the words right behind it.
+_NEAR, _BEHIND = 60, re.compile(r"[^、。（）\n]{0,30}")
 # Characters of the act on both sides of 政令で定める, and of the order behind its citation.
 _AROUND, _CLAUSE = 120, 600
 _ASIDE = re.compile("（[^（）]*+）")
@@ -79,6 +81,7 @@ class Point:
         left: the words that leave it, to their ending: 政令で定め.
         ending: that of 定め or 指定: る, た, する.
         after: the words behind, without asides: 有価証券の売買をいう.
+        around: the words on both sides as they stand, of the same sentence.
         called: what the law calls it from there on; "" where it gives it no name.
         in_proviso: whether the sentence is a proviso (ただし).
     """
@@ -88,6 +91,7 @@ class Point:
     left: str
     ending: str
     after: str
+    around: str
     called: str
     in_proviso: bool
 
@@ -140,6 +144,11 @@ class Filling:
     of_cabinet: bool
 
     @property
+    def subject(self) -> str:
+        """The words behind the citation up to は: what it says something of."""
+        return _subject(self.clause)
+
+    @property
     def place(self) -> Locator:
         """Its paragraph."""
         source = self.reference.source
@@ -185,14 +194,15 @@ def fillings_of(
         and (not of.source.division or place.division)
         and admits(of.document_id)
     ]
-    if len(citing) > _TOO_MANY:
-        citing = [of for of in citing if of.kind == DELEGATED_BY]
     orders = {id_: store.document(id_) for id_ in {of.document_id for of in citing}}
     types = {id_: order.metadata.get("law_type", "") for id_, order in orders.items()}
+    citing = [of for of in citing if types[of.document_id] not in _ACTS]
+    if len(citing) > _TOO_MANY:
+        citing = [of for of in citing if of.kind == DELEGATED_BY]
     title = store.document(law_id).title
     own = {of.document_id for of in citing if of.kind == DELEGATED_BY}
     own |= {id_ for id_, order in orders.items() if order.title.startswith(title)}
-    citing = [of for of in citing if of.document_id in own and types[of.document_id] not in _ACTS]
+    citing = [of for of in citing if of.document_id in own]
     articles = store.by_ids(dict.fromkeys(map(_article_id, citing)))
     return [
         Filling(
@@ -281,11 +291,14 @@ def _likeness(point: Point, filling: Filling, points: Sequence[Point]) -> float:
     near += (_OF_PROVISO.match(filling.clause) is not None) == point.in_proviso
     repeated = _repeated(filling)
     if repeated is None:
-        subject = _subject(filling.clause)
+        subject = filling.subject
         nouns = (point.noun, point.noun_before, point.called)
         if any(noun and subject.endswith(noun) for noun in nouns):
             return near + 1
-        return near if point.is_manner else 0.0
+        # 第十条の手数料の額の計算 for 政令で定める額, if nothing fits better.
+        if point.is_manner or any(len(noun) > 1 and noun in subject for noun in nouns):
+            return near
+        return 0.0
     if repeated.instrument != point.reference.law_name:
         return 0.0
     alike = _alike(repeated.noun, point)
@@ -350,7 +363,7 @@ def _is_alone(point: Point, points: Sequence[Point], reference: Reference) -> bo
 def _point(article: Passage, reference: Reference) -> Point:
     start, end = reference.start - article.start, reference.end - article.start
     before = _without_asides(article.text[max(0, start - _AROUND) : start])
-    called = _CALLED.match(article.text, end)
+    called, near = _CALLED.match(article.text, end), _BEHIND.match(article.text, end)
     after = _without_asides(article.text[end : end + _AROUND])
     ending = _ending(after)
     sentence = 1 + max(article.text.rfind(mark, 0, start) for mark in "。\n")
@@ -360,6 +373,7 @@ def _point(article: Passage, reference: Reference) -> Point:
         article.text[start:end],
         ending,
         after.removeprefix(ending),
+        article.text[max(sentence, start - _NEAR) : end] + (near[0] if near else ""),
         called[1] if called else "",
         _IN_PROVISO.match(article.text, sentence) is not None,
     )
