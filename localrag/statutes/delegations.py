@@ -291,6 +291,10 @@ def _likeness(point: Point, filling: Filling, points: Sequence[Point]) -> float:
     near += (_OF_PROVISO.match(filling.clause) is not None) == point.in_proviso
     repeated = _repeated(filling)
     if repeated is None:
+        last = filling.reference.target_end
+        if last is not None and last.article != filling.reference.target.article:
+            # 第百五十七条から第百五十九条までの権限 carries out none of them.
+            return 0.0
         subject = filling.subject
         nouns = (point.noun, point.noun_before, point.called)
         if any(noun and subject.endswith(noun) for noun in nouns):
