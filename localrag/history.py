@@ -20,7 +20,7 @@ from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.errors import NotFoundError, UsageError
 from localrag.finding import find
-from localrag.language import N_
+from localrag.language import N_, _
 from localrag.statutes.names import LawNames
 from localrag_indexes.analysis.normalize import compact, normalize
 
@@ -45,6 +45,14 @@ class ChangeKind(StrEnum):
     DELETED = "deleted"
     CHANGED = "changed"
     MOVED = "moved"
+
+
+CHANGES = {
+    ChangeKind.ADDED: N_("added"),
+    ChangeKind.DELETED: N_("deleted"),
+    ChangeKind.CHANGED: N_("changed"),
+    ChangeKind.MOVED: N_("moved"),
+}
 
 
 class Line(NamedTuple):
@@ -125,6 +133,19 @@ def amended_by(state: DocumentInfo) -> str:
         return law_id
     era, year, kind, number = match.groups()
     return f"{_ERAS[era]}{int(year)}年{_TYPES[kind]}第{int(number)}号"
+
+
+def headline(version: Version) -> str:
+    """From when to when a state is in force, by what law, and what became of the provision."""
+    state = version.state
+    parts = [f"{state.metadata.get('date') or _('without a date')} – {state.followed}".strip()]
+    if law := amended_by(state):
+        parts.append(_("amended by {law}").format(law=law))
+    if version.change is not None:
+        parts.append(_(CHANGES[version.change.kind]))
+    elif version.passage is None:
+        parts.append(_("not in this state"))
+    return "  ".join(parts)
 
 
 def history(store: CorpusStore, target: str) -> History:
@@ -265,7 +286,7 @@ def _partners(old: _Articles, new: _Articles) -> dict[str, Passage]:
             join(one, unchanged.pop())
     left = [p for p in old.passages if p.id not in partners and not old.is_deleted(p)]
     free = [p for p in living if p.id not in taken]
-    for _, one, other in sorted(_likely(old, left, new, free), key=lambda pair: -pair[0]):
+    for _alike, one, other in sorted(_likely(old, left, new, free), key=lambda pair: -pair[0]):
         if one.id not in partners and other.id not in taken:
             join(one, other)
     rewritten = {new.key(one): one for one in reversed(free) if one.id not in taken}

@@ -8,19 +8,13 @@ from localrag.cli.questions import AsOf, day, on, unicode
 from localrag.cli.session import CorpusName, Json
 from localrag.cli.terminal import colon, emit, say
 from localrag.cli.verbs import app, verb
-from localrag.language import N_, _
+from localrag.language import _
 from localrag.session import Session
 
 if TYPE_CHECKING:
     from localrag.corpus.store import DocumentInfo
     from localrag.history import Change, Line
 
-_WORDS = {
-    "added": N_("added"),
-    "deleted": N_("deleted"),
-    "changed": N_("changed"),
-    "moved": N_("moved"),
-}
 _STYLES = {"added": "green", "deleted": "red", "changed": "yellow", "moved": "yellow"}
 
 
@@ -52,6 +46,7 @@ def history(
     The citation is read in the state of today, or of --as-of.
     """
     from localrag.cli.render import passage_as_json
+    from localrag.history import headline
 
     with on(context.obj, as_of).corpus(corpus) as opened:
         found = opened.history(unicode(" ".join(target)))
@@ -73,7 +68,7 @@ def history(
     say((found.title, "bold cyan"))
     for version in found.versions:
         say("")
-        say((_period(version.state), "bold"), f"  {_told(version.passage, version.change)}")
+        say((headline(version), "bold"))
         if version.change is None and version.passage and version is found.versions[0]:
             for line in version.passage.text.split("\n"):
                 say(line, indent=2)
@@ -104,6 +99,8 @@ def diff(
     the later state, with what changed in it by paragraph and item. Widths of characters, blanks and
     printed numbers do not count as changes.
     """
+    from localrag.history import CHANGES
+
     session: Session = context.obj
     with session.corpus(corpus) as opened:
         found = opened.diff(unicode(law), day("DATE", before), day("DATE", after))
@@ -122,10 +119,8 @@ def diff(
         say(_("Nothing changed."))
     for change in found.changes:
         say("")
-        kind = change.kind.value
-        say(
-            (_(_WORDS[kind]), f"bold {_STYLES[kind]}"), colon(), " → ".join(_headers(change, title))
-        )
+        kind = (_(CHANGES[change.kind]), f"bold {_STYLES[change.kind.value]}")
+        say(kind, colon(), " → ".join(_headers(change, title)))
         _print_change(change)
 
 
@@ -153,20 +148,6 @@ def _print_change(change: "Change") -> None:
         for side, sign, style in sides:
             if side:
                 say((f"{sign}{side.text}", style), indent=2)
-
-
-def _told(passage: Any, change: "Change | None") -> str:
-    if change is not None:
-        return _(_WORDS[change.kind.value])
-    return "" if passage else _("not in this state")
-
-
-def _period(state: "DocumentInfo") -> str:
-    from localrag.history import amended_by
-
-    law = amended_by(state)
-    period = f"{_date(state)} – {state.followed}".rstrip()
-    return f"{period}  {_('amended by {law}').format(law=law)}" if law else period
 
 
 def _date(state: "DocumentInfo") -> str:

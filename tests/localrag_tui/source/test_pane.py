@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -492,3 +493,45 @@ async def test_one_goes_back_into_another_corpus_and_on_from_there(
         await pilot.press("alt+right")
         await until(pilot, lambda: pane.spot == Spot(ACT))
         assert "灯台" not in shown(app)
+
+
+async def test_what_changed_in_an_article_stands_side_by_side(
+    reader, pane_of, until, shown, bench_home
+):
+    with CorpusStore.open(store_path(bench_home)) as store:
+        law = store.read(ACT)
+        old = law.text.replace("水位又は風速が政令で定める基準", "水位が政令で定めた基準")
+        shift = len(old) - len(law.text)
+        at = law.text.index("水位又は風速が政令で定める基準")
+        passages = tuple(
+            replace(
+                passage,
+                start=passage.start + shift * (passage.start > at),
+                end=passage.end + shift * (passage.end > at),
+                text=passage.text.replace(
+                    "水位又は風速が政令で定める基準", "水位が政令で定めた基準"
+                ),
+            )
+            for passage in law.passages
+        )
+        metadata = {**law.metadata, "date": "2020-04-01"}
+        store.add(replace(law, text=old, passages=passages, sections=(), metadata=metadata))
+    app: Workbench = reader(language="ja")
+    async with app.run_test(size=(80, 24)) as pilot:
+        pane = pane_of(pilot)
+        await pane.jump("渡し舟法8条")
+        await until(pilot, lambda: "2026-04-01 時点" in shown(app))
+        await pilot.press("v")
+        await until(pilot, lambda: "2026-04-01 –  改正" in shown(app))
+        lines = shown(app).splitlines()
+        side = next(line for line in lines if "水位が政令で" in line)
+        assert "水位又は風速" in side
+        assert any("2020-04-01 – 2026-04-01" in line for line in lines)
+        await pilot.press("c")
+        await until(pilot, lambda: "+ 第八条" in app.clipboard)
+        assert "- 第八条　渡し守は、水位が政令で定めた基準" in app.clipboard
+        await pilot.press("escape")
+        await pane.jump("渡し舟法施行令4条")
+        await until(pilot, lambda: "第四条" in shown(app))
+        await pilot.press("v")
+        await until(pilot, lambda: "一つの時点だけ" in shown(app))

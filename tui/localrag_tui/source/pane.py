@@ -210,6 +210,7 @@ class SourcePane(Widget):
         Binding("c", "copy", N_("Copy"), id="source.copy"),
         Binding("C", "copy_paragraph", N_("Copy the paragraph"), id="source.copy_one", show=False),
         Binding("r", "ties", N_("Ties"), id="source.ties"),
+        Binding("v", "states", N_("States of the law"), id="source.states", show=False),
         Binding("backspace,alt+left", "back", N_("Back"), id="source.back"),
         Binding("alt+right", "forward", N_("Forward"), id="source.forward", show=False),
         Binding("escape", "close_part", N_("Close"), id="source.close", show=False),
@@ -318,6 +319,8 @@ class SourcePane(Widget):
             return bool(self._finder.found) or None
         if action == "close_part":
             return self.has_class("-ties") or self._finder.is_open
+        if action == "states":
+            return self.page.sheet is not None and self.page.sheet.is_law
         return self.page.sheet is not None
 
     async def action_back(self) -> None:
@@ -344,6 +347,23 @@ class SourcePane(Widget):
         self._ties.focus()
         if self._ties.highlighted is None:
             self._ties.action_first()
+
+    async def action_states(self) -> None:
+        """Show what changed in the article that is read, from state to state of its law."""
+        from localrag.history import history
+        from localrag_tui.source.states import StatesDialogue
+
+        sheet = self.page.sheet
+        unit = sheet.unit_at(self.page.view.eye) if sheet else None
+        if unit is None:
+            return
+        passage_id = unit.passage_id
+        try:
+            found = await self._library.read(lambda store: history(store, passage_id))
+        except LocalragError as error:
+            self._complain(error)
+        else:
+            self.bench.push_screen(StatesDialogue(found))
 
     def action_close_part(self) -> None:
         """Close what was opened last."""
