@@ -385,9 +385,9 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
     """What is quoted first whatever else agrees with a question.
 
     Of each law the best piece, where it names several, first of the one it asks: of the provision
-    it names, where it names one of that law. Else what leaves to an order what the question asks
-    for, or the piece of the provision it names that an order fills in: the one is read with the
-    other.
+    it names, where it names one of that law. Else the best of all, and what leaves to an order
+    what the question asks for; or the piece of the provision it names that an order fills in: the
+    one is read with the other.
     """
     only = law_asked(query.text, retrieval.laws)
     leaders: list[_Candidate] = []
@@ -397,8 +397,10 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
         own = (named or every)[:1]
         leaders = [*own, *leaders] if only and only.law_ids == law_ids else [*leaders, *own]
     if not leaders:
+        # Right behind what agrees best: the order that a link leads to may not be the one meant.
         asked = [link for link in retrieval.links if link.comes_first and link.leaves >= 0][:1]
-        leaders = [one for link in asked for one in ranked if _leaves(one.piece, link)][:1]
+        leaving = [one for link in asked for one in ranked if _leaves(one.piece, link)][:1]
+        leaders = list(dict.fromkeys((ranked[0], *leaving))) if leaving else []
     if not leaders:
         filled = {link.other for link in retrieval.links if link.kind is LinkKind.FILLS}
         leaders = [
