@@ -130,8 +130,8 @@ def test_one_law_id_with_two_texts(cli: Cli, kept: Path, tmp_path: Path) -> None
         (folder / path.name).write_text(text, encoding="utf-8")
     outcome = cli("add", str(folder))
     assert outcome.code == 4
-    assert "already has '599AC0000000001' with another text" in outcome.err
-    assert "localrag remove 599AC0000000001" in outcome.err
+    assert "already has '599AC0000000001@2026-04-01' with another text" in outcome.err
+    assert "localrag remove 599AC0000000001@2026-04-01" in outcome.err
     assert "渡し守" in cli("show", "渡し舟法7条").out
 
 

@@ -41,7 +41,6 @@ def test_noise_in_a_question_is_only_text(cli: Cli, kept: Path, noise: str) -> N
 REFUSED = {
     "no such article": (["show", "渡し舟法99条"], 3, "渡し舟法99条"),
     "no such law": (["show", "存在しない法1条"], 3, "存在しない法1条"),
-    "a whole law": (["show", "渡し舟法"], 2, "not a provision"),
     "no citation": (["show", "nonsense"], 3, "names no provision"),
     "empty citation": (["show", ""], 3, "localrag show"),
     "long citation": (["show", LONG], 3, "names no provision"),

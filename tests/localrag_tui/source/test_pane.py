@@ -394,13 +394,15 @@ async def test_a_law_outside_the_corpus_is_named(reader, pane_of, until, shown, 
         await until(pilot, lambda: "not in this corpus)" in shown(app))
 
 
-async def test_a_workspace_without_a_corpus_says_so(reader, pane_of, shown, bench_home: Path):
+async def test_a_workspace_without_a_corpus_says_so(
+    reader, pane_of, until, shown, bench_home: Path
+):
     shutil.rmtree(bench_home / "corpora")
     app: Workbench = reader()
     async with app.run_test(size=(80, 24)) as pilot:
         pane = pane_of(pilot)
         await pane.open(Spot(ACT))
-        assert "corpus" in shown(app)
+        await until(pilot, lambda: "corpus" in shown(app))
         await pilot.press("slash", "n", "c", "r", "backspace", "right", "enter", "escape")
         assert pane.page.sheet is None
 
@@ -521,7 +523,7 @@ async def test_what_changed_in_an_article_stands_side_by_side(
         pane = pane_of(pilot)
         await pane.jump("渡し舟法8条")
         await until(pilot, lambda: "2026-04-01 時点" in shown(app))
-        await pilot.press("v")
+        await pilot.press("h")
         await until(pilot, lambda: "2026-04-01 –  改正" in shown(app))
         lines = shown(app).splitlines()
         side = next(line for line in lines if "水位が政令で" in line)
@@ -533,5 +535,5 @@ async def test_what_changed_in_an_article_stands_side_by_side(
         await pilot.press("escape")
         await pane.jump("渡し舟法施行令4条")
         await until(pilot, lambda: "第四条" in shown(app))
-        await pilot.press("v")
+        await pilot.press("h")
         await until(pilot, lambda: "一つの時点だけ" in shown(app))

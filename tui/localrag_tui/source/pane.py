@@ -210,7 +210,7 @@ class SourcePane(Widget):
         Binding("c", "copy", N_("Copy"), id="source.copy"),
         Binding("C", "copy_paragraph", N_("Copy the paragraph"), id="source.copy_one", show=False),
         Binding("r", "ties", N_("Ties"), id="source.ties"),
-        Binding("v", "states", N_("States of the law"), id="source.states", show=False),
+        Binding("h", "states", N_("States of the law"), id="source.states", show=False),
         Binding("backspace,alt+left", "back", N_("Back"), id="source.back"),
         Binding("alt+right", "forward", N_("Forward"), id="source.forward", show=False),
         Binding("escape", "close_part", N_("Close"), id="source.close", show=False),
