@@ -1,6 +1,5 @@
 """What a person wrote, found: a citation in any spelling, an id, the name of a subject."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
@@ -10,7 +9,7 @@ from localrag.errors import NotFoundError, UsageError
 from localrag.facts import FactKind
 from localrag.language import N_, _
 from localrag.statutes.names import LawNames
-from localrag.statutes.provisions import StoredProvisions
+from localrag.statutes.provisions import StoredProvisions, order_of
 from localrag.statutes.resolver import Resolution, Target, parse_target
 
 LISTED = 10
@@ -106,6 +105,21 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
     return passage
 
 
+def laws_called(store: CorpusStore, name: str) -> tuple[str, ...]:
+    """The ids of the laws of a title, an abbreviation, a number or an id.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    names = LawNames.from_rows(store.laws())
+    found = (name,) if name in names.rows else names.lookup(name)
+    if not found:
+        raise NotFoundError(
+            N_("The corpus has no law {name!r}."), N_("localrag list shows what it has."), name=name
+        )
+    return found
+
+
 def _opening(store: CorpusStore, document_id: str) -> Passage | None:
     first = store.by_id(f"{document_id}#1")
     return first if first and first.layer in (PASSAGES, TRIPLES) else None
@@ -164,15 +178,11 @@ def around(store: CorpusStore, resolution: Resolution) -> list[Target]:
         # An article of a supplement stands in for one that the main provisions do not have.
         if not articles or (exists and nearest.locator.division == division):
             continue
-        at = bisect_left(articles, _order(number), key=_order)
+        at = bisect_left(articles, order_of(number), key=order_of)
         found += [
             Target(cited.law_id, Locator(division, a)) for a in articles[max(0, at - 1) : at + 1]
         ]
     return found or list(resolution.nearest)
-
-
-def _order(article: str) -> list[int]:
-    return [int(part) for part in re.findall("[0-9]+", article.partition(":")[0])]
 
 
 def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:

@@ -19,9 +19,9 @@ from typing import NamedTuple
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.errors import NotFoundError, UsageError
-from localrag.finding import find
+from localrag.finding import find, laws_called
 from localrag.language import N_, _
-from localrag.statutes.names import LawNames
+from localrag.statutes.provisions import order_of
 from localrag_indexes.analysis.normalize import compact, normalize
 
 # What an article that moved has in common with itself at least, and what one that keeps its number
@@ -84,6 +84,15 @@ class Change:
     before: Passage | None
     after: Passage | None
     differences: tuple[Difference, ...] = ()
+
+    @property
+    def lines(self) -> tuple[Difference, ...]:
+        """What is shown of it: of what came or went as a whole, all its lines."""
+        if self.kind is ChangeKind.ADDED and self.after:
+            return tuple(Difference(None, Line("", text)) for text in self.after.text.split("\n"))
+        if self.kind is ChangeKind.DELETED and self.before:
+            return tuple(Difference(Line("", text), None) for text in self.before.text.split("\n"))
+        return self.differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,12 +398,7 @@ def _article(store: CorpusStore, target: str) -> Passage:
 
 
 def _law(store: CorpusStore, name: str) -> str:
-    names = LawNames.from_rows(store.laws())
-    found = (name,) if name in names.rows else names.lookup(name)
-    if not found:
-        raise NotFoundError(
-            N_("The corpus has no law {name!r}."), N_("localrag list shows what it has."), name=name
-        )
+    found = laws_called(store, name)
     if len(found) > 1:
         raise UsageError(
             N_("{name!r} can mean {n:,} laws."),
@@ -424,11 +428,7 @@ def _covers(deleted: Locator, article: Locator) -> bool:
     first, _, last = deleted.article.partition(":")
     if not last or deleted.division != article.division or not article.article:
         return False
-    return _order(first) <= _order(article.article) <= [*_order(last), _ENDLESS]
-
-
-def _order(article: str) -> list[int]:
-    return [int(number) for number in article.partition(":")[0].split("_")]
+    return order_of(first) <= order_of(article.article) <= [*order_of(last), _ENDLESS]
 
 
 def _body(line: str) -> str:

@@ -132,15 +132,7 @@ def _headers(change: "Change", title: str) -> list[str]:
 
 
 def _print_change(change: "Change") -> None:
-    from localrag.history import ChangeKind
-
-    if change.kind is ChangeKind.ADDED and change.after:
-        for line in change.after.text.split("\n"):
-            say((f"+ {line}", "green"), indent=2)
-    if change.kind is ChangeKind.DELETED and change.before:
-        for line in change.before.text.split("\n"):
-            say((f"- {line}", "red"), indent=2)
-    for difference in change.differences:
+    for difference in change.lines:
         sides = ((difference.before, "- ", "red"), (difference.after, "+ ", "green"))
         place = next(side.place for side, *_rest in reversed(sides) if side)
         if place:

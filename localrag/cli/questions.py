@@ -186,17 +186,6 @@ def day(option: str, value: str) -> "date":
 
 
 def _law_ids(store: "CorpusStore", names: list[str]) -> tuple[str, ...]:
-    return tuple(law_id for name in names for law_id in _law_id(store, unicode(name)))
+    from localrag.finding import laws_called
 
-
-def _law_id(store: "CorpusStore", name: str) -> tuple[str, ...]:
-    from localrag.statutes.names import LawNames
-
-    names = LawNames.from_rows(store.laws())
-    if name in names.rows:
-        return (name,)
-    if found := names.lookup(name):
-        return found
-    raise NotFoundError(
-        N_("The corpus has no law {name!r}."), N_("localrag list shows what it has."), name=name
-    )
+    return tuple(law_id for name in names for law_id in laws_called(store, unicode(name)))

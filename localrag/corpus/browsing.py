@@ -113,8 +113,8 @@ class Browsing:
         return int(row[0]) if row else None
 
     def _work(self, document_id: str) -> int:
-        row = self._db.row(
-            "SELECT work FROM documents WHERE key = ?", (self._key(document_id) or 0,)
+        row = self._db.row("SELECT key FROM works WHERE id = ?", (document_id,)) or self._db.row(
+            "SELECT work FROM documents WHERE id = ?", (document_id,)
         )
         return int(row[0]) if row else 0
 

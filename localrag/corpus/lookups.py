@@ -142,9 +142,7 @@ class Lookups(Browsing):
             NotFoundError: there is no such document (as for every look-up by document id that
                 does not say otherwise).
         """
-        return _info(
-            self._db.rows(f"{_INFO} FROM states WHERE key = ?", (self._require(document_id),))[0]
-        )
+        return self._info_of(self._require(document_id))
 
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
         """Return the text of a document, or a span of it, in characters."""
@@ -157,7 +155,7 @@ class Lookups(Browsing):
     def read(self, document: str | int) -> Document:
         """Return the whole document of an id, or of a key, as its reader made it."""
         key = document if isinstance(document, int) else self._require(document)
-        info = _info(self._db.rows(f"{_INFO} FROM states WHERE key = ?", (key,))[0])
+        info = self._info_of(key)
         return Document(
             id=info.id,
             title=info.title,
@@ -237,7 +235,7 @@ class Lookups(Browsing):
             )
         yielded: set[int] = set()
         for document in documents:
-            info = _info(self._db.rows(f"{_INFO} FROM states WHERE key = ?", (document,))[0])
+            info = self._info_of(document)
             others: dict[int, int] = dict(
                 self._db.rows(
                     "SELECT key, indexed_as FROM passages"
@@ -257,7 +255,8 @@ class Lookups(Browsing):
         """Find passages by key, in the order asked for; keys that are gone are left out."""
         wanted = list(keys)
         rows = {row[0]: row for row in self._rows_by_key(_PASSAGE, "passages.key", wanted)}
-        whole = [row for row in rows.values() if not self._is_pieced(row[1])]
+        pieced = {key for key in {row[1] for row in rows.values()} if self._is_pieced(key)}
+        whole = [row for row in rows.values() if row[1] not in pieced]
         needed = {block for row in whole for block in block_range(row[1], row[_START], row[_END])}
         blocks: dict[int, str] = dict(
             self._rows_by_key("SELECT key, text FROM blocks", "key", needed)
@@ -443,8 +442,7 @@ class Lookups(Browsing):
 
     def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
         """List the references to a provision or to something inside it, also as part of a range."""
-        self._require(document_id)
-        return links.references_to(self._db, self._work(document_id), locator.path)
+        return links.references_to(self._db, self._require_work(document_id), locator.path)
 
     def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
         """List what a provision, and what stands inside it, has read otherwise (読替え)."""
@@ -455,8 +453,7 @@ class Lookups(Browsing):
 
         Ranges of provisions of the law are among them, whether they take the article in or not.
         """
-        self._require(document_id)
-        return readings.reads_to(self._db, self._work(document_id), locator.path)
+        return readings.reads_to(self._db, self._require_work(document_id), locator.path)
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
         """List where the references of a provision lead, `limit` at most.
@@ -481,6 +478,13 @@ class Lookups(Browsing):
     def definitions_used(self, document_id: str, text: str) -> list[Definition]:
         """List the definitions of a document whose terms stand in `text`, in reading order."""
         return links.definitions_used(self._db, self._key(document_id) or 0, text)
+
+    def _info_of(self, key: int) -> DocumentInfo:
+        return _info(self._db.rows(f"{_INFO} FROM states WHERE key = ?", (key,))[0])
+
+    def _require_work(self, document_id: str) -> int:
+        # What is of no work is not there at all.
+        return self._work(document_id) or self._require(document_id)
 
     def _passages_of(
         self, key: int, id_: str, layer: str | None = None

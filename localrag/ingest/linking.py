@@ -41,7 +41,7 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
 
     names, before = LawNames.from_rows(store.laws()), LawNames.from_rows(store.linked_names())
     every = store.law_states()
-    keys = every if rebuild or not before.rows else _to_read(store, before, names)
+    keys = every if rebuild or not before.rows else _to_read(store, every, before, names)
     find = FindLinks(store.path, names)
     watch = Stopwatch(on_event)
 
@@ -58,14 +58,15 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
         return store.replace_links(found(), everything=len(keys) == len(every))
 
 
-def _to_read(store: CorpusStore, before: "LawNames", names: "LawNames") -> list[int]:
-    """Keys of the states of laws whose references may be others than those stored."""
+def _to_read(
+    store: CorpusStore, every: list[int], before: "LawNames", names: "LawNames"
+) -> list[int]:
+    """Those of the states of laws, by their keys, whose references may be others than stored."""
     changed = {
         law_id
         for law_id in before.rows.keys() | names.rows.keys()
         if before.rows.get(law_id) != names.rows.get(law_id)
     }
-    every = store.law_states()
     if len(changed) > _MANY:
         return every
     unlinked = set(store.law_states(unlinked=True))

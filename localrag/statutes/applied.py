@@ -12,6 +12,7 @@ from typing import NamedTuple
 from localrag.corpus.links import Reading, Reference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PARAGRAPHS, Locator, Passage
+from localrag.statutes.provisions import order_of
 
 _SENTENCE_END = re.compile(r"。(?![）」])")
 _PROVISO = re.compile("。(?=(?:ただし|但し|但)、?)")
@@ -221,8 +222,4 @@ def _pieces(passage: Passage, edits: Iterable[_Edit]) -> Iterator[Piece]:
 def _numbers(place: Locator) -> list[list[int]]:
     """The numbers of a provision, to be compared: 第三条の二第一項 is [[3, 2], [1]]."""
     numbers = [place.article, place.paragraph, place.item, *place.subitem.split(".")]
-    return [
-        [int(part) for part in number.partition(":")[0].split("_") if part.isdecimal()]
-        for number in numbers
-        if number
-    ]
+    return [order_of(number) for number in numbers if number]

@@ -141,15 +141,22 @@ def deleted_row(articles: Iterable[str], locator: Locator) -> Locator | None:
     number = locator.article
     if not number or ":" in number:
         return None
-    for row in articles:
-        first, ranged, last = row.partition(":")
-        if ranged and _order(first) <= _order(number) <= _order(last):
-            return Locator(locator.division, row)
-    return None
+    row = next((row for row in articles if is_in_row(number, row)), None)
+    return Locator(locator.division, row) if row else None
 
 
-def _order(number: str) -> list[int]:
-    return [int(part) for part in number.split("_")]
+def is_in_row(number: str, row: str) -> bool:
+    """Whether a number is one of a row that is printed as one, 38:84; a single one is no row."""
+    first, ranged, last = row.partition(":")
+    return bool(ranged) and order_of(first) <= order_of(number) <= order_of(last)
+
+
+def order_of(number: str) -> list[int]:
+    """The numbers of an article, a paragraph or an item, to be compared: 27_36 is 27, 36.
+
+    Of a row they are those of its first.
+    """
+    return [int(part) for part in number.partition(":")[0].split("_") if part.isdecimal()]
 
 
 class StoredProvisions:

@@ -11,7 +11,12 @@ from localrag.statutes._structure import Nesting
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import NUMBER, SUPPLEMENT
-from localrag.statutes.provisions import ProvisionLookup, RememberedProvisions, container
+from localrag.statutes.provisions import (
+    ProvisionLookup,
+    RememberedProvisions,
+    container,
+    is_in_row,
+)
 from localrag.statutes.typed import read_typed
 from localrag_indexes.analysis.numerals import parse_numeral
 
@@ -333,11 +338,8 @@ class CitationResolver:
         """The row of deleted provisions that an article, a paragraph or an item is one of."""
         if locator.subitem or ":" in _number(locator):
             return None
-        for row in self._provisions.beside(law_id, locator):
-            first, ranged, last = _number(row).partition(":")
-            if ranged and _order(first) <= _order(_number(locator)) <= _order(last):
-                return row
-        return None
+        beside = self._provisions.beside(law_id, locator)
+        return next((row for row in beside if is_in_row(_number(locator), _number(row))), None)
 
     def _nearest(self, target: Target) -> Target:
         locator: Locator | None = target.locator
@@ -495,10 +497,6 @@ def _unread(text: str, resolved: Sequence[Resolution], names: LawNames) -> str:
 def _number(locator: Locator) -> str:
     """The number of an article, a paragraph or an item."""
     return locator.item or locator.paragraph or locator.article
-
-
-def _order(number: str) -> list[int]:
-    return [int(part) for part in number.split("_") if part.isdecimal()]
 
 
 def _found(text: str, targets: Iterable[Target]) -> Resolution:

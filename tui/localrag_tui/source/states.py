@@ -1,6 +1,6 @@
 """The states of a provision: what changed in each, before and after side by side."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -8,14 +8,11 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from localrag.history import Change, Difference, History, Line, headline
+from localrag.history import Difference, History, Line, headline
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content, harmless, one_line
 from localrag_tui.widgets.paragraph import Paragraph
-
-if TYPE_CHECKING:
-    from localrag.corpus.types import Passage
 
 
 class StatesDialogue(Dialogue):
@@ -51,7 +48,7 @@ class StatesDialogue(Dialogue):
                 yield Paragraph(content(_("The corpus has one state of this law.")))
             for version in reversed(self._history.versions):
                 yield Paragraph(content(one_line(headline(version))), classes="period")
-                for difference in _differences(version.change):
+                for difference in version.change.lines if version.change else ():
                     yield from _side_by_side(difference)
 
     def on_mount(self) -> None:
@@ -62,26 +59,10 @@ class StatesDialogue(Dialogue):
         lines = [self._history.title]
         for version in reversed(self._history.versions):
             lines += ["", headline(version)]
-            for difference in _differences(version.change):
+            for difference in version.change.lines if version.change else ():
                 lines += [f"- {difference.before.text}"] if difference.before else []
                 lines += [f"+ {difference.after.text}"] if difference.after else []
         self.bench.copy(harmless("\n".join(lines)))
-
-
-def _differences(change: Change | None) -> tuple[Difference, ...]:
-    """The lines that changed; of what came or went as a whole, all of them."""
-    if change is None:
-        return ()
-    if change.differences or (change.before and change.after):
-        return change.differences
-    return (
-        *(Difference(line, None) for line in _lines(change.before)),
-        *(Difference(None, line) for line in _lines(change.after)),
-    )
-
-
-def _lines(passage: "Passage | None") -> list[Line]:
-    return [Line("", text) for text in passage.text.split("\n")] if passage else []
 
 
 def _side_by_side(difference: Difference) -> ComposeResult:
