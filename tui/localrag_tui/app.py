@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.notifications import Notification
 from textual.screen import Screen
+from textual.widget import AwaitMount
 
 from localrag import language
 from localrag.errors import ConfigError
@@ -210,12 +211,13 @@ class Workbench(BaseApp):
         except ConfigError as error:
             self.fail(error)
 
-    def go(self, mode: str) -> None:
-        """Go to a screen."""
-        self.switch_mode(mode)
+    def go(self, mode: str) -> AwaitMount:
+        """Go to a screen; a message told before it is mounted may not be shown."""
+        mounted = self.switch_mode(mode)
         if kept := self._kept.pop(mode, None):
             cast("WorkbenchScreen", self.screen).restore_soon(kept)
         self.memory.remember(mode=mode)
+        return mounted
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether an action can be done: a dialogue is answered or left before one goes on.
@@ -328,7 +330,7 @@ class Workbench(BaseApp):
 
     async def make_screens_anew(self) -> None:
         """Show everything in another language; what was typed and read stays."""
-        # One after the other: the mode between is nobody's home.
+        # One after the other: while one goes on, the mode shown has an empty screen.
         async with self._making_anew:
             here = self.current_mode
             for mode in self.MODES:
@@ -342,7 +344,7 @@ class Workbench(BaseApp):
             for mode, make in self.MODES.items():
                 await self.remove_mode(mode)
                 self.add_mode(mode, make)
-            self.go(here)
+            await self.go(here)
             await self.remove_mode("between")
 
     async def shut_down(self) -> None:

@@ -1,7 +1,7 @@
 """What people change most, while the workbench runs: language, theme, model, how is searched."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from unicodedata import normalize
@@ -72,8 +72,12 @@ def use_language(bench: "Workbench", code: str) -> None:
     if not _can_speak_another(bench):
         return
     bench.memory.remember(language=code)
-    _speak(bench, code)
-    if bench.settings.of().language in ("auto", code):
+    _speak(bench, code, _overruled)
+
+
+def _overruled(bench: "Workbench") -> None:
+    """Tell where another language goes before the one that was chosen."""
+    if bench.settings.of().language in ("auto", language.in_use()):
         return
     if bench.overrides.get("language"):
         words = _(
@@ -241,7 +245,15 @@ def _can_speak_another(bench: "Workbench") -> bool:
     return False
 
 
-def _speak(bench: "Workbench", code: str) -> None:
+def _speak(
+    bench: "Workbench", code: str, then: Callable[["Workbench"], None] = lambda _: None
+) -> None:
     language.use(code)
-    # A worker: the application itself has to go on while its screens come and go.
-    bench.run_worker(bench.make_screens_anew(), group="language")
+
+    async def speak() -> None:
+        await bench.make_screens_anew()
+        # Not before: a message told while screens come and go is shown on none of them.
+        then(bench)
+
+    # A worker: the application itself has to go on meanwhile.
+    bench.run_worker(speak(), group="language")
