@@ -1,5 +1,6 @@
 """A parallel map over a stream: ordered, bounded in memory, and leaving no process behind."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -20,6 +21,9 @@ Result = TypeVar("Result")
 
 # Enough that no worker waits for the consumer, few enough to keep memory flat.
 _IN_FLIGHT_PER_WORKER = 3
+# Objects made before Python looks for cycles among them. What a worker makes goes mostly without:
+# looking after every 700, as it does unasked, takes a seventh of the time.
+_OBJECTS = 50_000
 
 _work: Callable[[Any], Any]
 
@@ -111,6 +115,7 @@ def _interrupts_held() -> Iterator[None]:
 def _start_worker(work: Callable[[Any], Any]) -> None:
     global _work
     _work = work
+    gc.set_threshold(_OBJECTS)
     # For systems where a process cannot be started deaf to it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()

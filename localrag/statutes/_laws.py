@@ -37,11 +37,14 @@ _AFTER_HEADING = re.compile(
     rf"(?:(?P<same>同[編章節款目])(?:{_HEADING})*|(?:{_HEADING})+)\0*"
     rf"(?:(?:、|及び|並びに)(?:{_HEADING})+\0*)*(?:[（(]|及び|並びに|又は|若しくは|、)$"
 )
+# What `_AFTER_HEADING` and a bracket that sets off end with.
+_SETS_OFF = frozenset("（(びには、")
 _IN_HEADINGS = re.compile("[編章節款目]")
 # パリ条約第四条, 日米協定第六条: never one of the laws at hand.
 _TREATY = re.compile(
     r"(?P<name>[一-鿿々ァ-ヶー]*(?:条約|協定|議定書|憲章))(?:（[^（）\n]{0,80}）)?$"
 )
+_TREATY_ENDS = frozenset("約定書章）")
 _LONGEST_TREATY = 120
 # Of tables of words to be replaced: the law in the heading, and in the lines above the table.
 _NAMED_IN_ROW = re.compile(
@@ -113,10 +116,8 @@ class LawWords:
             return _UNTOLD
         if part.kind is not LawKind.NONE:
             return self._of_part(part, citation.start, citation.end, here)
-        if treaty := _TREATY.search(
-            self._text, max(0, citation.start - _LONGEST_TREATY), citation.start
-        ):
-            return Law((), treaty["name"])
+        if (treaty := self._treaty(citation.start)) is not None:
+            return treaty
         if (law := self._set_off(citation.start, here)) is not None:
             return law
         if self._tables.cite_other_laws(citation.start):
@@ -124,6 +125,13 @@ class LawWords:
         if not citation.locator.article or citation.locator.division:
             return self.own
         return self._amending.get(here.division, self.own)
+
+    def _treaty(self, position: int) -> Law | None:
+        """Return the treaty that is named right before a position."""
+        if self._text[position - 1 : position] not in _TREATY_ENDS:
+            return None
+        named = _TREATY.search(self._text, max(0, position - _LONGEST_TREATY), position)
+        return Law((), named["name"]) if named else None
 
     def is_amending(self, law: Law) -> bool:
         """Whether the law is one whose supplementary provisions stand in this one."""
@@ -168,6 +176,9 @@ class LawWords:
 
         会社法第七編第二章（第八百四十七条を除く。）及び第九百条, 船員法（第一条を除く。）.
         """
+        before = self._text[position - 1 : position]
+        if before not in _SETS_OFF:
+            return None
         floor = max(self._article_start(position), position - _LONGEST_SET_OFF)
         if _IN_HEADINGS.search(self._text, floor, position):
             heading = _AFTER_HEADING.search(without_asides(self._text, floor, position))
@@ -175,7 +186,7 @@ class LawWords:
                 return self._of_heading(floor + heading.start(), floor, here) or (
                     self._headed if heading["same"] else None
                 )
-        if self._text[position - 1 : position] in ("（", "(") and self._is_exception(position):
+        if before in ("（", "(") and self._is_exception(position):
             part = law_part_before(self._text, position - 1, floor)
             if part.text and part.kind is not LawKind.THIS:
                 law = self._of_part(part, part.start, position - 1, here)

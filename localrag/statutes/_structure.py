@@ -179,7 +179,6 @@ def _around(outer: tuple[int, ...], inner: tuple[int, ...]) -> bool:
     return inner[: len(outer)] == outer
 
 
-_ROW = re.compile(r"^[^\t｜\n]*[\t｜].*$", re.MULTILINE)
 _REPLACING = re.compile("読み?替え|掲げる字句")
 _CELL_END = re.compile("[\t｜]")
 _LONGEST_TABLE = 20_000
@@ -194,6 +193,16 @@ class Cells(NamedTuple):
     replacing: tuple[int, int]
 
 
+def _rows(text: str) -> Iterator[tuple[int, int]]:
+    """The lines that hold cells."""
+    end = 0
+    while (mark := _CELL_END.search(text, end)) is not None:
+        start = text.rfind("\n", 0, mark.start()) + 1
+        end = text.find("\n", mark.end())
+        end = len(text) if end < 0 else end
+        yield start, end
+
+
 def _cells(text: str, start: int, end: int) -> list[tuple[int, int]]:
     breaks = [start - 1, *(mark.start() for mark in _CELL_END.finditer(text, start, end)), end]
     return [(before + 1, after) for before, after in pairwise(breaks)]
@@ -204,7 +213,7 @@ class Tables:
 
     def __init__(self, document: Document) -> None:
         self._text = document.text
-        self._rows = [row.span() for row in _ROW.finditer(document.text)]
+        self._rows = list(_rows(document.text))
         self._row_starts = [start for start, _ in self._rows]
         self._tops = [0] * len(self._rows)
         for index in range(1, len(self._rows)):

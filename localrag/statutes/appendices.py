@@ -20,8 +20,9 @@ LABEL = re.compile(
 )
 """How an appendix is called at its head."""
 CITED_FORM = re.compile(
-    rf"{_BEFORE}第{NUMBER}号?{_BRANCHES}(?:{_FORM}){_BRANCHES}"
-    rf"|{_BEFORE}(?:{_FORM})第?{NUMBER}号?{_BRANCHES}|別記(?:{_FORM})"
+    # The first characters of its branches: what cannot begin one is passed over at once.
+    rf"(?=[別付附第様書])(?:{_BEFORE}第{NUMBER}号?{_BRANCHES}(?:{_FORM}){_BRANCHES}"
+    rf"|{_BEFORE}(?:{_FORM})第?{NUMBER}号?{_BRANCHES}|別記(?:{_FORM}))"
 )
 """How a provision cites a form; 別表 is part of the citations of `localrag.statutes.citations`."""
 

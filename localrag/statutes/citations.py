@@ -4,7 +4,6 @@ Purely syntactic: what 同条 or 法 stands for is the resolver's work.
 """
 
 import re
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -226,8 +225,7 @@ _PART_OF_OUTER = re.compile(
 _LONGEST_JOIN = 40
 
 
-@dataclass(frozen=True, slots=True)
-class ProvisionCitation:
+class ProvisionCitation(NamedTuple):
     """One provision, or one range of provisions, as a text cites it.
 
     Attributes:
@@ -355,8 +353,7 @@ class _Scan:
     def _go_on(self, frame: _Frame, chain: Chain, end: int) -> None:
         """Go on with a citation after an aside: 第八十五条（第一種免許）第五項."""
         cited = self.found[frame.index]
-        self.found[frame.index] = replace(
-            cited,
+        self.found[frame.index] = cited._replace(
             end=end,
             text=self._text[cited.start : end],
             locator=_locator(chain),
@@ -422,8 +419,7 @@ class _Scan:
         end = until.end() if until else end
         word = chain.item_word or chain.paragraph_word or chain.article_word
         relative = word in _last_words(chain, first)
-        self.found[frame.index] = replace(
-            first,
+        self.found[frame.index] = first._replace(
             end=end,
             text=self._text[first.start : end],
             last=None if relative else _locator(chain),

@@ -47,12 +47,12 @@ _BARE_ITEM = (
     r"(?=[^一-鿿々]|[及又若並各中前後以等違所列該本但]|$)"
 )
 START = re.compile(
-    rf"第{BLANK}{NUMBER}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表"
+    rf"(?=[第同本こ各別前次附{_DIGITS}法令則])(?:第{BLANK}{NUMBER}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表"
     rf"|前(?:各|{NUMBER})?[条條項号]|次{NUMBER}?[条條項号]|附則{BLANK}(?:第|別表|[前次同]|[{_DIGITS}])"
     rf"|[{_DIGITS}]{{1,4}}+{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}]++[条條]"
-    rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜]))[{_DIGITS}]{{1,4}}+{BLANK}[項号]"
+    rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜]))[{_DIGITS}]{{1,4}}+{BLANK}[項号])"
 )
-"""Where a citation can begin; each branch opens with plain characters, which `re` skips to fast.
+"""Where a citation can begin; what each branch opens with stands first, which takes a quarter.
 
 2条5項から7項 goes on without 第; such a number counts only as part of a list or a range.
 

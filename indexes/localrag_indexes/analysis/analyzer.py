@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import filterfalse, islice
 from typing import Any
 
 from localrag_indexes.analysis.japanese import segment
@@ -85,15 +86,22 @@ class Analyzer:
 
     def terms(self, text: str) -> list[str]:
         """Cut `text` into terms, in order, stop words and punctuation left out."""
-        normal = normalize(text)
-        entities = iter([_term_of(match) for match in _ENTITY.finditer(normal)])
+        entities: list[str] = []
+
+        def stand_in(match: re.Match[str]) -> str:
+            entities.append(_term_of(match))
+            return _PLACEHOLDER
+
+        surfaces = segment(_ENTITY.sub(stand_in, normalize(text)))
+        following = iter(entities)
         terms: list[str] = []
-        for surface in segment(_ENTITY.sub(_PLACEHOLDER, normal)):
+        for surface in filterfalse(_is_empty, surfaces):
             if _PLACEHOLDER in surface:
-                terms.extend(next(entities) for _ in range(surface.count(_PLACEHOLDER)))
+                named = islice(following, surface.count(_PLACEHOLDER))
+                terms.extend(filterfalse(_is_empty, named))
             else:
                 terms.append(surface)
-        return [term for term in terms if not _is_empty(term)]
+        return terms
 
     def tokens(self, text: str) -> list[Token]:
         """Cut `text` into the same terms as `terms`, each with its span in `text` itself."""

@@ -14,10 +14,17 @@ SIMPLE = re.compile(
     "[\t\n\u0020-\u007e\u3000-\u3029\u3041-\u3096\u30a1-\u30fe\u3400-\u9fff\uff01-\uff5e]+"
 )
 """Runs of characters that each normalise to one, whatever stands before: most of any text."""
+# Those of them that normalise to another one.
+_CHANGED = re.compile("[A-Z\u3000\uff01-\uff5e]")
 
 
 def normalize(text: str) -> str:
     """Return `text` in NFKC, case-folded, without invisible characters and variant selectors."""
+    if SIMPLE.fullmatch(text):
+        # To replace the few different characters that change takes a fifth of the time.
+        for character in set(_CHANGED.findall(text)):
+            text = text.replace(character, unicodedata.normalize("NFKC", character).casefold())
+        return text
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
