@@ -29,7 +29,7 @@ def storing(path: Path, cure: str = _CURE) -> Iterator[None]:
             N_("{path} cannot be written ({problem})."),
             cure,
             path=error.filename or path,
-            problem=error.strerror or error,
+            problem=error,
         ) from error
 
 

@@ -16,10 +16,10 @@ Exit code 0 is success and 1 an error nobody foresaw (a bug). `ask` and `search`
 and found nothing leave with 3 as well, and an interrupt (Ctrl-C) leaves with 130.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import ClassVar
 
-from localrag.language import _
+from localrag.language import N_, _
 from localrag_indexes.errors import IndexingError
 
 
@@ -64,14 +64,37 @@ class LocalragError(Exception):
         return hash((type(self), self.args))
 
 
+# What the system says of a file, as `OSError.strerror` has it.
+N_("Disk quota exceeded")
+N_("File exists")
+N_("File name too long")
+N_("Input/output error")
+N_("Is a directory")
+N_("No space left on device")
+N_("No such file or directory")
+N_("Not a directory")
+N_("Operation not permitted")
+N_("Permission denied")
+N_("Read-only file system")
+
+
 def _in_words(message: str, fields: Mapping[str, object]) -> str:
-    """A message with its fields; what an index fails with is told in the language in use, too."""
-    told = {
-        name: _in_words(value.args[0], value.fields) if isinstance(value, IndexingError) else value
-        for name, value in fields.items()
-    }
+    """A message with its fields, in the language in use those too that are errors."""
+    named = {str(value) for value in fields.values()}
+    told = {name: _told(value, named) for name, value in fields.items()}
     # Text without fields can hold braces of its own.
     return _(message).format_map(told) if told else _(message)
+
+
+def _told(value: object, named: Set[str]) -> object:
+    match value:
+        case IndexingError():
+            return _in_words(value.args[0], value.fields)
+        case OSError(strerror=str(reason), filename=file):
+            # Most messages name the file themselves.
+            return _(reason) if file is None or str(file) in named else f"{_(reason)}: {file}"
+        case _:
+            return value
 
 
 class UsageError(LocalragError):

@@ -175,7 +175,7 @@ class Journal(Generic[Row]):
                     "it goes on where it stopped."
                 ),
                 path=self.path,
-                problem=error.strerror,
+                problem=error,
             ) from error
 
 

@@ -293,7 +293,7 @@ def _lines(path: Path, store: CorpusStore) -> Iterator[tuple[int, JudgedQuestion
             N_("{path} cannot be read ({problem})."),
             N_("Check the path and its permissions."),
             path=path,
-            problem=error.strerror,
+            problem=error,
         ) from error
 
 

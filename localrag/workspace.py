@@ -172,7 +172,7 @@ class Workspace:
                 N_("The workspace {home} cannot be made ({problem})."),
                 N_("Choose another folder with --home, or mend its permissions."),
                 home=self.home,
-                problem=error.strerror,
+                problem=error,
             ) from error
         return bool(missing)
 
@@ -189,7 +189,7 @@ class Workspace:
                 N_("The workspace {home} cannot be opened ({problem})."),
                 N_("Choose another folder with --home, or mend its permissions."),
                 home=self.home,
-                problem=error.strerror,
+                problem=error,
             ) from error
         if not exists:
             raise WorkspaceError(

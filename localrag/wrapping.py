@@ -138,4 +138,4 @@ def _holds_together(before: str, after: str) -> bool:
 
 def _in_word(character: str) -> bool:
     # Letters from the CJK blocks on may be parted anywhere.
-    return character < "⺀" and (character.isalnum() or character in "'’-_")
+    return character < "⺀" and (character.isalnum() or character in "'’-_+")

@@ -142,7 +142,7 @@ class BatchFolder:
                 N_("{path} cannot be removed ({problem})."),
                 N_("Check the permissions of its folder, or name another file with --out."),
                 path=self.out,
-                problem=error.strerror,
+                problem=error,
             ) from error
 
     def _known_origin(self) -> Origin:

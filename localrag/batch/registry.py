@@ -104,7 +104,7 @@ def forget(workspace: Workspace, batch: KnownBatch) -> None:
             N_("{path} cannot be removed ({problem})."),
             N_("Check the permissions of its folder."),
             path=path,
-            problem=error.strerror,
+            problem=error,
         ) from error
 
 

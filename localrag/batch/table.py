@@ -160,7 +160,7 @@ def open_table(source: Path | IO[bytes]) -> Iterator[QuestionTable]:
                 N_("{table} cannot be read ({problem})."),
                 N_("Check the path and its permissions."),
                 table=name,
-                problem=error.strerror,
+                problem=error,
             ) from error
         yield QuestionTable(name, stream)
 

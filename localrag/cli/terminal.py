@@ -234,7 +234,7 @@ def _output_failures() -> Iterator[None]:
         raise StorageError(
             N_("The output cannot be written ({reason})."),
             N_("Free some space, or send it to another place."),
-            reason=error.strerror,
+            reason=error,
         ) from error
 
 

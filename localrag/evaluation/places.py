@@ -52,7 +52,7 @@ def make(folder: Path) -> None:
             N_("The folder {folder} cannot be made ({problem})."),
             N_("Free space on the disk, or mend the permissions of the workspace."),
             folder=folder,
-            problem=error.strerror,
+            problem=error,
         ) from error
 
 

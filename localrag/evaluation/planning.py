@@ -255,7 +255,7 @@ def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> Usag
     leave_out = N_("Leave it out.")
     if has_options and not one.chooses:
         return UsageError(
-            N_("{method} answers in its own words, and the questions have options to choose from."),
+            N_("{method} chooses between no options, and the questions have some."),
             leave_out,
             method=one.name,
         )

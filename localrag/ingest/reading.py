@@ -94,7 +94,7 @@ def _require(root: Path) -> None:
             N_("{root} cannot be looked up ({problem})."),
             N_("Check the path and its permissions."),
             root=root,
-            problem=error.strerror,
+            problem=error,
         ) from error
     if not exists:
         raise NotFoundError(

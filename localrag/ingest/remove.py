@@ -44,6 +44,6 @@ def remove_corpus(workspace: Workspace, corpus: str) -> None:
                 N_("The corpus {corpus!r} cannot be removed ({problem})."),
                 N_("Check the permissions of the workspace."),
                 corpus=corpus,
-                problem=error.strerror,
+                problem=error,
             ) from error
     shutil.rmtree(place.store.parent, ignore_errors=True)

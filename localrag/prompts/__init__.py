@@ -158,7 +158,7 @@ class OptimisedPrompt:
                 N_("{path} cannot be written ({reason})."),
                 N_("Free space on the disk, or mend the permissions of the folder."),
                 path=path,
-                reason=error.strerror,
+                reason=error,
             ) from error
         return path
 

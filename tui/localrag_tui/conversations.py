@@ -24,6 +24,7 @@ from localrag_tui.screen import Dialogue
 from localrag_tui.shell.bars import KeyBar
 from localrag_tui.shown import cut, harmless, one_line
 from localrag_tui.widgets.form import Field, Form
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import TextField, as_path
 from localrag_tui.work.latest import Latest
 
@@ -125,7 +126,7 @@ class ConversationList(OptionList):
         Binding("n", "screen.new", N_("New"), id="conversations.new_here"),
         Binding("r", "screen.rename", N_("Rename"), id="conversations.rename"),
         Binding("e", "screen.export", N_("Export"), id="conversations.export"),
-        Binding("d", "screen.delete", N_("Delete"), id="conversations.delete"),
+        Binding("delete,d", "screen.delete", N_("Delete"), id="conversations.delete"),
         Binding("slash", "screen.search", N_("Search"), id="conversations.search"),
     ]
 
@@ -354,7 +355,7 @@ class ConversationsDialogue(Dialogue):
                 select_on_focus=False,
                 compact=True,
             )
-            yield Static(classes="nothing")
+            yield Paragraph(classes="nothing")
             yield ConversationList(self.bench.memory.choices.conversation, self._begin_search)
         yield KeyBar(show_commands=False)
 
@@ -390,11 +391,11 @@ class ConversationsDialogue(Dialogue):
         self._tell_whether_any()
 
     def _tell_whether_any(self) -> None:
-        nothing = self.query_one(".nothing", Static)
+        nothing = self.query_one(".nothing", Paragraph)
         if self._found_for.strip():
-            nothing.update(Content(_("Nothing holds all of these words.")))
+            nothing.show(Content(_("Nothing holds all of these words.")))
         else:
-            nothing.update(Content(_("There are no conversations yet: what you ask is kept here.")))
+            nothing.show(Content(_("There are no conversations yet: what you ask is kept here.")))
         self.query_one(".box").set_class(not self._list.shown, "-nothing")
 
     # Between the field and the list

@@ -22,6 +22,7 @@ from localrag_tui.shell.keys import bench_key
 from localrag_tui.shown import harmless, one_line
 from localrag_tui.spot import Spot
 from localrag_tui.widgets.listing import Valued
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
@@ -263,12 +264,12 @@ class Finder(Vertical):
             compact=True,
             select_on_focus=False,
         )
-        yield Static(classes="problem")
+        yield Paragraph(classes="problem")
         offers = OptionList()
         offers.can_focus = False
         yield offers
         words = _("Of so many documents not every title was looked at: search with {key}.")
-        yield Static(
+        yield Paragraph(
             Content(words.format(key=bench_key(self.app, "app.search"))),
             classes="cut",
         )
@@ -344,7 +345,7 @@ class Finder(Vertical):
         self._found_for = typed
         self.set_class(bool(found.cause) or bool(typed and not found.offers), "-problem")
         self.set_class(not found.complete, "-cut")
-        self.query_one(".problem", Static).update(
+        self.query_one(".problem", Paragraph).show(
             _problem(found, bench_key(self.app, "app.search"))
         )
         offers = self.query_one(OptionList)
@@ -410,7 +411,7 @@ class JumpDialogue(Dialogue):
     def body(self) -> ComposeResult:
         yield Static(_("Go to a provision"), classes="heading")
         yield Finder(self._law_in_view())
-        yield Static(id="preview")
+        yield Paragraph(id="preview")
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()
@@ -418,9 +419,9 @@ class JumpDialogue(Dialogue):
     @on(Finder.Looked)
     def _preview(self, event: Finder.Looked) -> None:
         text = event.offer.preview if event.offer else ""
-        preview = self.query_one("#preview", Static)
+        preview = self.query_one("#preview", Paragraph)
         preview.set_class(bool(text), "-filled")
-        preview.update(Content(harmless(text)))
+        preview.show(Content(harmless(text)))
 
     @on(Finder.Chosen)
     def _chosen(self, event: Finder.Chosen) -> None:

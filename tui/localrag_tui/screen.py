@@ -8,7 +8,7 @@ from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Vertical
 from textual.message_pump import MessagePump
 from textual.screen import ModalScreen, ScreenResultType
-from textual.widgets import Button, Input, Static, TextArea
+from textual.widgets import Button, Input, TextArea
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
@@ -16,6 +16,7 @@ from localrag_tui.shell.bars import KeyBar, TopBar
 from localrag_tui.shell.base import BaseScreen
 from localrag_tui.shown import content
 from localrag_tui.spot import OpenSpot, Spot
+from localrag_tui.widgets.paragraph import Paragraph
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
@@ -186,8 +187,8 @@ class Dialogue(ModalScreen[object], _Ours[object]):
 
     def complain(self, error: LocalragError) -> None:
         """Say in the line ``problem`` what is wrong, and what to do about it."""
-        problem = self.query_one(".problem", Static)
-        problem.update(content(f"{error.cause}\n{error.cure}".strip()))
+        problem = self.query_one(".problem", Paragraph)
+        problem.show(content(f"{error.cause}\n{error.cure}".strip()))
         problem.add_class("-told")
 
     def action_go_to_button(self, step: int) -> None:

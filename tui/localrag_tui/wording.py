@@ -30,7 +30,7 @@ DOCUMENTS = {
     "squad": N_("Reading passages"),
     "wikipedia": N_("Wikipedia"),
     "wikidata": N_("Wikidata"),
-    "triples": N_("Triples"),
+    "triples": N_("Facts (subject, value)"),
 }
 """Types of laws and kinds of documents, in the order in which they are listed."""
 

@@ -178,7 +178,7 @@ def unreadable(error: OSError) -> InputError:
     return InputError(
         N_("The file cannot be read ({problem})."),
         N_("Check that it is there."),
-        problem=error.strerror or error,
+        problem=error,
     )
 
 

@@ -192,7 +192,7 @@ def inside(folder: Path, relative: str) -> Path | None:
             N_("{folder} cannot be looked through ({problem})."),
             N_("Check the path and its permissions."),
             folder=folder,
-            problem=error.strerror or error,
+            problem=error,
         ) from error
 
 

@@ -100,7 +100,7 @@ def read_declaration(path: Path, name: str = "") -> Dataset:
             N_("{path} cannot be read ({problem})."),
             N_("Check the path and its permissions."),
             path=path,
-            problem=error.strerror,
+            problem=error,
         ) from error
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]

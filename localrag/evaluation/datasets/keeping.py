@@ -175,7 +175,7 @@ def content_of(path: Path) -> bytes:
             N_("{path} cannot be read ({problem})."),
             N_("Check its permissions."),
             path=path,
-            problem=error.strerror or error,
+            problem=error,
         ) from error
 
 

@@ -58,7 +58,7 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
             N_("{path} cannot be read ({problem})."),
             N_("Check the path and its permissions."),
             path=path,
-            problem=error.strerror,
+            problem=error,
         ) from error
     except UnicodeDecodeError as error:
         raise _invalid(path, "it is not UTF-8") from error

@@ -384,7 +384,7 @@ def test_all_names_what_it_leaves_out(bench: Bench) -> None:
     planned = bench.plan("all", settings={"chat.model": ""})
     assert DIRECT in {one.method for one in planned.left_out}
     wordy = [one for one in planned.left_out if not method(one.method).chooses]
-    assert all("in its own words" in one.cause for one in wordy)
+    assert all("chooses between no options" in one.cause for one in wordy)
     assert all("--model" in one.cure for one in planned.left_out if one not in wordy)
     assert {setup.method.needs_model for setup in planned.setups} == {False}
     assert len(bench.plan("all").setups) == len(NAMES) - len(wordy)

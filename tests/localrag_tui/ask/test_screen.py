@@ -8,6 +8,7 @@ from textual.events import Paste
 
 from localrag.conversations.types import TurnState
 from localrag.errors import LocalragError
+from localrag.facts import Fact, FactKind
 from localrag.reading.checking import MismatchKind
 from localrag.reading.wording import MISMATCHES
 from localrag.retrieval.types import Filters, Query, Trace
@@ -276,6 +277,19 @@ async def test_questions_are_limited_to_a_law(
         assert engine.asked[2][2].filters == Filters()
 
 
+async def test_a_law_that_the_corpus_lacks_is_told_once(
+    workbench, engine, answers, ask, until, shown
+):
+    lacking = Fact(FactKind.NO_SUCH_LAW, name="会社法")
+    stage = replace(answers.stages[0], events=(lacking,))
+    engine.will(replace(answers.beside, trace=Trace((stage,))))
+    app = workbench("ja")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await ask(pilot, "how high?")
+        await until(pilot, lambda: "会社法" in shown(app))
+        assert shown(app).count("会社法") == 1
+
+
 async def test_under_a_limit_nothing_is_said_of_the_rest_of_the_corpus(
     workbench, engine, answers, ask, until, shown
 ):
@@ -289,8 +303,8 @@ async def test_under_a_limit_nothing_is_said_of_the_rest_of_the_corpus(
         assert "該当なし絞り込んだ法令には、答えを裏付けるものがありません" in text
         assert "Ctrl+L→Ctrl+Xで絞り込みを解除できます" in text
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: "この条件で質問" in shown(app))
-        assert "この条件で検索" not in shown(app)
+        # The key and the button are called alike.
+        await until(pilot, lambda: shown(app).count("この条件を使う") == 2)
         await pilot.press("ctrl+x")
         await until(pilot, lambda: not isinstance(app.screen, FilterDialogue))
         assert app.memory.choices.asked_of == Filters()

@@ -7,7 +7,7 @@ import pytest
 
 from localrag.workspace import Workspace
 from localrag_tui.corpora import actions
-from localrag_tui.corpora.actions import CorporaDialogue, Welcome
+from localrag_tui.corpora.actions import CorporaDialogue, CorporaList, Welcome
 from localrag_tui.corpora.work import add_documents, index_corpus, overview
 from localrag_tui.widgets.form import Form
 from localrag_tui.work.jobs import State
@@ -142,9 +142,30 @@ async def test_a_corpus_is_chosen_and_remembered(workbench, bench_home, shown, u
         await until(pilot, lambda: app.memory.choices.corpus == "second")
 
 
+async def test_the_cursor_begins_at_the_corpus_in_use_and_ends_at_the_ends(
+    workbench, bench_home, shown, until
+):
+    corpora = bench_home / "corpora"
+    for name in ("before", "newest"):
+        shutil.copytree(corpora / "main", corpora / name)
+    app = workbench("ja", corpus="main")
+    async with app.run_test(size=(80, 24)) as pilot:
+        actions.choose(app)
+        await until(pilot, lambda: isinstance(app.screen, CorporaDialogue) and "163" in shown(app))
+        (line,) = (line for line in shown(app).splitlines() if "使用中" in line)
+        assert "main" in line
+        listing = app.screen.query_one(CorporaList)
+        places = [listing.highlighted]
+        for key in ("down", "down", "up", "up", "up"):
+            await pilot.press(key)
+            places.append(listing.highlighted)
+        assert places == [1, 2, 2, 1, 0, 0]
+
+
+@pytest.mark.parametrize("key", ["delete", "d"])
 @pytest.mark.parametrize(("used", "left"), [("second", "main"), ("main", "second")])
 async def test_a_corpus_is_removed_once_it_is_agreed_to(
-    workbench, bench_home, shown, until, used, left
+    workbench, bench_home, shown, until, used, left, key
 ):
     corpora = bench_home / "corpora"
     shutil.copytree(corpora / "main", corpora / "second")
@@ -152,8 +173,8 @@ async def test_a_corpus_is_removed_once_it_is_agreed_to(
     async with app.run_test(size=(80, 24)) as pilot:
         actions.choose(app)
         await until(pilot, lambda: isinstance(app.screen, CorporaDialogue) and used in shown(app))
-        await pilot.press("delete")
-        await until(pilot, lambda: f"コーパス {used} を削除しますか" in shown(app))
+        await pilot.press(key)
+        await until(pilot, lambda: f"コーパス {used} を削除しますか。" in shown(app))
         await pilot.press("escape")
         assert (corpora / used / "corpus.sqlite").exists()
         await pilot.press("delete")

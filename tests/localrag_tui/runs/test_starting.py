@@ -92,7 +92,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: "No file is named." in shown(app))
         app.screen.query_one("#questions", Input).value = str(questions.with_name("[b]none.jsonl"))
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "cannot be read" in shown(app))
+        await until(pilot, lambda: "cannot be read" in " ".join(shown(app).split()))
         app.screen.query_one("#questions", Input).value = str(questions)
         answers = app.screen.query_one("#answers", Input)
         beside = str(questions.with_name("questions.answers.jsonl"))
@@ -186,9 +186,11 @@ async def test_an_evaluation_is_forecast_begun_and_gone_on_with(
         # What cannot begin stays open, and nothing that was typed is lost.
         assert isinstance(app.screen, EvaluationDialogue)
         app.screen.query_one("#run", Input).value = "second"
+        app.screen.query_one("#methods", CheckList).highlighted = 0
+        await until(pilot, lambda: "Needs questions without options." in shown(app))
         app.screen.query_one("#methods", CheckList).select("extractive")
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "answers in its own words" in " ".join(shown(app).split()))
+        await until(pilot, lambda: "chooses between no options" in " ".join(shown(app).split()))
         assert app.screen.query_one("#run", Input).value == "second"
         assert app.focused is app.screen.query_one("#methods", CheckList)
         app.screen.query_one("#methods", CheckList).deselect("extractive")
@@ -196,6 +198,33 @@ async def test_an_evaluation_is_forecast_begun_and_gone_on_with(
         await until(pilot, lambda: "ferries/second" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
     assert (done_evaluation.parent / "second" / "report.md").is_file()
+
+
+async def test_a_form_says_in_japanese_what_it_needs_and_what_is_wrong(
+    workbench: Any, shown: Any, until: Any, tmp_path: Path
+) -> None:
+    missing = str(tmp_path / "none.jsonl")
+    app = workbench("ja", mode="runs")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("n")
+        await until(pilot, lambda: "JSON Lines（1 行に" in shown(app))
+        app.screen.query_one("#questions", Input).value = missing
+        answers = app.screen.query_one("#answers", Input)
+        await until(pilot, lambda: answers.value)
+        # What is proposed gives way to what is typed.
+        await pilot.press("tab", *"/x.jsonl")
+        assert answers.value == "/x.jsonl"
+        await pilot.press("ctrl+s")
+        await until(
+            pilot, lambda: "その名前のファイルもフォルダーもありません" in whole(shown(app))
+        )
+        assert f"{missing}を読めません" in whole(shown(app))
+        assert "No such file" not in shown(app)
+
+
+def whole(screen: str) -> str:
+    """What stands there, without the places where it is broken into lines."""
+    return "".join(screen.split())
 
 
 async def test_an_evaluation_of_questions_of_ones_own_measures_the_current_corpus(

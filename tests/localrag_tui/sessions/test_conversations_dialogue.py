@@ -137,7 +137,7 @@ async def test_what_goes_is_named_before_it_is_deleted(
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is dialogue)
         assert len(titles(workspace)) == 5
-        await pilot.press("d")
+        await pilot.press("delete")
         await until(pilot, lambda: isinstance(app.screen, Form))
         await pilot.click("#go")
         await until(pilot, lambda: len(titles(workspace)) == 4)

@@ -21,6 +21,8 @@ GUIDE = Path(__file__).parents[3] / "docs" / "tui.md"
         ("alt+left", "Alt+←"),
         ("shift+enter", "Shift+Enter"),
         ("pagedown", "PgDn"),
+        ("home", "Home"),
+        ("end", "End"),
         ("ctrl+f5", "Ctrl+F5"),
     ],
 )

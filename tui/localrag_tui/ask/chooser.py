@@ -23,6 +23,7 @@ from localrag_tui.corpora.work import STATES, CorpusRow, overview
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.bars import KeyBar
 from localrag_tui.shown import content, one_line
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.wording import size
 
 DEFAULT_ABOUT = N_("generative where a model is chosen, extractive where none is")
@@ -162,7 +163,7 @@ class Chooser(Dialogue):
         with Vertical(classes="box"):
             yield Static(Content(_("Answer with")), classes="heading")
             yield OptionList(markup=False)
-            yield Static(id="about")
+            yield Paragraph(id="about")
             yield KeyBar()
 
     def on_mount(self) -> None:
@@ -180,7 +181,7 @@ class Chooser(Dialogue):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Say in full what may not fit into the row."""
         offer = self._rows[event.option_index] if event.option_index < len(self._rows) else None
-        self.query_one("#about", Static).update(content(offer.about if offer else ""))
+        self.query_one("#about", Paragraph).show(content(offer.about if offer else ""))
 
     def on_option_list_option_selected(self) -> None:
         """Choose what was clicked."""

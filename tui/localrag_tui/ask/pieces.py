@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.style import Style
 
 from localrag.conversations.types import Turn, TurnState
+from localrag.facts import FactKind
 from localrag.language import _
 from localrag.methods.choices import LABELS
 from localrag.reading import wording as in_words
@@ -184,6 +185,8 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
     for number, everyday in enumerate(answer.trace.wordings):
         yield TurnPiece(content(looked_up(everyday), _QUIET), "note" if number else "first-note")
     for event in dict.fromkeys(answer.trace.events):
+        if event.kind is FactKind.NO_SUCH_LAW and event.fields["name"] in answer.absent:
+            continue  # It stands above all else.
         yield TurnPiece(
             content(_("note: {event}").format(event=one_line(str(event))), _QUIET), "note"
         )

@@ -322,9 +322,7 @@ class AskScreen(WorkbenchScreen):
         except LocalragError as error:
             self.bench.tell(error)
             return
-        dialogue = FilterDialogue(
-            library, known, self.bench.memory.choices.asked_of, _("Ask with these")
-        )
+        dialogue = FilterDialogue(library, known, self.bench.memory.choices.asked_of)
         chosen = await self.app.push_screen_wait(dialogue)
         if isinstance(chosen, Filters):
             self.bench.memory.remember(asked_of=chosen)

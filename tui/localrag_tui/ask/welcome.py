@@ -15,6 +15,7 @@ from localrag.language import N_, _, ngettext
 from localrag_tui.corpora.work import CorpusRow, overview
 from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shown import content
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class EmptyConversation(Vertical):
     """
 
     def compose(self) -> ComposeResult:
-        yield Static(id="begin")
+        yield Paragraph(id="begin")
         yield Example()
 
     async def look(self, bench: "Workbench") -> None:
@@ -110,7 +111,7 @@ class EmptyConversation(Vertical):
             bench.tell(error)
 
     def _say(self, words: Content) -> None:
-        self.query_one("#begin", Static).update(words)
+        self.query_one("#begin", Paragraph).show(words)
 
 
 def _words(bench: "Workbench", name: str, row: CorpusRow | None) -> Content:

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.events import DescendantFocus
 from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _
@@ -23,6 +23,7 @@ from localrag_tui.shown import content, one_line
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.form import Form
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.wording import palette
 from localrag_tui.work.jobs import Job, State
 
@@ -54,11 +55,8 @@ class Panes(Container):
         self._spare: SourcePane | None = None
 
     def compose(self) -> ComposeResult:
-        yield Static(
-            _("Choose a law on the left, or type its name or a citation above it."),
-            id="hint",
-            markup=False,
-        )
+        words = _("Choose a law on the left, or type its name or a citation above it.")
+        yield Paragraph(content(words), id="hint")
 
     @property
     def all(self) -> list[SourcePane]:
@@ -187,7 +185,7 @@ class ReadScreen(WorkbenchScreen):
             with Vertical(id="places"):
                 yield Finder()
                 yield PlaceTree()
-                yield Static(id="nothing")
+                yield Paragraph(id="nothing")
             yield Panes()
 
     def kept(self) -> Kept:
@@ -399,7 +397,7 @@ class ReadScreen(WorkbenchScreen):
         empty = _("The corpus {corpus} has no documents yet.").format(corpus=self.bench.corpus)
         ways = map(palette, (_("Try the sample corpus"), _("Add documents")))
         text = problem or "\n".join([empty, "", *ways])
-        self.query_one("#nothing", Static).update(content(text))
+        self.query_one("#nothing", Paragraph).show(content(text))
         self.query_one("#places").add_class("-nothing")
 
     def _note(self) -> None:

@@ -28,6 +28,7 @@ from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.listing import Listing, Valued
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import as_path, existing
 from localrag_tui.wording import palette
 from localrag_tui.work.jobs import Job, State
@@ -44,7 +45,7 @@ class CorporaList(Listing):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Choose"), id="corpora.choose"),
-        Binding("delete", "screen.remove", N_("Remove"), id="corpora.remove"),
+        Binding("delete,d", "screen.remove", N_("Remove"), id="corpora.remove"),
     ]
 
 
@@ -62,7 +63,7 @@ class CorporaDialogue(Dialogue):
     def body(self) -> ComposeResult:
         yield Static(Content(_("Choose the corpus")), classes="heading")
         yield CorporaList()
-        yield Static(classes="problem")
+        yield Paragraph(classes="problem")
 
     def on_mount(self) -> None:
         self.query_one(CorporaList).focus()
@@ -117,11 +118,14 @@ class CorporaDialogue(Dialogue):
         listing, before = self.query_one(CorporaList), self._row
         widest = max((cell_len(row.name) for row in rows), default=0)
         listing.clear_options()
-        listing.add_options(Valued(_line(row, widest), row) for row in rows)
+        used = self.bench.corpus
+        listing.add_options(
+            Valued(_line(row, widest, in_use=row.name == used), row) for row in rows
+        )
         names = [row.name for row in rows]
         if names:
-            used = before.name if before is not None else self.bench.corpus
-            listing.highlighted = names.index(used) if used in names else 0
+            chosen = before.name if before is not None else used
+            listing.highlighted = names.index(chosen) if chosen in names else 0
         else:
             self._say("\n".join((_("There is no corpus yet."), palette(_("Add documents")))))
 
@@ -132,12 +136,12 @@ class CorporaDialogue(Dialogue):
         return option.value if isinstance(option, Valued) else None
 
     def _say(self, problem: str) -> None:
-        line = self.query_one(".problem", Static)
-        line.update(content(problem))
+        line = self.query_one(".problem", Paragraph)
+        line.show(content(problem))
         line.display = bool(problem)
 
 
-def _line(row: CorpusRow, widest: int) -> Content:
+def _line(row: CorpusRow, widest: int, *, in_use: bool) -> Content:
     name = (set_cell_size(row.name, widest), "bold")
     if row.problem:
         return Content.assemble(name, "  ", (_("damaged"), "$text-error"))
@@ -151,6 +155,7 @@ def _line(row: CorpusRow, widest: int) -> Content:
         *(" " * max(2, _COUNT - cell_len(count)) + count for count in counts),
         "  ",
         (_(STATES[row.index]), style),
+        (f" · {_('in use')}" if in_use else "", "$text-accent"),
     )
 
 
@@ -327,7 +332,7 @@ class Welcome(Dialogue):
 
     def body(self) -> ComposeResult:
         yield Static(Content(_("Welcome to localrag")), classes="heading")
-        yield Static(
+        yield Paragraph(
             Content(
                 _(
                     "Questions are answered from documents on this machine, with the place"

@@ -12,6 +12,7 @@ from localrag.language import N_, _
 from localrag_tui.jobs.step import STATES, described, details, share, told
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import harmless
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class JobView(Vertical):
     def compose(self) -> ComposeResult:
         yield Static(classes="title")
         yield ProgressBar(total=1.0, show_eta=False, show_percentage=True)
-        yield Static(classes="words")
+        yield Paragraph(classes="words")
 
     def on_mount(self) -> None:
         self._looking = self.set_interval(_EVERY, self._show)
@@ -75,8 +76,8 @@ class JobView(Vertical):
         bar.display = running and done is not None
         bar.update(progress=done or 0.0)
         words = (described(job.last) or _("under way …")) if running else self._end()
-        line = self.query_one(".words", Static)
-        line.update(Content(harmless(words)))
+        line = self.query_one(".words", Paragraph)
+        line.show(Content(harmless(words)))
         line.display = bool(words)
         if not running:
             self._looking.stop()
@@ -132,7 +133,7 @@ class ReportDialogue(Dialogue):
     def body(self) -> ComposeResult:
         yield Static(Content(harmless(self._job.title)), classes="heading")
         with VerticalScroll():
-            yield Static(Content(harmless("\n".join(details(self._job)))), classes="lines")
+            yield Paragraph(Content(harmless("\n".join(details(self._job)))), classes="lines")
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from localrag.errors import LocalragError
@@ -20,6 +19,7 @@ from localrag_tui.screen import Dialogue
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content
 from localrag_tui.widgets.listing import Listing, Valued
+from localrag_tui.widgets.paragraph import BrokenText, Paragraph
 from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class DoctorDialogue(Dialogue):
 
     def body(self) -> ComposeResult:
         key = key_of(self.app, Dialogue, "dialogue.leave")
-        yield Static(Content(_(_READING).format(key=key)), classes="about")
+        yield Paragraph(Content(_(_READING).format(key=key)), classes="about")
         yield Findings()
 
     def on_mount(self) -> None:
@@ -160,7 +160,7 @@ class DoctorDialogue(Dialogue):
         if job is not self._job:
             return
         if event is None and job.state is not State.RUNNING:
-            self.query_one(".about", Static).update(Content(_(_READ)))
+            self.query_one(".about", Paragraph).show(Content(_(_READ)))
         elif event is not None:
             self._findings.append(event)  # type: ignore[arg-type]  # examine tells nothing else
             self._show_findings()
@@ -176,7 +176,7 @@ class DoctorDialogue(Dialogue):
                 shown = finding.health.value
                 title, style = _GROUPS[shown]
                 listing.add_option(Option(Content.styled(_(title), f"bold {style}"), disabled=True))
-            listing.add_option(Valued(_shown(finding), finding))
+            listing.add_option(Valued(BrokenText(_shown(finding)), finding))
             if finding is before:
                 listing.highlighted = listing.option_count - 1
 

@@ -48,6 +48,7 @@ from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import cut, one_line
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.listing import Listing
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import as_path, existing
 from localrag_tui.wording import size
 from localrag_tui.work.jobs import Job
@@ -327,10 +328,10 @@ class ModelsScreen(WorkbenchScreen):
         with Horizontal(id="parts"):
             yield ModelsList()
             with VerticalScroll(id="side"):
-                yield Static(id="details")
+                yield Paragraph(id="details")
                 yield Vertical(id="work")
                 yield MemoryPane()
-                yield Static(Content(self._further_keys()), id="keys")
+                yield Paragraph(Content(self._further_keys()), id="keys")
 
     def on_mount(self) -> None:
         self._unlisten = self.bench.jobs.listen(self._on_job)
@@ -373,7 +374,7 @@ class ModelsScreen(WorkbenchScreen):
         row = self.query_one(ModelsList).chosen
         if row is not None:
             usage = self.query_one(MemoryPane).usage
-            self.query_one("#details", Static).update(details(row, usage))
+            self.query_one("#details", Paragraph).show(details(row, usage))
 
     def action_use(self) -> None:
         """Answer with the model from now on; once more: with the one of the settings."""

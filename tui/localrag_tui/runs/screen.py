@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.coordinate import Coordinate
-from textual.widgets import DataTable, Static
+from textual.widgets import DataTable
 
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
@@ -24,6 +24,7 @@ from localrag_tui.runs.work import BatchOrder, EvaluationOrder, FolderMade
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import harmless, one_line
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.wording import shortened, when
 from localrag_tui.work.jobs import Job, State
 
@@ -92,8 +93,8 @@ class RunsScreen(WorkbenchScreen):
         with Horizontal():
             with Vertical(id="list"):
                 yield DataTable(id="runs", cursor_type="row")
-                yield Static(Content(_how_to_begin(self.app)), id="nothing")
-                yield Static(id="under-way")
+                yield Paragraph(Content(_how_to_begin(self.app)), id="nothing")
+                yield Paragraph(id="under-way")
             yield RunDetail(self._runs, id="detail")
 
     def on_mount(self) -> None:
@@ -304,8 +305,8 @@ class RunsScreen(WorkbenchScreen):
     def _show_under_way(self) -> None:
         """Tell of the runs that the list and what stands beside it do not tell of."""
         told = "\n".join(self._under_way())
-        place = self.query_one("#under-way", Static)
-        place.update(Content(told))
+        place = self.query_one("#under-way", Paragraph)
+        place.show(Content(told))
         place.display = bool(told)
         self.query_one("#nothing").display = self._known and not (self._lines or told)
 

@@ -25,6 +25,7 @@ from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content, harmless, one_line
 from localrag_tui.widgets.form import Field
 from localrag_tui.widgets.listing import CheckList
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import PathInput, TextField, as_path
 from localrag_tui.wording import duration
 from localrag_tui.work.jobs import Job, State
@@ -32,6 +33,7 @@ from localrag_tui.work.jobs import Job, State
 if TYPE_CHECKING:
     from localrag.batch import BatchEstimate
     from localrag.evaluation.runner import Forecast
+    from localrag.methods.types import Method
 
 _NONE = {
     "method": N_("(the default reader)"),
@@ -53,13 +55,13 @@ class RunChoices:
     """What can be chosen for a run.
 
     Attributes:
-        methods: what each does, by name.
+        methods: what each does, then what it needs, a sentence each, by name.
         models: chat models that are installed, with that of the settings.
         datasets: names of those that can be named, with their splits that are at hand.
     """
 
     corpora: tuple[str, ...] = ()
-    methods: dict[str, str] = field(default_factory=dict)
+    methods: dict[str, tuple[str, ...]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     datasets: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -78,10 +80,24 @@ def _look_up(workspace: Workspace, config: Config) -> RunChoices:
         datasets[dataset.name] = tuple(split.name for split in splits)
     return RunChoices(
         tuple(workspace.corpora()),
-        {name: method(name).about for name in NAMES},
+        {name: _about(method(name)) for name in NAMES},
         tuple(dict.fromkeys([*models, *filter(None, [config.chat.model])])),
         datasets,
     )
+
+
+def _about(method: "Method") -> tuple[str, ...]:
+    """What a method does, then what it cannot do without, a sentence each."""
+    needs = [_(method.about)]
+    if method.reads_context:
+        needs.append(_("Needs questions with the texts that answer them."))
+    if method.chooses:
+        needs.append(_("Needs questions with options to choose from."))
+    else:
+        needs.append(_("Needs questions without options."))
+    if method.needs_model:
+        needs.append(_("Needs a model."))
+    return tuple(needs)
 
 
 class RunForm(Dialogue):
@@ -122,7 +138,7 @@ class RunForm(Dialogue):
             for one in self.fields():
                 one.add_class("-beside")
                 yield one
-        yield Static(Content(_(self.NEEDED)), id="expected")
+        yield Paragraph(Content(_(self.NEEDED)), id="expected")
         with Horizontal(classes="buttons"):
             yield Button(_("Estimate"), id="estimate", compact=True)
             yield Button(_("Start"), id="start", variant="primary", compact=True)
@@ -245,7 +261,7 @@ class RunForm(Dialogue):
         return None
 
     def _say(self, text: str, style: str = "") -> None:
-        self.query_one("#expected", Static).update(content(text, style))
+        self.query_one("#expected", Paragraph).show(content(text, style))
 
     def _hear(self, job: Job, event: object) -> None:
         if job is not self.job or event is not None or job.state is State.RUNNING:
@@ -278,6 +294,15 @@ class BatchDialogue(RunForm):
         yield self._select("model", _("Model"), config.chat.model)
         number = TextField(id="concurrency", type="integer", placeholder=_("as the settings say"))
         yield Field("concurrency", _("At the same time"), widget=number)
+
+    def on_mount(self) -> None:
+        """Say what a file of questions holds."""
+        self.field("questions").explain(
+            _(
+                'JSON Lines, each line {"id": "1", "question": "…"}, or CSV with the header'
+                " id,question; id may be left out"
+            )
+        )
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """The answers lie beside the questions, unless somebody says something else."""
@@ -412,7 +437,8 @@ class EvaluationDialogue(RunForm):
     def on_mount(self) -> None:
         """Say what a file of questions must hold."""
         needed = _(
-            "each with id, question, options (2 to 8) and answer: the label of the right one"
+            "each with id, question, options (2 to 8) and answer: the label of the right one; it"
+            " suits methods that choose between options"
         )
         self.field("file").explain(needed)
 
@@ -426,8 +452,8 @@ class EvaluationDialogue(RunForm):
     ) -> None:
         """Say what the method under the cursor does."""
         if event.selection_list.id == "methods":
-            about = self._there.methods.get(event.selection.value, "")
-            self.field("methods").explain(_(about))
+            about = self._there.methods.get(event.selection.value, ())
+            self.field("methods").explain("\n".join(about))
 
     def offer(self, there: RunChoices) -> None:
         """Offer what there is; datasets that are not at hand are brought in first."""
@@ -441,7 +467,7 @@ class EvaluationDialogue(RunForm):
             widest = max(map(cell_len, values), default=0)
             about = values if isinstance(values, dict) else {}
             found.add_options(
-                Selection(_entry(one, widest, about.get(one, "")), one) for one in values
+                Selection(_entry(one, widest, *about.get(one, ())[:1]), one) for one in values
             )
             found.highlighted = 0 if values else None
             self.field(name).display = bool(values)
@@ -495,11 +521,11 @@ class EvaluationDialogue(RunForm):
         return "\n".join(map(_expected, cast("Sequence[Forecast]", value)))
 
 
-def _entry(name: str, widest: int, about: str) -> Content:
+def _entry(name: str, widest: int, about: str = "") -> Content:
     """A name, and what it is about as far as there is room; below the list it stands in full."""
     if not about:
         return Content(one_line(name))
-    beside = (f"  {_(about)}", "$foreground-muted")
+    beside = (f"  {about}", "$foreground-muted")
     return Content.assemble(set_cell_size(one_line(name), widest), beside)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LAYERS = {
     "articles": N_("articles"),
     "passages": N_("passages"),
-    "triples": N_("triples"),
+    "triples": N_("facts (subject, value)"),
 }
 
 

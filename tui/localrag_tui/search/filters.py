@@ -21,6 +21,7 @@ from localrag_tui.screen import Dialogue
 from localrag_tui.search.facets import TITLES, Facets, kind_name, layer_name
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.listing import CheckList
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import TextField
 from localrag_tui.work.latest import Latest
 
@@ -119,7 +120,6 @@ class FilterDialogue(Dialogue):
         library: the corpus.
         known: what it holds.
         filters: those in use.
-        go: the word on the button: what is done with them.
     """
 
     CSS: ClassVar[str] = """
@@ -149,9 +149,8 @@ class FilterDialogue(Dialogue):
         Binding("ctrl+x", "clear", N_("No filters"), id="filters.clear", priority=True),
     ]
 
-    def __init__(self, library: Library, known: Facets, filters: Filters, go: str) -> None:
+    def __init__(self, library: Library, known: Facets, filters: Filters) -> None:
         super().__init__()
-        self._go = go
         self._library = library
         self._known = known
         self._filters = filters
@@ -176,9 +175,9 @@ class FilterDialogue(Dialogue):
             yield TextField(
                 filters.date_to, placeholder=_("e.g. 2025-03-31"), id="to", max_length=10
             )
-        yield Static(classes="problem")
+        yield Paragraph(classes="problem")
         with Horizontal(classes="buttons"):
-            yield Button(Content(self._go), id="apply", variant="primary", compact=True)
+            yield Button(_("Use these"), id="apply", variant="primary", compact=True)
             yield Button(_("No filters"), id="clear", compact=True)
 
     def on_mount(self) -> None:

@@ -59,8 +59,8 @@ class Guidance(VerticalScroll, can_focus=False):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own
         super().__init__(id=id)
-        self._title = Static(id="guidance-title")
-        self._lines = Static(id="guidance-lines")
+        self._title = Paragraph(id="guidance-title")
+        self._lines = Paragraph(id="guidance-lines")
 
     def compose(self) -> ComposeResult:
         yield self._title
@@ -102,8 +102,8 @@ class Guidance(VerticalScroll, can_focus=False):
 
     def _say(self, title: str, lines: Sequence[str], *, is_error: bool = False) -> None:
         self.set_class(is_error, "-error")
-        self._title.update(Content(title))
-        self._lines.update(Content("\n".join(lines)))
+        self._title.show(Content(title))
+        self._lines.show(Content("\n".join(lines)))
 
 
 HITS = 50

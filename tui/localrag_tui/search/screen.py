@@ -198,7 +198,7 @@ class SearchScreen(WorkbenchScreen):
         except LocalragError as error:
             self.bench.tell(error)
             return
-        dialogue = FilterDialogue(library, known, self._filters, _("Search with these"))
+        dialogue = FilterDialogue(library, known, self._filters)
         chosen = await self.app.push_screen_wait(dialogue)
         if isinstance(chosen, Filters):
             self._use(chosen)

@@ -17,6 +17,7 @@ from localrag_tui.screen import Dialogue, bench_of
 from localrag_tui.screens import SCREENS
 from localrag_tui.shell.keys import spelled
 from localrag_tui.shown import one_line
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import TextField
 
 
@@ -66,16 +67,16 @@ class Help(Dialogue):
     def body(self) -> ComposeResult:
         yield Static(Content(self._title), classes="heading")
         if self._about:
-            yield Static(Content(self._about), id="about")
+            yield Paragraph(Content(self._about), id="about")
         yield TextField(placeholder=_("find a key or an action"), id="wanted")
         with VerticalScroll(can_focus=False):
-            yield Static(self._keys(""), id="keys")
+            yield Paragraph(self._keys(""), id="keys")
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        self.query_one("#keys", Static).update(self._keys(event.value))
+        self.query_one("#keys", Paragraph).show(self._keys(event.value))
 
     def action_scroll(self, lines: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
@@ -99,6 +100,8 @@ class Help(Dialogue):
         parts: list[Content] = []
         for heading, lines in found.items():
             if lines:
+                if not parts:
+                    heading = set_cell_size(heading, width + beside) + _("name in the settings")
                 parts.append(Content.styled(heading, "$foreground-muted"))
                 parts += (_row(line, width, beside) for line in lines)
                 parts.append(Content(""))

@@ -26,8 +26,10 @@ _NAMES = {
 _SPELLED = {
     "backspace": "Backspace",
     "delete": "Del",
+    "end": "End",
     "enter": "Enter",
     "escape": "Esc",
+    "home": "Home",
     "pagedown": "PgDn",
     "pageup": "PgUp",
     "space": "Space",

@@ -28,6 +28,7 @@ from localrag_tui.source.page import DocumentPage, Span
 from localrag_tui.source.sheet import Sheet
 from localrag_tui.source.ties import Ties, counts, ties_of
 from localrag_tui.spot import Spot
+from localrag_tui.widgets.paragraph import Paragraph
 
 if TYPE_CHECKING:
     from localrag.corpus.browsing import Stand
@@ -211,8 +212,8 @@ class SourcePane(Widget):
         Binding("C", "copy_paragraph", N_("Copy the paragraph"), id="source.copy_one", show=False),
         Binding("r", "ties", N_("Ties"), id="source.ties"),
         Binding("h", "states", N_("States of the law"), id="source.states", show=False),
-        Binding("backspace,alt+left", "back", N_("Back"), id="source.back"),
-        Binding("alt+right", "forward", N_("Forward"), id="source.forward", show=False),
+        Binding("backspace,alt+left", "back", N_("Place before"), id="source.back"),
+        Binding("alt+right", "forward", N_("Next place"), id="source.forward", show=False),
         Binding("escape", "close_part", N_("Close"), id="source.close", show=False),
     ]
 
@@ -238,7 +239,7 @@ class SourcePane(Widget):
         self._head = Head()
         self._ties = Ties()
         self._finder = FindBar()
-        self._notice = Static(id="source-notice")
+        self._notice = Paragraph(id="source-notice")
         self._counts = Static(id="source-counts")
         self._opened: Library | None = library
         self._history = History()
@@ -585,6 +586,6 @@ class SourcePane(Widget):
     def _tell(self, cause: str, cure: str = "") -> None:
         self._notice.set_class(bool(cause), "-told")
         style = "$error" if cure else "$foreground-muted"
-        self._notice.update(
+        self._notice.show(
             Content("\n").join(part for part in (content(cause, style), content(cure)) if part)
         )

@@ -16,7 +16,8 @@ from textual.widgets.button import ButtonVariant
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue
-from localrag_tui.shown import content, harmless
+from localrag_tui.shown import content
+from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import PathInput, TextField
 
 
@@ -78,8 +79,8 @@ class Field(Vertical):
     def compose(self) -> ComposeResult:
         yield Static(Content(self._label), classes="label")
         yield self.widget
-        yield Static(classes="about")
-        yield Static(classes="wrong")
+        yield Paragraph(classes="about")
+        yield Paragraph(classes="wrong")
 
     def on_mount(self) -> None:
         """Paint the whole screen when choices are closed: what they covered by half, too."""
@@ -111,9 +112,9 @@ class Field(Vertical):
         self._say(".wrong", f"{error.cause} {error.cure}".rstrip() if error else "")
 
     def _say(self, place: str, text: str) -> None:
-        line = self.query_one(place, Static)
+        line = self.query_one(place, Paragraph)
         line.display = bool(text)
-        line.update(content(text))
+        line.show(content(text))
 
 
 class Form(Dialogue):
@@ -160,11 +161,11 @@ class Form(Dialogue):
         self._check = check
 
     def body(self) -> ComposeResult:
-        yield Static(Content(harmless(self._title)), classes="heading")
+        yield Paragraph(content(self._title), classes="heading")
         if self._text:
-            yield Static(Content(harmless(self._text)), classes="text")
+            yield Paragraph(content(self._text), classes="text")
         yield from self._fields
-        yield Static(classes="problem")
+        yield Paragraph(classes="problem")
         with Horizontal(classes="buttons"):
             variant: ButtonVariant = "error" if self._danger else "primary"
             yield Button(Content(self._go), id="go", variant=variant, compact=True)

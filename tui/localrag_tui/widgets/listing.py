@@ -43,6 +43,20 @@ class Listing(OptionList):
     }
     """
 
+    def action_cursor_down(self) -> None:
+        """Go to the next option; at the last one stay there, where Textual's own begins anew."""
+        before = self.highlighted
+        super().action_cursor_down()
+        if before is not None and (self.highlighted or 0) < before:
+            self.highlighted = before
+
+    def action_cursor_up(self) -> None:
+        """Go to the option before; at the first one stay there."""
+        before = self.highlighted
+        super().action_cursor_up()
+        if before is not None and (self.highlighted or 0) > before:
+            self.highlighted = before
+
 
 T = TypeVar("T")
 

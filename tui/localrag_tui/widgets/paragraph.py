@@ -25,7 +25,7 @@ class Paragraph(Static):
 
     def __init__(
         self,
-        text: Content,
+        text: Content = Content(""),  # noqa: B008 - it never changes
         *,
         id: str | None = None,  # noqa: A002 - Textual's own
         classes: str | None = None,
@@ -50,6 +50,10 @@ class BrokenText(Visual):
 
     def __init__(self, text: Content) -> None:
         self._text = text.expand_tabs()
+
+    def __str__(self) -> str:
+        """The text without its breaks."""
+        return self._text.plain
 
     def render_strips(
         self, width: int, height: int | None, style: Style, options: RenderOptions

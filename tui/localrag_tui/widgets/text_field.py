@@ -64,12 +64,10 @@ class PathSuggester(Suggester):
 
 
 class PathInput(TextField):
-    """A path, completed as it is typed."""
+    """A path, completed as it is typed; what stands there is replaced by what is typed first."""
 
     def __init__(self, value: str = "", *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own
-        super().__init__(
-            value, placeholder=placeholder, id=id, suggester=PathSuggester(), select_on_focus=False
-        )
+        super().__init__(value, placeholder=placeholder, id=id, suggester=PathSuggester())
 
     @property
     def path(self) -> Path:
