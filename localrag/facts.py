@@ -208,7 +208,7 @@ class FactKind(StrEnum):
     )
     IMPROBABLE = (
         "improbable",
-        N_("the option is held right with {share:.0%} only; {needed:.0%} would support it"),
+        N_("not sure: the option is held right with {share:.0%}; {needed:.0%} would support it"),
     )
     NOT_TURNED = (
         "not-turned",

@@ -2,15 +2,18 @@
 
 A conditional logit over the options of a question, McFadden 1974, with a ridge penalty and no
 weight below zero: every sign is oriented so that more of it speaks for agreement with the law, and
-a sign that the data would turn round is left out instead. Both kinds of evidence are used, the
-gold contexts and what retrieval finds. Run again on the same data it writes the same file.
+a sign that the data would turn round is left out instead. Signs are taken up one by one, as long
+as cross-validation among the training questions finds the answers more probable with them. Both
+kinds of evidence are used, the gold contexts and what retrieval finds. Run again on the same data
+it writes the same file.
 """
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,54 +23,62 @@ from bench.corpora import law_questions, open_laws
 from bench.options import REPOSITORY, parser
 from scipy.optimize import minimize
 
-from localrag.evaluation.types import Question, rotated
-from localrag.methods.agreement import citations, statements
+from localrag.evaluation.types import Question
 from localrag.methods.agreement.evidence import LawText, provisions_found, provisions_in
 from localrag.methods.agreement.judging import SignWeights, choose, observe, shares, weigh
 from localrag.methods.agreement.types import Signs
 from localrag.methods.choices import labelled, mark
 from localrag.methods.polarity import Polarity, polarity_of
-from localrag.retrieval.types import Query
 
 WEIGHTS = REPOSITORY / "localrag" / "methods" / "agreement" / "weights.toml"
 GOLD, RETRIEVED = "gold", "retrieved"
 EVIDENCE = (GOLD, RETRIEVED)
-ORDERS = 4
+KINDS = ("statements", "citations")
 HITS = 10
 FOLDS, REPEATS, INNER_FOLDS = 10, 5, 5
-PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0)
-SIGNS = {"statements": statements.SIGNS, "citations": citations.SIGNS}
+PENALTIES = (1.0, 3.0, 10.0, 30.0)
 DIGITS = 4
 
 
 @dataclass(frozen=True)
 class Example:
-    """A question in one order of its options, with one kind of evidence, as the signs see it.
+    """A question with one kind of evidence, as the signs see it.
 
     Attributes:
         question: its row of the data set.
-        kind: "statements" or "citations".
-        options: in this order.
+        group: what questions on the same provisions share; they are never parted into training
+            and test.
+        provisions: the evidence.
+        kind: one of `KINDS`.
         signs: of each option.
-        answer: index of the right option.
     """
 
     question: Question
+    group: str
+    provisions: Sequence[LawText]
     kind: str
-    options: tuple[str, ...]
     signs: Sequence[Signs]
-    answer: int
 
     @property
-    def group(self) -> str:
-        """Questions on the same provisions are never parted into training and test."""
-        return self.question.context
+    def options(self) -> tuple[str, ...]:
+        """In the order of the data set."""
+        return self.question.query.options
 
+    @cached_property
+    def answer(self) -> int:
+        """Index of the right option."""
+        return self.options.index(dict(labelled(self.options))[self.question.answer])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the signs."""
+        return tuple(self.signs[0].values)
+
+    @cached_property
     def matrix(self) -> np.ndarray:
         """Signs of each option, turned so that more speaks for being the one wanted."""
         turn = 1 if polarity_of(self.question.query.text) is Polarity.AGREES else -1
-        names = SIGNS[self.kind]
-        return np.array([[turn * one.values[name] for name in names] for one in self.signs])
+        return turn * np.array([tuple(one.values.values()) for one in self.signs])
 
     def answered(self, weights: SignWeights) -> tuple[bool, float]:
         """Whether the option chosen with these weights is right, and how probable it was held."""
@@ -77,43 +88,61 @@ class Example:
         return chosen == self.answer, probable[chosen]
 
 
-class Validation(NamedTuple):
-    """What became of every question; both of the shape questions × repeats × orders.
+class Fit(NamedTuple):
+    """What was fitted on some questions.
 
     Attributes:
-        right: 1 where the option chosen is right.
-        share: how probable the option chosen was held.
+        weights: 0 for signs that were not chosen.
+        signs: those chosen, by kind of question, in the order in which they were taken up.
+        penalties: by kind of question.
     """
 
-    right: np.ndarray
-    share: np.ndarray
+    weights: SignWeights
+    signs: Mapping[str, Sequence[str]]
+    penalties: Mapping[str, float]
 
 
-Examples = Mapping[str, Sequence[Sequence[Example]]]
-"""By kind of evidence, for each question its example in every order."""
+class Validation(NamedTuple):
+    """What became of every question.
+
+    Attributes:
+        right: 1 where the option chosen is right; by kind of evidence, questions × repeats.
+        share: how probable the option chosen was held; of the same shape.
+        fits: those of all folds and repeats.
+    """
+
+    right: Mapping[str, np.ndarray]
+    share: Mapping[str, np.ndarray]
+    fits: Sequence[Fit]
+
+
+Examples = Mapping[str, Sequence[Example]]
+"""By kind of evidence the questions, in the same order."""
 
 
 def main() -> None:
     """Fit, and write the file."""
     arguments = parser(__doc__, work=True).parse_args()
     observed = examples(arguments.data, arguments.work.resolve())
-    firsts = [orders[0] for kind in EVIDENCE for orders in observed[kind]]
-    weights, penalties = fit_all(firsts)
-    accuracy = {kind: cross_validated(observed, EVIDENCE, kind).right.mean() for kind in EVIDENCE}
+    everything = fit_all([one for kind in EVIDENCE for one in observed[kind]])
+    validated = cross_validated(observed)
     lawqa = (arguments.data / "lawqa" / "train.jsonl").read_bytes()
     file: dict[str, Any] = {
         "provenance": {
             "script": "scripts/train_statute_lexical.py",
             "data": "lawqa_jp, lawqa/train.jsonl",
             "sha256": hashlib.sha256(lawqa).hexdigest(),
-            "questions": {kind: _count(firsts, kind) // len(EVIDENCE) for kind in SIGNS},
+            "questions": {kind: sum(one.kind == kind for one in observed[GOLD]) for kind in KINDS},
             "evidence": f"the gold context, and {HITS} hits without any model",
-            "penalty": penalties,
-            "validation": f"{FOLDS} folds by context, {REPEATS} times, penalty chosen inside",
-            "accuracy": {kind: round(float(rate), DIGITS) for kind, rate in accuracy.items()},
+            "penalty": dict(everything.penalties),
+            "validation": f"{FOLDS} folds by provision, {REPEATS} times, "
+            "signs and penalty chosen inside",
+            "accuracy": {
+                kind: round(float(validated.right[kind].mean()), DIGITS) for kind in EVIDENCE
+            },
             "date": date.today().isoformat(),
         },
-        **_written(weights),
+        **_written(everything.weights),
         "folds": list(_folds(observed)),
     }
     if WEIGHTS.exists():
@@ -126,53 +155,97 @@ def main() -> None:
 
 def _folds(observed: Examples) -> Iterator[dict[str, object]]:
     """What is fitted without the questions of each fold, and their marks."""
-    asked = [orders[0] for orders in observed[GOLD]]
+    asked = observed[GOLD]
     for held_out in folds([one.group for one in asked], FOLDS, 0):
-        others = [
-            observed[kind][i][0]
-            for kind in EVIDENCE
-            for i in range(len(asked))
-            if i not in held_out
-        ]
         marks = sorted(mark(asked[i].question.query.text, asked[i].options) for i in held_out)
-        yield {"questions": marks, **_written(fit_all(others)[0])}
+        yield {"questions": marks, **_written(fit_all(_others(observed, held_out)).weights)}
+
+
+def _others(observed: Examples, held_out: set[int]) -> list[Example]:
+    return [one for kind in EVIDENCE for i, one in enumerate(observed[kind]) if i not in held_out]
 
 
 def _written(weights: SignWeights) -> dict[str, object]:
-    return {kind: dict(getattr(weights, kind)) for kind in SIGNS}
+    return {kind: dict(getattr(weights, kind)) for kind in KINDS}
 
 
 def examples(data: Path, work: Path) -> Examples:
-    """The questions as the signs see them, in four orders of the options."""
+    """The questions as the signs see them."""
     questions = law_questions(data / "lawqa" / "train.jsonl")
+    groups = _groups(questions)
+
+    def example(question: Question, group: str, provisions: Sequence[LawText]) -> Example:
+        asked = question.query
+        return Example(question, group, provisions, *observe(asked.text, asked.options, provisions))
+
     with open_laws(data, work) as retriever:
-
-        def retrieved(_: Question, asked: Query) -> list[LawText]:
-            return provisions_found(retriever.store, retriever.search(asked, HITS).hits)
-
-        def gold(question: Question, _: Query) -> list[LawText]:
-            return provisions_in(question.context)
-
         return {
-            kind: [list(_orders(question, evidence)) for question in questions]
-            for kind, evidence in ((GOLD, gold), (RETRIEVED, retrieved))
+            GOLD: [
+                example(question, group, provisions_in(question.context))
+                for question, group in zip(questions, groups, strict=True)
+            ],
+            RETRIEVED: [
+                example(
+                    question,
+                    group,
+                    provisions_found(retriever.store, retriever.search(question.query, HITS).hits),
+                )
+                for question, group in zip(questions, groups, strict=True)
+            ],
         }
 
 
-def fit_all(training: Sequence[Example]) -> tuple[SignWeights, dict[str, float]]:
-    """Weights for both kinds of question, and the penalties that cross-validation chose."""
-    fitted, penalties = {}, {}
-    for kind in SIGNS:
+def _groups(questions: Sequence[Question]) -> list[str]:
+    """The same for questions that share a context or a gold provision, directly or over others."""
+    group_of: dict[object, set[int]] = {}
+    for number, question in enumerate(questions):
+        joined = {number}
+        keys = (question.context, *question.gold)
+        for key in keys:
+            joined |= group_of.get(key, set())
+        for other in joined:
+            for key in (questions[other].context, *questions[other].gold):
+                group_of[key] = joined
+    return [str(min(group_of[question.context])) for question in questions]
+
+
+def fit_all(training: Sequence[Example]) -> Fit:
+    """Choose signs and penalty by cross-validation among the training questions, and fit."""
+    fitted, signs, penalties = {}, {}, {}
+    for kind in KINDS:
         of_kind = [example for example in training if example.kind == kind]
-        penalties[kind] = max(PENALTIES, key=lambda penalty: _likelihood(of_kind, penalty))
-        weights = fit(of_kind, penalties[kind])
-        fitted[kind] = dict(zip(SIGNS[kind], weights.round(DIGITS).tolist(), strict=True))
-    return SignWeights(**fitted), penalties
+        names = of_kind[0].names
+        chosen, penalties[kind] = _chosen(of_kind)
+        weights = np.zeros(len(names))
+        weights[chosen] = fit(of_kind, chosen, penalties[kind])
+        fitted[kind] = dict(zip(names, weights.round(DIGITS).tolist(), strict=True))
+        signs[kind] = [names[place] for place in chosen]
+    return Fit(SignWeights(**fitted), signs, penalties)
 
 
-def fit(training: Sequence[Example], penalty: float) -> np.ndarray:
-    """Weights of one kind of question; the penalty applies to the signs at equal spread."""
-    values = np.array([example.matrix() for example in training])
+def _chosen(training: Sequence[Example]) -> tuple[list[int], float]:
+    """The signs taken up one by one, and the penalty, that are the likeliest to bear others out."""
+    tried = [(*_taken_up(training, penalty), penalty) for penalty in PENALTIES]
+    _, chosen, penalty = max(tried, key=lambda one: one[0])
+    return chosen, penalty
+
+
+def _taken_up(training: Sequence[Example], penalty: float) -> tuple[float, list[int]]:
+    chosen: list[int] = []
+    likelihood = -np.inf
+    while left := [i for i in range(len(training[0].names)) if i not in chosen]:
+        likelihoods = {i: _likelihood(training, [*chosen, i], penalty) for i in left}
+        best = max(left, key=likelihoods.__getitem__)
+        if likelihoods[best] <= likelihood:
+            break
+        likelihood = likelihoods[best]
+        chosen.append(best)
+    return likelihood, chosen
+
+
+def fit(training: Sequence[Example], signs: Sequence[int], penalty: float) -> np.ndarray:
+    """Weights of some signs of one kind of question; the penalty is on signs of equal spread."""
+    values = np.array([example.matrix for example in training])[:, :, signs]
     answers = np.array([example.answer for example in training])
     spread = np.sqrt(((values - values.mean(1, keepdims=True)) ** 2).mean((0, 1)))
     spread[spread == 0] = 1
@@ -197,27 +270,23 @@ def fit(training: Sequence[Example], penalty: float) -> np.ndarray:
     return weights
 
 
-def cross_validated(observed: Examples, trained_on: Sequence[str], tested_on: str) -> Validation:
-    """Answer every question in every repetition and order.
+def cross_validated(observed: Examples) -> Validation:
+    """Answer every question in every repetition.
 
-    Weights and penalty come from the other folds alone; no context is in two folds.
+    Signs, weights and penalty come from the other folds alone; no provision is in two folds.
     """
-    tested = observed[tested_on]
-    found = np.zeros((2, len(tested), REPEATS, ORDERS))
-    groups = [orders[0].group for orders in tested]
+    groups = [one.group for one in observed[GOLD]]
+    right, share = ({kind: np.zeros((len(groups), REPEATS)) for kind in EVIDENCE} for _ in range(2))
+    fits = []
     for repeat in range(REPEATS):
         for held_out in folds(groups, FOLDS, repeat):
-            training = [
-                observed[kind][i][0]
-                for kind in trained_on
-                for i in range(len(tested))
-                if i not in held_out
-            ]
-            weights, _ = fit_all(training)
-            for i in held_out:
-                answered = [example.answered(weights) for example in tested[i]]
-                found[:, i, repeat] = np.transpose(answered)
-    return Validation(*found)
+            fits.append(fit_all(_others(observed, held_out)))
+            for kind in EVIDENCE:
+                for i in held_out:
+                    right[kind][i, repeat], share[kind][i, repeat] = observed[kind][i].answered(
+                        fits[-1].weights
+                    )
+    return Validation(right, share, fits)
 
 
 def folds(groups: Sequence[str], count: int, seed: int) -> Iterator[set[int]]:
@@ -229,29 +298,17 @@ def folds(groups: Sequence[str], count: int, seed: int) -> Iterator[set[int]]:
         yield {i for i, group in enumerate(groups) if fold_of[group] == number}
 
 
-def _likelihood(training: Sequence[Example], penalty: float) -> float:
+def _likelihood(training: Sequence[Example], signs: Sequence[int], penalty: float) -> float:
+    """The logarithm of how probable the answers are, each by what the other folds teach."""
     total = 0.0
     groups = [example.group for example in training]
     for held_out in folds(groups, INNER_FOLDS, 0):
-        weights = fit([one for i, one in enumerate(training) if i not in held_out], penalty)
+        others = [one for i, one in enumerate(training) if i not in held_out]
+        weights = fit(others, signs, penalty)
         for i in held_out:
-            scores = training[i].matrix() @ weights
+            scores = training[i].matrix[:, signs] @ weights
             total += scores[training[i].answer] - np.logaddexp.reduce(scores)
     return float(total)
-
-
-def _orders(
-    question: Question, evidence: Callable[[Question, Query], Sequence[LawText]]
-) -> Iterator[Example]:
-    right = dict(labelled(question.query.options))[question.answer]
-    for order in range(ORDERS):
-        asked = rotated(question.query, order)
-        kind, signs = observe(asked.text, asked.options, evidence(question, asked))
-        yield Example(question, kind, asked.options, signs, asked.options.index(right))
-
-
-def _count(examples: Sequence[Example], kind: str) -> int:
-    return sum(example.kind == kind for example in examples)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,12 @@ from localrag.corpus.types import ARTICLES, Document
 from localrag.evaluation.datasets.acquiring import as_documents
 from localrag.evaluation.datasets.readers import Laws, read
 from localrag.evaluation.types import Question
-from localrag.inference.opening import OFF
+from localrag.inference.opening import OFF, open_embedder
 from localrag.ingest.add import add
 from localrag.ingest.index import index_as_set
 from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
+from localrag_models.embedding import Embedder
 from localrag_models.store import ModelStore
 from localrag_models.store.models import name_for
 
@@ -66,6 +67,15 @@ def _installed(workspace: Workspace, embedder: str) -> str:
         return embedder
     name = name_for(path.stem if path.is_file() else path.name)
     return name if name in store.names() else store.add(path, kind="embedder").name
+
+
+def open_model(work: Path, embedder: str) -> Embedder:
+    """Open an embedder by itself: one installed in the workspace, or the file or folder of one."""
+    workspace = Workspace(work / "home")
+    config = load(workspace, {"embedding.model": _installed(workspace, embedder)})
+    opened = open_embedder(workspace, config)
+    assert opened is not None, embedder
+    return opened
 
 
 def open_laws(data: Path, work: Path) -> Retriever:

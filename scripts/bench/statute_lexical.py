@@ -1,148 +1,167 @@
-"""Accuracy of statute-lexical on lawqa/train.jsonl, cross-validated, without any model.
+"""Accuracy of statute-lexical on lawqa/train.jsonl, without any model, and what it is sure of.
 
-Weights and penalty of a question are fitted on the other folds alone, and no context is in two
-folds. Each question is put in four orders of its options. Intervals are bootstrapped over the
-contexts, for questions on one context stand or fall together. The signs were chosen with these
-questions in view, so that the figures are those of development.
+Nested cross-validation: signs, weights and penalty of a question come from the other folds alone,
+and no two questions on one context or one gold provision are in different folds. Intervals are
+bootstrapped over these groups, for questions on one provision stand or fall together. Each sign has
+a reason in law or language (`statements.SIGNS`, `citations.SIGNS`), written down before it was
+measured; but eight sets of signs were compared on these questions. With ``--embedder`` the
+similarity of meaning between an option and the provision nearest to it is one more sign to choose.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
+from bench.corpora import open_model
 from bench.options import parser
 from train_statute_lexical import (
     EVIDENCE,
     FOLDS,
     GOLD,
-    ORDERS,
+    KINDS,
     REPEATS,
-    RETRIEVED,
-    SIGNS,
     Example,
+    Examples,
+    Validation,
     cross_validated,
     examples,
+    fit_all,
 )
 
-from localrag.methods.agreement.judging import SignWeights
+from localrag.methods.agreement.evidence import evidence_for
 from localrag.methods.agreement.wording import ngrams
-from localrag.methods.polarity import polarity_of
+from localrag.methods.polarity import Polarity, polarity_of
+from localrag_models.embedding import Embedder
 
 _DRAWS = 10_000
 _LENGTHS = (2, 3)
-_SHARES = (0.25, 0.35, 0.5, 0.7, 1.0)
+_SURE = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def main() -> None:
-    """Print the table, the baselines and the groups."""
-    arguments = parser(__doc__, work=True).parse_args()
-    observed = examples(arguments.data, arguments.work.resolve())
-    questions = [orders[0] for orders in observed[GOLD]]
+    """Print the accuracy, the curve of coverage, the baselines and the groups."""
+    arguments = parser(__doc__, work=True, embedder=True).parse_args()
+    work = arguments.work.resolve()
+    observed = examples(arguments.data, work)
+    questions = observed[GOLD]
     groups = [question.group for question in questions]
     print(
-        f"n = {len(questions)} questions on {len(set(groups))} contexts, {ORDERS} orders of the "
-        f"options, {FOLDS} folds {REPEATS} times, penalty chosen inside the folds"
+        f"n = {len(questions)} questions in {len(set(groups))} groups, {FOLDS} folds {REPEATS} "
+        "times, signs and penalty chosen inside the folds"
     )
-    validated = {}
-    print("\ntrained on            tested on    accuracy")
-    for trained_on in ((GOLD, RETRIEVED), (GOLD,), (RETRIEVED,)):
-        for tested_on in EVIDENCE:
-            found = cross_validated(observed, trained_on, tested_on)
-            validated[trained_on, tested_on] = found
-            spread = found.right.mean(0)
-            print(
-                f"{' and '.join(trained_on):<22}{tested_on:<13}"
-                f"{interval(found.right.mean((1, 2)), groups)}  by repetition "
-                f"{spread.mean(1).min():.2f} to {spread.mean(1).max():.2f}, "
-                f"by order {spread.mean(0).min():.3f} to {spread.mean(0).max():.3f}"
-            )
-    print("\nby how probable the option chosen was held (trained on both)")
+    validated = cross_validated(observed)
+    _print_accuracy("signs of the words alone", validated, groups)
+    if arguments.embedder:
+        with open_model(work, arguments.embedder) as embedder:
+            nearer = {kind: list(with_meaning(observed[kind], embedder)) for kind in EVIDENCE}
+        _print_accuracy(f"and {arguments.embedder}", cross_validated(nearer), groups)
+    print("\nsure from    answered    right of those")
     for kind in EVIDENCE:
-        right, share = validated[EVIDENCE, kind]
-        for low, high in pairwise(_SHARES):
-            held = (low < share) & (share <= high)
-            if not held.any():
-                continue
-            print(
-                f"{kind:<12}{low:.2f} to {high:.2f}: {held.mean():.0%} of the answers, "
-                f"{right[held].mean():.3f} right, {share[held].mean():.3f} expected"
-            )
-    print("\nbaselines, nothing fitted")
+        right, share = validated.right[kind], validated.share[kind]
+        for sure in _SURE:
+            held = share >= sure
+            if held.any():
+                print(
+                    f"{kind:<12} {sure:.1f}    {held.mean():>4.0%} (n = {held.sum(0).mean():.0f})"
+                    f"    {interval(right, groups, held)}"
+                )
+    print("\nbaselines")
     for name, scores in baselines(observed).items():
-        print(f"{name:<58}{interval(scores, groups)}")
-    print(f"\nby group ({GOLD} and {RETRIEVED}, trained on both)")
+        print(f"{name:<66}{interval(scores, groups)}")
+    print(f"\nby group ({' and '.join(EVIDENCE)})")
     for name, members in grouped(questions).items():
-        rates = (
-            interval(
-                validated[EVIDENCE, kind].right[members].mean((1, 2)), [groups[i] for i in members]
-            )
-            for kind in EVIDENCE
-        )
+        held = np.isin(np.arange(len(questions)), members)[:, None] & np.ones(REPEATS, bool)
+        rates = (interval(validated.right[kind], groups, held) for kind in EVIDENCE)
         print(f"{name:<24}n = {len(members):<4}{'   '.join(rates)}")
 
 
-def interval(scores: np.ndarray, groups: Sequence[str]) -> str:
-    """The mean with a 95 % interval, bootstrapped over groups of questions."""
-    places = {group: place for place, group in enumerate(dict.fromkeys(groups))}
-    sums, counts = np.zeros(len(places)), np.zeros(len(places))
-    for score, group in zip(scores, groups, strict=True):
-        sums[places[group]] += score
-        counts[places[group]] += 1
-    drawn = np.random.default_rng(0).integers(0, len(places), (_DRAWS, len(places)))
-    low, high = np.percentile(sums[drawn].sum(1) / counts[drawn].sum(1), [2.5, 97.5])
-    return f"{scores.mean():.3f} [{low:.3f}, {high:.3f}]"
-
-
-def baselines(observed: Mapping[str, Sequence[Sequence[Example]]]) -> dict[str, np.ndarray]:
-    """Accuracy on each question, the mean over the orders of its options."""
-    always_c = [float(orders[0].answer == 2) for orders in observed[GOLD]]
-    found = {"always c, options as published": np.array(always_c)}
-    for size in _LENGTHS:
-        for turned in (False, True):
-            scores = [
-                np.mean([_matches(example, size, turned) for example in orders])
-                for orders in observed[GOLD]
-            ]
-            how = "turned by polarity" if turned else "as it is"
-            found[f"{size}-gram match with the gold context, {how}"] = np.array(scores)
+def _print_accuracy(name: str, validated: Validation, groups: Sequence[str]) -> None:
+    print(f"\n{name}")
     for kind in EVIDENCE:
-        singles = {
-            (statement, citation): np.array(
-                [
-                    np.mean([one.answered(_only(statement, citation))[0] for one in orders])
-                    for orders in observed[kind]
-                ]
-            )
-            for statement in SIGNS["statements"]
-            for citation in SIGNS["citations"]
-        }
-        best = max(singles, key=lambda names: singles[names].mean())
-        found[f"best single signs, {kind}: {', '.join(best)}"] = singles[best]
-    return found
+        right = validated.right[kind]
+        spread = right.mean(0)
+        print(
+            f"{kind:<12}{interval(right, groups)}  "
+            f"by repetition {spread.min():.2f} to {spread.max():.2f}"
+        )
+    for kind in KINDS:
+        chosen = Counter(name for fit in validated.fits for name in fit.signs[kind])
+        told = (f"{name} {count / len(validated.fits):.0%}" for name, count in chosen.most_common())
+        print(f"signs of {kind} chosen in: {', '.join(told)}")
 
 
-def _only(statement: str, citation: str) -> SignWeights:
-    return SignWeights(
-        {name: float(name == statement) for name in SIGNS["statements"]},
-        {name: float(name == citation) for name in SIGNS["citations"]},
-    )
+def with_meaning(asked: Sequence[Example], embedder: Embedder) -> Iterator[Example]:
+    """The questions with one sign more of options that say something.
+
+    It is the cosine of the option and the provision nearest to it in meaning.
+    """
+    for one in asked:
+        provisions = evidence_for(one.question.query.text, one.options, one.provisions)
+        if one.kind != "statements" or not provisions:
+            yield one
+            continue
+        texts = ["\n".join((*each.provision.above, each.provision.text)) for each in provisions]
+        near = embedder.embed_queries(one.options) @ embedder.embed_passages(texts).T
+        yield replace(
+            one,
+            signs=[
+                replace(signs, values={**signs.values, "meaning": float(nearest)})
+                for signs, nearest in zip(one.signs, near.max(1), strict=True)
+            ],
+        )
 
 
-def _matches(example: Example, size: int, turned: bool) -> float:
-    """Whether the option with the greatest share of its n-grams in the context is right."""
+def interval(scores: np.ndarray, groups: Sequence[str], held: np.ndarray | None = None) -> str:
+    """The mean with a 95 % interval, bootstrapped over groups of questions.
+
+    Args:
+        scores: questions × repeats.
+        groups: of the questions.
+        held: which of the scores count, of their shape; all without it.
+    """
+    counts = np.ones(scores.shape) if held is None else held.astype(float)
+    places = {group: place for place, group in enumerate(dict.fromkeys(groups))}
+    of = np.array([places[group] for group in groups])
+    sums = np.bincount(of, (scores * counts).sum(1))
+    sizes = np.bincount(of, counts.sum(1))
+    drawn = np.random.default_rng(0).integers(0, len(places), (_DRAWS, len(places)))
+    drawn = drawn[sizes[drawn].sum(1) > 0]
+    low, high = np.percentile(sums[drawn].sum(1) / sizes[drawn].sum(1), [2.5, 97.5])
+    return f"{sums.sum() / sizes.sum():.3f} [{low:.3f}, {high:.3f}]"
+
+
+def baselines(observed: Examples) -> dict[str, np.ndarray]:
+    """Accuracy on each question, of shape questions × 1."""
+    found = {"always c": [float(one.answer == 2) for one in observed[GOLD]]}
+    for size in _LENGTHS:
+        found[f"{size}-gram match with the gold context, turned by polarity"] = [
+            _matches(one, size) for one in observed[GOLD]
+        ]
+    weights = fit_all([one for kind in EVIDENCE for one in observed[kind]]).weights
+    for kind in EVIDENCE:
+        found[f"{kind}: asked of what was fitted on the same questions"] = [
+            float(one.answered(weights)[0]) for one in observed[kind]
+        ]
+    return {name: np.array(scores)[:, None] for name, scores in found.items()}
+
+
+def _matches(example: Example, size: int) -> float:
+    """Whether the option with the greatest share of its n-grams in the context is right.
+
+    The smallest share, where the question wants what deviates.
+    """
     context = ngrams(example.question.context, size)
+    turn = 1 if polarity_of(example.question.query.text) is Polarity.AGREES else -1
     shares = [
-        len(ngrams(option, size) & context) / (len(ngrams(option, size)) or 1)
+        turn * len(ngrams(option, size) & context) / (len(ngrams(option, size)) or 1)
         for option in example.options
     ]
-    if turned and polarity_of(example.question.query.text) == "deviates":
-        shares = [-share for share in shares]
     best = [i for i, share in enumerate(shares) if share == max(shares)]
     return float(example.answer in best) / len(best)
 
 
-def grouped(questions: Sequence[Example]) -> dict[str, list[int]]:
+def grouped(questions: Sequence[Example]) -> Mapping[str, list[int]]:
     """Indices of the questions by law, kind and polarity."""
     names: Sequence[Callable[[Example], str]] = (
         lambda one: one.question.groups["law"],

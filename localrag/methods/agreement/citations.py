@@ -14,14 +14,21 @@ from localrag.methods.agreement.wording import (
     asks_for_quantity,
     exempts,
     ngrams,
-    quantities,
+    states_quantity,
 )
 from localrag.statutes.citations import find_citations
 from localrag.statutes.names import customary
 from localrag_indexes.analysis.normalize import compact
 
-SIGNS = ("likeness", "quantity", "exempts", "at_hand", "new")
-"""Names of the signs, in the order of the weights."""
+SIGNS = ("likeness", "kind", "at_hand", "new")
+"""Names of the signs, in the order of the weights, and why each tells:
+
+- `likeness`: a question for the provision that says something puts it in words of the provision.
+- `kind`: asked for a period or an amount, it is one that states some; asked why something need not
+  be done, one that excepts or frees.
+- `at_hand`: the provision is among those that the search holds nearest to the question.
+- `new`: a provision that the question itself names is what it starts from, not what it asks for.
+"""
 
 _PART = re.compile(r"(本文|ただし書き?|但書|前段|後段|柱書き?|各号列記以外の部分)?(?:の規定)?$")
 _PROVISO = re.compile(r"ただし、")
@@ -92,8 +99,10 @@ def _signs(asked: _Asked, place: _Place | None, provisions: Sequence[LawText]) -
     is_new = place is None or _whole(place.locator) not in asked.places
     values = {
         "likeness": _likeness(asked.text, f"{own}\n{above}") if named else 0.0,
-        "quantity": float(asks_for_quantity(asked.focus) and bool(quantities(own))),
-        "exempts": float(asks_for_exemption(asked.text) and exempts(f"{own}\n{above}")),
+        "kind": float(
+            (asks_for_quantity(asked.focus) and states_quantity(own))
+            or (asks_for_exemption(asked.text) and exempts(f"{own}\n{above}"))
+        ),
         "at_hand": float(bool(named)),
         "new": -float(not is_new),
     }

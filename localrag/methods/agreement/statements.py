@@ -13,41 +13,46 @@ from localrag.methods.agreement.evidence import (
 )
 from localrag.methods.agreement.types import Observation, ObservationKind, Signs
 from localrag.methods.agreement.wording import (
-    NumberWithUnit,
     absolutes,
     concession,
     exclusions,
     fold,
     hedge,
-    negations,
     ngrams,
-    quantities,
-    unmatched_denial,
 )
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag.reading.checking import MismatchKind, mismatches
 
-SIGNS = (
-    "coverage",
-    "absolute",
-    "hedge",
-    "concession",
-    "denial",
-    "negation",
-    "exclusion",
-    "quantity",
-)
-"""Names of the signs, in the order of the weights."""
+SIGNS = ("backed", "strength", "contradicted", "excepted")
+"""Names of the signs, in the order of the weights, and why each tells:
 
-# What every option says tells none of them apart.
+- `backed`: an option deviates by saying what the law does not; what tells it from the others
+  stands in a provision, or it does not.
+- `strength`: laws make exceptions. A claim without any (必ず, いかなる, …でも) falls with one of
+  them, a claim that leaves room for some (…場合がある) stands with one.
+- `contradicted`: it states a figure that the law does not, or denies, allows or demands what the
+  law does not; checked as the claims of a model are.
+- `excepted`: it is what the law excepts (…を除く).
+"""
+
+# What every option says tells none of them apart, but shows of which provision they are.
 _SHARED = 0.5
-# An option of two words, one of them found, is no surer than one of twenty with half of them.
-_PRIOR_FOUND, _PRIOR_ALL = 3.0, 6.0
-_PRIOR_EXCLUDED = 3.0
-_NEAREST_PROVISIONS, _NEAREST_SENTENCES = 3, 2
-_CHANCE, _LENGTH = 8, 0.3
 # An exception is told to the reader from this extent on, and at most so many foreign words.
 _TOLD = 0.2
 _SHOWN = 3
+# Names and places are not among them: an option may take them from the case it puts.
+_TELLING = {
+    MismatchKind.FIGURE: ObservationKind.QUANTITY,
+    MismatchKind.DATE: ObservationKind.QUANTITY,
+    MismatchKind.PERIOD: ObservationKind.QUANTITY,
+    MismatchKind.SHARE: ObservationKind.QUANTITY,
+    MismatchKind.AMOUNT: ObservationKind.QUANTITY,
+    MismatchKind.BOUND: ObservationKind.QUANTITY,
+    MismatchKind.COUNTERPART: ObservationKind.REVERSED,
+    MismatchKind.ROLE: ObservationKind.REVERSED,
+    MismatchKind.NEGATION: ObservationKind.REVERSED,
+    MismatchKind.EXCEPTION: ObservationKind.REVERSED,
+    MismatchKind.MODALITY: ObservationKind.REVERSED,
+}
 
 
 def signs_of_statements(
@@ -64,14 +69,15 @@ def signs_of_statements(
     said_by_all = frozenset.intersection(*(ngrams(option, 2) for option in options))
     return [
         _OptionBesideLaw(
+            question,
             option,
             law,
             {
                 term: len(options) + _SHARED - held_by[term]
                 for term in sorted(content_terms(option) - asked)
             },
+            len(options) + _SHARED - 1,
             ngrams(option, 2) - said_by_all,
-            quantities(option) - quantities(question),
         ).signs()
         for option in options
     ]
@@ -82,26 +88,11 @@ class _Law:
 
     def __init__(self, evidence: Sequence[ComparableProvision]) -> None:
         self.evidence = evidence
-        texts = [text for one in evidence for text in (one.provision.text, *one.provision.above)]
-        texts = list(dict.fromkeys(texts))
+        provisions = [one.provision for one in evidence]
+        texts = dict.fromkeys(text for one in provisions for text in (*one.above, one.text))
         self.folded = "\n".join(map(fold, texts))
         self.terms = frozenset[str]().union(*(one.terms for one in evidence))
         self.exclusions = [words for text in texts for words in exclusions(text)]
-        self.sentences = [text[start:end] for text in texts for start, end in split_sentences(text)]
-        self.negations: dict[str, frozenset[bool]] = {}
-        for text in texts:
-            for word, ways in negations(text).items():
-                self.negations[word] = ways | self.negations.get(word, frozenset())
-
-    def nearest_sentences(self, text: str) -> str:
-        """The sentences that share most with a text; long ones share by chance."""
-        sought = ngrams(text, 2)
-
-        def nearness(sentence: str) -> float:
-            pairs = ngrams(sentence, 2)
-            return len(sought & pairs) / math.pow(_CHANCE + len(pairs), _LENGTH)
-
-        return "".join(sorted(self.sentences, key=nearness, reverse=True)[:_NEAREST_SENTENCES])
 
 
 @dataclass(frozen=True)
@@ -110,63 +101,52 @@ class _OptionBesideLaw:
 
     Attributes:
         weights: its terms that are not the question's; the fewer options share one, the more.
+        own_weight: that of a term which no other option has.
         own_pairs: pairs of letters that not all options have.
-        own_quantities: those that the question does not name.
     """
 
+    question: str
     option: str
     law: _Law
     weights: Mapping[str, float]
+    own_weight: float
     own_pairs: frozenset[str]
-    own_quantities: frozenset[NumberWithUnit]
 
     def signs(self) -> Signs:
         if not self.law.evidence:
             return Signs(dict.fromkeys(SIGNS, 0.0), None, ())
         shares = {id(one): self._share(one.terms) for one in self.law.evidence}
-        nearest = sorted(self.law.evidence, key=lambda one: -shares[id(one)])[:_NEAREST_PROVISIONS]
-        findings = (
-            *self._other_quantities(nearest),
-            *self._wording(),
-            *self._turned(),
-            *self._excluded(),
-            *self._foreign_terms(),
-        )
-        kinds = Counter(finding.kind for finding in findings)
+        nearest = max(self.law.evidence, key=lambda one: shares[id(one)])
+        extent, excepted = self._exclusion()
+        findings = [*self._contradicted(nearest), *self._strength()]
+        kinds = {finding.kind for finding in findings}
+        unbounded = kinds & {ObservationKind.ABSOLUTE, ObservationKind.CONCESSION}
         values = {
-            "coverage": math.log(shares[id(nearest[0])]),
-            "absolute": -float(kinds[ObservationKind.ABSOLUTE] > 0),
-            "hedge": float(kinds[ObservationKind.HEDGE]),
-            "concession": -float(kinds[ObservationKind.CONCESSION]),
-            "denial": -float(kinds[ObservationKind.DENIAL]),
-            "negation": -float(kinds[ObservationKind.NEGATION]),
-            "exclusion": -self._exclusion()[0],
-            "quantity": -float(kinds[ObservationKind.QUANTITY] > 0),
+            "backed": math.log(shares[id(nearest)]),
+            "strength": float(ObservationKind.HEDGE in kinds) - float(bool(unbounded)),
+            "contradicted": -float(len(kinds & set(_TELLING.values()))),
+            "excepted": -extent,
         }
-        return Signs(values, nearest[0].provision, findings)
+        if extent > _TOLD:
+            findings.append(Observation(ObservationKind.EXCLUSION, False, law=excepted))
+        return Signs(values, nearest.provision, (*findings, *self._foreign_terms()))
 
     def _share(self, terms: frozenset[str]) -> float:
-        found = sum(weight for term, weight in self.weights.items() if term in terms)
-        return (found + _PRIOR_FOUND) / (sum(self.weights.values()) + _PRIOR_ALL)
+        """Share of the terms by weight, as if of two further ones of its own one were found.
 
-    def _other_quantities(self, nearest: Sequence[ComparableProvision]) -> Iterator[Observation]:
-        """Quantities in whose place the nearest provision has another one.
-
-        One without a counterpart may be the case put, which no law needs to mention.
+        So an option of two words, one of them found, is no surer than one of twenty.
         """
-        there = [
-            quantities("\n".join((one.provision.text, *one.provision.above))) for one in nearest
-        ]
-        for own in sorted(self.own_quantities, key=str):
-            alike = next(
-                filter(None, ([q for q in near if q.unit == own.unit] for near in there)), []
-            )
-            if alike and own not in alike:
-                yield Observation(
-                    ObservationKind.QUANTITY, False, str(own), "、".join(sorted(map(str, alike)))
-                )
+        found = sum(weight for term, weight in self.weights.items() if term in terms)
+        return (found + self.own_weight) / (sum(self.weights.values()) + 2 * self.own_weight)
 
-    def _wording(self) -> Iterator[Observation]:
+    def _contradicted(self, nearest: ComparableProvision) -> Iterator[Observation]:
+        """What the nearest provision says otherwise; another one may speak of another matter."""
+        texts = (*nearest.provision.above, nearest.provision.text)
+        for mismatch in mismatches(self.option, texts, question=self.question):
+            if kind := _TELLING.get(mismatch.kind):
+                yield Observation(kind, False, mismatch.written)
+
+    def _strength(self) -> Iterator[Observation]:
         for word in absolutes(self.option):
             if word not in self.law.folded:
                 yield Observation(ObservationKind.ABSOLUTE, False, word)
@@ -174,33 +154,20 @@ class _OptionBesideLaw:
             yield Observation(ObservationKind.HEDGE, True, words)
         if words := concession(self.option):
             yield Observation(ObservationKind.CONCESSION, False, words)
-        if words := unmatched_denial(self.option, self.law.nearest_sentences(self.option)):
-            yield Observation(ObservationKind.DENIAL, False, words)
-
-    def _turned(self) -> Iterator[Observation]:
-        """Words that the option negates and the law only affirms, or the other way round."""
-        for word, ways in negations(self.option).items():
-            there = self.law.negations.get(word)
-            if there is not None and not ways & there:
-                yield Observation(ObservationKind.NEGATION, False, word)
 
     def _exclusion(self) -> tuple[float, str]:
-        """How far the option is what the law excepts, 0 to 1, and the words of the exception."""
+        """How far the option is what the law excepts, 0 to 1, and the words of the exception.
+
+        The cosine of their pairs of letters; an option that itself excepts something is none.
+        """
         if "除" in self.option or not self.own_pairs:
             return 0.0, ""
         best = 0.0, ""
         for words in self.law.exclusions:
             excepted = ngrams(words, 2)
             common = len(excepted & self.own_pairs)
-            of_words = common / (len(excepted) + _PRIOR_EXCLUDED)
-            of_option = common / (len(self.own_pairs) + _PRIOR_EXCLUDED)
-            best = max(best, (of_words * of_option**0.5, words))
+            best = max(best, (common / math.sqrt(len(excepted) * len(self.own_pairs) or 1), words))
         return best
-
-    def _excluded(self) -> Iterator[Observation]:
-        extent, words = self._exclusion()
-        if extent > _TOLD:
-            yield Observation(ObservationKind.EXCLUSION, False, law=words)
 
     def _foreign_terms(self) -> Iterator[Observation]:
         foreign = [term for term in self.weights if len(term) > 1 and term not in self.law.terms]

@@ -11,12 +11,11 @@ class ObservationKind(StrEnum):
     """What a finding is about."""
 
     QUANTITY = "quantity"
+    REVERSED = "reversed"
     FOREIGN = "foreign"
     ABSOLUTE = "absolute"
     HEDGE = "hedge"
     CONCESSION = "concession"
-    DENIAL = "denial"
-    NEGATION = "negation"
     EXCLUSION = "exclusion"
     MISSING = "missing"
     NAMED = "named"
@@ -77,13 +76,12 @@ class OptionJudgement:
 
 
 _WORDS = {
-    ObservationKind.QUANTITY: "「{said}」に対し条文は「{law}」",
+    ObservationKind.QUANTITY: "「{said}」の数が条文と異なる",
+    ObservationKind.REVERSED: "「{said}」が条文と食い違う",
     ObservationKind.FOREIGN: "「{said}」の語が条文にない",
     ObservationKind.ABSOLUTE: "例外を認めない「{said}」が条文にない",
     ObservationKind.HEDGE: "「{said}」と例外の余地を残している",
     ObservationKind.CONCESSION: "「{said}」と要件を問題にしていない",
-    ObservationKind.DENIAL: "「{said}」に当たる定めが条文にない",
-    ObservationKind.NEGATION: "「{said}」の肯定・否定が条文と逆である",
     ObservationKind.EXCLUSION: "条文が除いている：「{law}」",
     ObservationKind.MISSING: "その条文が手元にない",
     ObservationKind.NAMED: "設問が既に挙げている条文である",

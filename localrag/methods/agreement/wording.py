@@ -1,8 +1,6 @@
 """How questions and laws word a rule: one spelling for each thing, words that turn a rule round."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from localrag_indexes.analysis.normalize import normalize
@@ -22,7 +20,7 @@ _MONTHS = re.compile(r"(?<=[0-9])(?:箇|か|ヶ|カ)月")
 
 # What claims a rule without exception; laws hardly ever do.
 _ABSOLUTE = re.compile(
-    r"一切|必ず|常に|いかなる|どのような|すべて|全て|理由を問わ|無期限|恒久|永久|のみ|だけ|に限られ|何ら|絶対"
+    r"一切|必ず|常に|いかなる|どのような|すべて|全て|のみ|だけ|に限られ|何ら|絶対"
 )
 # What leaves room for the exceptions that laws make.
 _HEDGE = re.compile(r"場合があ|場合もあ|可能性があ|とは限らない|ことがある$|必ずしも|わけではない")
@@ -30,23 +28,10 @@ _HEDGE = re.compile(r"場合があ|場合もあ|可能性があ|とは限らな�
 _CONCESSION = re.compile(
     r"(?:(?<!いず)(?:でも|ても)|(?<!少)なくとも)(?=[、,]|[^よい足])|にかかわらず"
 )
-_TAIL = 14
-
-_NOT_NEEDED = re.compile(
-    r"必要[はがの]?ない|不要|要しない|なくても?よい|なくとも(?:よい|足りる)|まで(?:は)?(?:求め|必要)"
-)
-_RELEASES = re.compile(r"要しない|必要[はがの]?ない|足りる|限りでない|適用しない|妨げない|除く")
-_NOT_ALLOWED = re.compile(r"できない|得ない|られない|れない|ことはない|てはならない|禁止")
-_FORBIDS = re.compile(r"できない|得ない|ては(?:なら|いけ)ない|でなければ|しない")
 _EXEMPT = re.compile(
     r"[ぁ-ん]なくても?[よ良]い|免れ|免除|免責|必要[はがの]?な[いく]|要しない|適用(?:され|し)ない|除外"
 )
 _EXEMPTS = re.compile(r"限りでない|責め?に任じない|適用しない|要しない|除く|足りる|妨げない|免れ")
-
-_DUTY = re.compile(r"な(?:けれ|く)[ばて]は?ならない|ねばならない|なければ")
-_WORD = re.compile(r"([一-鿿々ァ-ヶー]+)([ぁ-ん]{0,10})")
-_NEGATED = re.compile(r"ない|なか|なく|ず(?![つれ])|ぬ")
-_LAST_LETTERS = 2
 
 _EXCLUDED = re.compile(
     r"[(（]([^()（）]*(?:[(（][^()（）]*[)）][^()（）]*){0,5})を除[くき][^()（）]*[)）]"
@@ -92,16 +77,6 @@ def concession(text: str) -> str:
     return found[0] if found else ""
 
 
-def unmatched_denial(text: str, law: str) -> str:
-    """The denial that ends the text (必要はない, できない) where the law makes none; else ""."""
-    end, words = fold(text)[-_TAIL:], fold(law)
-    for said, counterpart in ((_NOT_NEEDED, _RELEASES), (_NOT_ALLOWED, _FORBIDS)):
-        found = said.search(end)
-        if found and not counterpart.search(words):
-            return found[0]
-    return ""
-
-
 def asks_for_exemption(question: str) -> bool:
     """Whether the question is about not having to do something."""
     return _EXEMPT.search(fold(question)) is not None
@@ -110,19 +85,6 @@ def asks_for_exemption(question: str) -> bool:
 def exempts(law: str) -> bool:
     """Whether the text of a law makes an exception or frees from a duty."""
     return _EXEMPTS.search(fold(law)) is not None
-
-
-@lru_cache(maxsize=8192)
-def negations(text: str) -> Mapping[str, frozenset[bool]]:
-    """For each word, by its last two letters: whether it stands negated, affirmed, or both.
-
-    A duty (しなければならない) is no negation.
-    """
-    found: dict[str, set[bool]] = {}
-    for match in _WORD.finditer(_DUTY.sub("る", fold(text))):
-        key = match[1][-_LAST_LETTERS:]
-        found.setdefault(key, set()).add(_NEGATED.search(match[2]) is not None)
-    return {key: frozenset(ways) for key, ways in found.items()}
 
 
 def exclusions(law: str) -> list[str]:
@@ -146,41 +108,20 @@ def _place(match: re.Match[str]) -> str:
     return f"第{_number(match[1])}{match[2]}{branches}"
 
 
-_UNIT = r"営業日|月|年|週間|週|日|時間|人|名|円|倍|割|回|%|箇所"
-_BOUND = r"以上|以下|未満|以内|を超え"
-_QUANTITY = re.compile(rf"(?<![0-9.第の])([0-9]+(?:\.[0-9]+)?)({_UNIT})?(?:の期間|間)?({_BOUND})?")
 # Numbers of laws and of provisions are no quantities.
 _NO_QUANTITY = re.compile(
     r"(?:明治|大正|昭和|平成|令和)[^()、。]{1,25}号|第[0-9]+[条項号編章節款](?:の[0-9]+)*"
 )
+_QUANTITY = re.compile(
+    r"(?<![0-9.第の])[0-9]+(?:\.[0-9]+)?"
+    r"(?:営業日|月|年|週|日|時間|人|名|円|倍|割|回|%|箇所|(?:の期間|間)?(?:以上|以下|未満|以内|を超え))"
+)
 _ASKED = re.compile(r"期間|期限|[価金総]?額|割合|数(?=を|の|$)|日数|年数|率|いくら")
 
 
-@dataclass(frozen=True, slots=True)
-class NumberWithUnit:
-    """A number with its unit.
-
-    Attributes:
-        number: in digits ("6", "2.25").
-        unit: "月", "%" …; "" for a bare number with a bound (2以上).
-    """
-
-    number: str
-    unit: str
-
-    def __str__(self) -> str:
-        return self.number + self.unit
-
-
-@lru_cache(maxsize=8192)
-def quantities(text: str) -> frozenset[NumberWithUnit]:
-    """The quantities in a text, whatever their spelling: 三月, 3か月 and ３箇月 are one."""
-    plain = _NO_QUANTITY.sub("", fold(text))
-    return frozenset(
-        NumberWithUnit(number, unit)
-        for number, unit, bound in _QUANTITY.findall(plain)
-        if unit or bound
-    )
+def states_quantity(law: str) -> bool:
+    """Whether the text of a law says how long, how much or how many."""
+    return _QUANTITY.search(_NO_QUANTITY.sub("", fold(law))) is not None
 
 
 def asks_for_quantity(question: str) -> bool:

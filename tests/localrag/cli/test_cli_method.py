@@ -43,7 +43,7 @@ def test_a_choice_that_is_not_sure_says_why(sample: Path, cli: Callable[..., Any
     close = ("--option", "救命用具を備える者", "--option", "講習を修了した者")
     shown = cli("ask", "--method", "statute-lexical", *close, QUESTION)
     assert shown.code == 3, shown.out
-    assert "unsupported: the option is held right with " in shown.out
+    assert "unsupported: not sure: the option is held right with " in shown.out
 
 
 def test_the_setting_names_a_method_for_good(sample: Path, cli: Callable[..., Any]) -> None:

@@ -35,7 +35,7 @@ CASES = {
     ObservationKind.CONCESSION: "店主は、貸本がなくても、帳簿を六か月以内に知事に"
     "提出しなければならない",
     ObservationKind.FOREIGN: "店主は、帳簿を六か月以内に裁判所に提出しなければならない",
-    ObservationKind.NEGATION: "店主は、帳簿を六か月以内に知事に提出しない",
+    ObservationKind.REVERSED: "店主は、帳簿を六か月以内に知事に提出することを要しない",
     ObservationKind.EXCLUSION: "店主は、学習用の古い地図の帳簿を六か月以内に知事に"
     "提出しなければならない",
 }
@@ -61,15 +61,19 @@ def test_a_question_for_what_deviates_turns_the_choice() -> None:
             assert shares[0] > shares[1]
 
 
-def test_a_quantity_is_told_beside_that_of_the_law() -> None:
-    _, wrong = judge("正しいものはどれか。", [RIGHT, CASES[ObservationKind.QUANTITY]], PROVISIONS)
-    assert (
-        Observation(ObservationKind.QUANTITY, agrees=False, said="3月", law="6月") in wrong.findings
-    )
-    assert (
-        in_words(Observation(ObservationKind.QUANTITY, False, "3月", "6月"))
-        == "「3月」に対し条文は「6月」"
-    )
+def test_what_the_law_says_otherwise_is_told_in_the_words_of_the_option() -> None:
+    for kind, told in (
+        (ObservationKind.QUANTITY, "「三か月以内」の数が条文と異なる"),
+        (ObservationKind.REVERSED, "「提出することを要しない」が条文と食い違う"),
+    ):
+        _, wrong = judge("正しいものはどれか。", [RIGHT, CASES[kind]], PROVISIONS)
+        assert told in map(in_words, wrong.findings)
+
+
+def test_of_what_the_case_puts_no_figure_is_missed() -> None:
+    question = "三か月前に店を開いた店主について、正しいものはどれか。"
+    right, _ = judge(question, [f"三か月前に店を開いた{RIGHT}", "店主は本を返す"], PROVISIONS)
+    assert ObservationKind.QUANTITY not in {finding.kind for finding in right.findings}
 
 
 @pytest.mark.parametrize("wrong", CASES.values())
