@@ -1,6 +1,7 @@
 """A provision or another passage, and what is tied to it: the Python twin of ``localrag show``."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -244,15 +245,16 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
             if not _holds(passage, reference.law_id, reference.target)
             and not (reference.kind == DELEGATES and ("政令" in reference.law_name) in filled)
         ),
-        referred_by=_distinct(
-            _source(store, reference)
-            for reference in incoming
-            if reference.kind != DELEGATED_BY
-            and not _holds(passage, reference.document_id, reference.source)
+        referred_by=_sources(
+            store,
+            [
+                reference
+                for reference in incoming
+                if reference.kind != DELEGATED_BY
+                and not _holds(passage, reference.document_id, reference.source)
+            ],
         ),
-        filled_in_by=_distinct(
-            _source(store, reference) for reference in incoming if reference.kind == DELEGATED_BY
-        ),
+        filled_in_by=_sources(store, [of for of in incoming if of.kind == DELEGATED_BY]),
         terms=tuple(_terms(store, passage, outgoing)),
         reads=tuple(
             ProvisionReadings(
@@ -263,10 +265,13 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
             )
             for reference in store.reads_from(document, locator)
         ),
-        read_by=_distinct(
-            _source(store, reference)
-            for reference in store.reads_to(document, Locator(locator.division, locator.article))
-            if reaches(reference, locator)
+        read_by=_sources(
+            store,
+            [
+                reading
+                for reading in store.reads_to(document, Locator(locator.division, locator.article))
+                if reaches(reading, locator)
+            ],
         ),
         delegations=tuple(_delegations(store, document, locator)),
     )
@@ -286,7 +291,7 @@ def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[De
             end=left.end,
             instrument=left.law_name,
             words=point.words,
-            filled_in_by=_distinct(_source(store, filling.reference) for filling in fillings),
+            filled_in_by=_sources(store, [filling.reference for filling in fillings]),
             has_order=point.of_cabinet in orders,
         )
 
@@ -408,13 +413,25 @@ def _by_cabinet(law_id: str) -> bool:
     return law_id[3:5] == "CO"
 
 
-def _source(store: CorpusStore, reference: Reference) -> ProvisionLink:
-    return ProvisionLink(
-        reference.kind,
-        reference.document_id,
-        reference.source,
-        _label(store, reference.document_id, reference.source),
-        store.text(reference.document_id, reference.start, reference.end),
+def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[ProvisionLink, ...]:
+    """Where references stand; article 2 of an act may have two thousand, from few documents."""
+    by_document: dict[str, list[Reference]] = defaultdict(list)
+    for of in references:
+        by_document[of.document_id].append(of)
+    titles, headers, words = {}, {}, {}
+    for id_, its in by_document.items():
+        titles[id_] = store.document(id_).title
+        headers[id_] = store.headers(id_, [of.source for of in its])
+        words[id_] = store.texts(id_, [(of.start, of.end) for of in its])
+    return _distinct(
+        ProvisionLink(
+            of.kind,
+            of.document_id,
+            of.source,
+            headers[of.document_id].get(of.source) or cite(titles[of.document_id], of.source),
+            words[of.document_id][of.start, of.end],
+        )
+        for of in references
     )
 
 

@@ -148,6 +148,17 @@ class Lookups(Browsing):
         """Return the text of a document, or a span of it, in characters."""
         return self._span(self._require(document_id), start, end)
 
+    def texts(
+        self, document_id: str, spans: Iterable[tuple[int, int]]
+    ) -> dict[tuple[int, int], str]:
+        """Return many spans of the text of a document, which costs far less than one by one."""
+        key = self._require(document_id)
+        if self._is_pieced(key):
+            return {span: self._span(key, *span) for span in spans}
+        wanted = set(spans)
+        blocks = self._blocks(block for span in wanted for block in block_range(key, *span))
+        return {(start, end): _cut(key, start, end, blocks) for start, end in wanted}
+
     def sections(self, document_id: str) -> list[Section]:
         """Return the outline of a document, in reading order."""
         return self._sections(self._require(document_id))
@@ -257,11 +268,10 @@ class Lookups(Browsing):
         rows = {row[0]: row for row in self._rows_by_key(_PASSAGE, "passages.key", wanted)}
         pieced = {key for key in {row[1] for row in rows.values()} if self._is_pieced(key)}
         whole = [row for row in rows.values() if row[1] not in pieced]
-        needed = {block for row in whole for block in block_range(row[1], row[_START], row[_END])}
-        blocks: dict[int, str] = dict(
-            self._rows_by_key("SELECT key, text FROM blocks", "key", needed)
+        blocks = self._blocks(
+            block for row in whole for block in block_range(row[1], row[_START], row[_END])
         )
-        spans = {row[0]: _span(row, blocks) for row in whole}
+        spans = {row[0]: _cut(row[1], row[_START], row[_END], blocks) for row in whole}
         return {
             key: passage_of(
                 rows[key][2],
@@ -315,6 +325,19 @@ class Lookups(Browsing):
             (self._key(document_id), layer, layer, locator.path),
         )
         return self.by_keys([row[0]])[row[0]] if row else None
+
+    def headers(self, document_id: str, places: Iterable[Locator]) -> dict[Locator, str]:
+        """Find the headers of the passages that `at` finds at these statute places."""
+        paths = {place.path: place for place in places if place.path}
+        rows = self._rows_by_key(
+            "SELECT locator, header FROM passages",
+            "locator",
+            paths,
+            # With its layers an index finds them. The first of two comes last, and stays.
+            f" AND document = {self._key(document_id) or 0}"  # noqa: S608 - a number
+            " AND layer IN (SELECT key FROM layers) ORDER BY key DESC",
+        )
+        return {paths[path]: header for path, header in rows}
 
     def within(self, document_id: str, locator: Locator, layer: str) -> list[Passage]:
         """List the passages of a layer at this statute place and inside it, in reading order."""
@@ -513,7 +536,7 @@ class Lookups(Browsing):
         return int(row[0]) if row else 0
 
     def _rows_by_key(
-        self, select: str, column: str, keys: Collection[int], rest: str = ""
+        self, select: str, column: str, keys: Collection[int] | Collection[str], rest: str = ""
     ) -> Iterator[Row]:
         # Old builds of SQLite take no more than 999 values in one statement.
         ordered = sorted(keys)
@@ -521,6 +544,9 @@ class Lookups(Browsing):
             part = ordered[first : first + 900]
             marks = ",".join("?" * len(part))
             yield from self._db.rows(f"{select} WHERE {column} IN ({marks}){rest}", part)
+
+    def _blocks(self, keys: Iterable[int]) -> dict[int, str]:
+        return dict(self._rows_by_key("SELECT key, text FROM blocks", "key", set(keys)))
 
     def _span(self, key: int, start: int, end: int | None) -> str:
         return read_text(self._db, key, start, end)
@@ -566,8 +592,8 @@ def _info(row: Row) -> DocumentInfo:
     )
 
 
-def _span(row: Row, blocks: Mapping[int, str]) -> str:
-    start, end = row[_START], row[_END]
+def _cut(document: int, start: int, end: int, blocks: Mapping[int, str]) -> str:
+    """A span of the text of a document, from its blocks."""
     skipped = start // BLOCK * BLOCK
-    text = "".join(blocks[key] for key in block_range(row[1], start, end))
+    text = "".join(blocks[key] for key in block_range(document, start, end))
     return text[start - skipped : end - skipped]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 ARTICLES = "articles"
@@ -84,20 +85,26 @@ class Locator:
     @classmethod
     def parse(cls, path: str) -> "Locator":
         """Read back what `path` wrote."""
-        division, _, place = path.rpartition("/")
-        article, paragraph, item, subitem = (*place.split(".", 3), "", "", "")[:4]
-        return cls(division, article, paragraph, item, subitem)
+        return _parsed(path)
 
     def contains(self, other: "Locator") -> bool:
         """Whether `other` is this statute place or stands inside it."""
-        mine, theirs = (
-            (place.division, place.article, place.paragraph, place.item, place.subitem)
-            for place in (self, other)
-        )
-        depth = max((i for i, part in enumerate(mine) if part), default=-1) + 1
-        if depth == len(mine):
-            return mine[:4] == theirs[:4] and f"{theirs[4]}.".startswith(f"{mine[4]}.")
+        mine = (self.division, self.article, self.paragraph, self.item)
+        theirs = (other.division, other.article, other.paragraph, other.item)
+        if self.subitem:
+            return mine == theirs and f"{other.subitem}.".startswith(f"{self.subitem}.")
+        depth = len(mine)
+        while depth and not mine[depth - 1]:
+            depth -= 1
         return mine[:depth] == theirs[:depth]
+
+
+@lru_cache(maxsize=1 << 16)
+def _parsed(path: str) -> Locator:
+    # Most laws have a first article with a second paragraph: few paths are new.
+    division, _, place = path.rpartition("/")
+    article, paragraph, item, subitem = (*place.split(".", 3), "", "", "")[:4]
+    return Locator(division, article, paragraph, item, subitem)
 
 
 @dataclass(frozen=True, slots=True)

@@ -284,8 +284,10 @@ def same_before(one: str, other: str) -> int:
 
 def _likeness(point: Point, filling: Filling, points: Sequence[Point]) -> float:
     """How surely a provision of an order fills in a point; 0 where it does not."""
+    if point.of_cabinet != filling.of_cabinet:
+        return 0.0
     near = _nearness(point.reference.source, filling.reference)
-    if not near or point.of_cabinet != filling.of_cabinet:
+    if not near:
         return 0.0
     # Who names the proviso means none of the rest.
     near += (_OF_PROVISO.match(filling.clause) is not None) == point.in_proviso
