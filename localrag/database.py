@@ -2,13 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from localrag.errors import BusyError, LocalragError, NotFoundError, StorageError, StoreError
+from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 
 Row = tuple[Any, ...]
@@ -16,6 +17,10 @@ Row = tuple[Any, ...]
 # Seconds to wait for a writer that holds no lock of ours (`localrag.durable`).
 _PATIENCE = 5.0
 
+_COLUMNS = (
+    "SELECT tables.name, columns.name FROM sqlite_schema AS tables"
+    " JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'"
+)
 _READING = ("temp_store = MEMORY", "cache_size = -32768")
 _WRITING = (*_READING, "journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON")
 
@@ -142,6 +147,13 @@ class Database:
         with self._errors():
             found: Row | None = self._open.execute(sql, values).fetchone()
             return found
+
+    def lacking(self) -> list[str]:
+        """Tables and columns of its version that the file lacks, as ``table.column``."""
+        with closing(sqlite3.connect(":memory:")) as sound:
+            self._schema.upgrade(sound)
+            expected = sound.execute(_COLUMNS).fetchall()
+        return [".".join(one) for one in expected if one not in set(self.rows(_COLUMNS))]
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Yield the rows of a query, one at a time."""
@@ -303,7 +315,7 @@ def _translated(error: sqlite3.Error | OSError, path: Path, schema: Schema) -> L
         )
     return StoreError(
         N_("The {name} {path} cannot be used ({problem})."),
-        N_("localrag doctor"),
+        Fact(FactKind.TO_EXAMINE),
         name=_(schema.name),
         path=path,
         problem=error,

@@ -66,7 +66,7 @@ class Finding:
     check: str
     health: Health
     detail: Fact
-    cure: str = ""
+    cure: str | Fact = ""
 
     @property
     def title(self) -> str:
@@ -110,7 +110,7 @@ def _try(check: str, look: Callable[[], Fact], cure: str = "") -> Finding:
     try:
         return Finding(check, Health.GOOD, look())
     except LocalragError as error:
-        return Finding(check, Health.BROKEN, _said(error.cause), error.cure or cure)
+        return Finding(check, Health.BROKEN, _said(error.cause), error.remedy or cure)
     except Exception as error:  # noqa: BLE001 - a broken library may raise anything
         return Finding(check, Health.BROKEN, _said(f"{type(error).__name__}: {error}"), cure)
 
@@ -244,11 +244,11 @@ def _state(check: str, corpus: str, root: Path, look: "Callable[[], IndexState]"
         IndexState.OUTDATED: FactKind.INDEX_OUTDATED,
         IndexState.DAMAGED: FactKind.INDEX_DAMAGED,
     }
-    cure = f"localrag index --corpus {corpus}"
+    cure = Fact(FactKind.TO_INDEX, corpus=corpus)
     try:
         state = look()
     except LocalragError as error:
-        return Finding(check, Health.BROKEN, _said(error.cause), error.cure)
+        return Finding(check, Health.BROKEN, _said(error.cause), error.remedy)
     if state is IndexState.FRESH:
         return Finding(check, Health.GOOD, Fact(FactKind.UP_TO_DATE))
     if state is IndexState.MISSING and not was_built(root):
@@ -257,5 +257,5 @@ def _state(check: str, corpus: str, root: Path, look: "Callable[[], IndexState]"
         return Finding(check, Health.WARNING, Fact(FactKind.INDEX_OLDER), cure)
     if state is IndexState.DAMAGED:
         # Without --rebuild only sizes are compared, which finds nothing wrong with changed bytes.
-        cure = f"{cure} --rebuild"
+        cure = Fact(FactKind.TO_REBUILD, corpus=corpus)
     return Finding(check, Health.BROKEN, Fact(broken[state]), cure)

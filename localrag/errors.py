@@ -19,6 +19,7 @@ and found nothing leave with 3 as well, and an interrupt (Ctrl-C) leaves with 13
 from collections.abc import Mapping, Set
 from typing import ClassVar
 
+from localrag.facts import Fact
 from localrag.language import N_, _
 from localrag_indexes.errors import IndexingError
 
@@ -29,14 +30,14 @@ class LocalragError(Exception):
     Args:
         cause: what went wrong, one sentence that names the file or value; a message marked with
             `N_`, with the names of `fields` in braces.
-        cure: what to do about it, ideally a command to copy; a message likewise, empty where
-            nothing can be advised.
+        cure: what to do about it, ideally a command to copy; a message likewise, or a fact where
+            every face of localrag has a way of its own; empty where nothing can be advised.
         fields: the values that both name.
     """
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, cause: str, cure: str = "", /, **fields: object) -> None:
+    def __init__(self, cause: str, cure: str | Fact = "", /, **fields: object) -> None:
         super().__init__(cause, cure)
         self.fields = fields
 
@@ -48,7 +49,13 @@ class LocalragError(Exception):
     @property
     def cure(self) -> str:
         """What to do about it, in the language in use."""
-        return self._in_words(self.args[1])
+        return str(self.remedy)
+
+    @property
+    def remedy(self) -> str | Fact:
+        """The cure: a fact, for whoever has other words for it; words where it is none."""
+        cure = self.args[1]
+        return cure if isinstance(cure, Fact) else self._in_words(cure)
 
     def _in_words(self, message: str) -> str:
         return _in_words(message, self.fields)
@@ -156,7 +163,7 @@ class ModelUnusable(LocalragError):  # noqa: N818 - the name says the state, as 
     exit_code = 8
 
     def __init__(
-        self, cause: str, cure: str = "", /, *, kind: str, transient: bool, **fields: object
+        self, cause: str, cure: str | Fact = "", /, *, kind: str, transient: bool, **fields: object
     ) -> None:
         super().__init__(cause, cure, **fields)
         self.kind = kind

@@ -428,6 +428,16 @@ class FactKind(StrEnum):
     INDEX_OUTDATED = "index-outdated", N_("the index is outdated")
     INDEX_DAMAGED = "index-damaged", N_("the index is damaged")
 
+    # what mends something, as a shell has it: the workbench has ways of its own
+    TO_INDEX = "to-index", N_("localrag index --corpus {corpus}")
+    TO_REBUILD = "to-rebuild", N_("localrag index --corpus {corpus} --rebuild")
+    TO_EXAMINE = "to-examine", N_("localrag doctor")
+    TO_NAME_MODEL = (
+        "to-name-model",
+        N_("Name one with --model, or set chat.model; what there is: localrag models list"),
+    )
+    TO_SET_MODEL = "to-set-model", N_("Set chat.model; see what there is: localrag models list")
+
     # batches
     FIELDS_UNREAD = "fields-unread", N_("fields that are not read: {names}")
     TABLE_CHECKED = "table-checked", N_("{unreadable:,} of {rows:,} rows cannot be asked")

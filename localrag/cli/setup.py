@@ -114,7 +114,7 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
                 f"{colon()}{finding.detail}",
             )
             if finding.cure:
-                say((finding.cure, "bold"), indent=8)
+                say((str(finding.cure), "bold"), indent=8)
     if as_json:
         emit(
             [
@@ -122,7 +122,7 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
                     "check": f.check,
                     "health": f.health.value,
                     "detail": str(f.detail),
-                    "cure": f.cure,
+                    "cure": str(f.cure),
                 }
                 for f in findings
             ]

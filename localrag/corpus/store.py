@@ -59,6 +59,8 @@ _ORPHANS = {
 
 def _faults(database: Database) -> list[str]:
     """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
+    if lacking := database.lacking():
+        return [_("The store lacks {columns}.").format(columns=_(", ").join(lacking))]
     try:
         problems = [
             _("SQLite reports: {problem}").format(problem=line)

@@ -19,6 +19,7 @@ from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
 from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.recall import document_of, ranks
 from localrag.evaluation.types import MOST, Gold, Question, Questions
+from localrag.facts import Fact, FactKind
 from localrag.inference.opening import server_of
 from localrag.language import N_
 from localrag.methods.catalogue import NAMES, method
@@ -268,7 +269,7 @@ def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> Usag
     if one.needs_model and not all(models):
         return UsageError(
             N_("{method} needs a model that writes, and none is named."),
-            N_("Name one with --model, or set chat.model; what there is: localrag models list"),
+            Fact(FactKind.TO_NAME_MODEL),
             method=one.name,
         )
     if one.reads_context and not any(one.context for one in questions.questions):

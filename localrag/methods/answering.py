@@ -209,7 +209,7 @@ class MethodResources:
         if opened is None:
             raise UsageError(
                 N_("The method needs a model that writes, and the settings name none."),
-                N_("Set chat.model; see what there is: localrag models list"),
+                Fact(FactKind.TO_SET_MODEL),
             )
         return self._opened.enter_context(opened)
 

@@ -191,7 +191,7 @@ def optimise(
     if not config.chat.model:
         raise UsageError(
             N_("The settings name no model that writes queries."),
-            N_("Name one with --model, or set chat.model; what there is: localrag models list"),
+            Fact(FactKind.TO_NAME_MODEL),
         )
     config = config.model_copy(update={"method": MethodConfig(name=METHOD)})
     folder = RunFolder.of(workspace, plan.name)

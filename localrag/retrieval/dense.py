@@ -124,7 +124,7 @@ def open_dense(
         if switch == "on":
             raise IndexUnusable(
                 N_("The corpus {corpus!r} has no vectors to search by meaning."),
-                "localrag index --corpus {corpus}",
+                Fact(FactKind.TO_INDEX, corpus=place.name),
                 corpus=place.name,
             )
         return None, Fact(FactKind.NO_VECTORS, corpus=place.name)
@@ -147,7 +147,7 @@ def open_dense(
                 "The vectors of corpus {corpus!r} were made with another {what} ({found}; the "
                 "settings name {expected})."
             ),
-            "localrag index --corpus {corpus}",
+            Fact(FactKind.TO_INDEX, corpus=place.name),
             corpus=place.name,
             what=error.what,
             found=error.found,
@@ -156,7 +156,7 @@ def open_dense(
     except IndexingError as error:
         raise IndexUnusable(
             N_("The vectors of corpus {corpus!r} cannot be used ({error})."),
-            "localrag index --rebuild --corpus {corpus}",
+            Fact(FactKind.TO_REBUILD, corpus=place.name),
             corpus=place.name,
             error=error,
         ) from error

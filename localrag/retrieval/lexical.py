@@ -9,6 +9,7 @@ from typing import NamedTuple
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.errors import IndexUnusable
+from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.query import analyzer, full_text
@@ -128,7 +129,7 @@ def open_index(place: CorpusPaths) -> BM25Index:
     if folder is None:
         raise IndexUnusable(
             N_("The corpus {corpus!r} has no index that can be used."),
-            "localrag index --corpus {corpus}",
+            Fact(FactKind.TO_INDEX, corpus=place.name),
             corpus=place.name,
         )
     try:
@@ -136,7 +137,7 @@ def open_index(place: CorpusPaths) -> BM25Index:
     except IndexingError as error:
         raise IndexUnusable(
             N_("The index of corpus {corpus!r} cannot be used ({error})."),
-            "localrag index --rebuild --corpus {corpus}",
+            Fact(FactKind.TO_REBUILD, corpus=place.name),
             corpus=place.name,
             error=error,
         ) from error

@@ -24,6 +24,7 @@ from localrag_tui.spot import Spot
 from localrag_tui.widgets.listing import Valued
 from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import TextField
+from localrag_tui.wording import cure_of
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
@@ -336,7 +337,7 @@ class Finder(Vertical):
                 lambda store, names: look_up(store, names, typed, law_id)
             )
         except LocalragError as error:
-            found = PlacesFound(cause=error.cause, cure=error.cure)
+            found = PlacesFound(cause=error.cause, cure=cure_of(error))
         self._show(found, typed)
         if choose and found.certain:
             self._choose(found.offers[0])

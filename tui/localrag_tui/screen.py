@@ -17,6 +17,7 @@ from localrag_tui.shell.base import BaseScreen
 from localrag_tui.shown import content
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.paragraph import Paragraph
+from localrag_tui.wording import cure_of
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
@@ -188,7 +189,7 @@ class Dialogue(ModalScreen[object], _Ours[object]):
     def complain(self, error: LocalragError) -> None:
         """Say in the line ``problem`` what is wrong, and what to do about it."""
         problem = self.query_one(".problem", Paragraph)
-        problem.show(content(f"{error.cause}\n{error.cure}".strip()))
+        problem.show(content(f"{error.cause}\n{cure_of(error)}".strip()))
         problem.add_class("-told")
 
     def action_go_to_button(self, step: int) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from localrag.errors import LocalragError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.question.everyday import EverydayWord
@@ -70,6 +71,50 @@ def stage(name: str) -> str:
 def palette(*commands: str) -> str:
     """How commands of the palette are reached."""
     return _("Ctrl+P, then: {command}").format(command=" / ".join(commands))
+
+
+def cure_of(error: LocalragError) -> str:
+    """What mends an error, from where one is: a command of the palette, not one of a shell."""
+    return remedy(error.remedy)
+
+
+def remedy(found: str | Fact) -> str:
+    """The same of what an error or a finding holds."""
+    if not isinstance(found, Fact):
+        return found
+    match found.kind:
+        case FactKind.TO_INDEX | FactKind.TO_REBUILD:
+            return palette(_("Index the corpus"))
+        case FactKind.TO_EXAMINE:
+            return palette(_("Doctor"))
+        case FactKind.TO_NAME_MODEL | FactKind.TO_SET_MODEL:
+            return _("Models (F6): u uses one that is installed, p pulls one, a adds a file.")
+        case _:
+            return str(found)
+
+
+_INDEXING = {
+    FactKind.NO_VECTORS: N_(
+        "the corpus has no vectors yet: searched by words only; make them ({way})"
+    ),
+    FactKind.OTHER_VECTORS: N_(
+        "the vectors of the corpus do not fit the model {model}: searched by words only; make"
+        " them anew ({way})"
+    ),
+    FactKind.INDEX_BEHIND: N_(
+        "corpus {corpus} has changed since it was indexed; searches do not find what is new in it"
+        " until it is indexed again ({way})"
+    ),
+}
+"""Notes that indexing mends."""
+
+
+def note(told: Fact | str) -> str:
+    """A note on a search or a run, in one line; what it advises can be done where one is."""
+    if isinstance(told, Fact) and told.kind in _INDEXING:
+        way = palette(_("Index the corpus"))
+        return one_line(_(_INDEXING[told.kind]).format(way=way, **told.fields))
+    return one_line(str(told))
 
 
 def duration(seconds: float) -> str:

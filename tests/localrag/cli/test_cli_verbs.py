@@ -1,9 +1,11 @@
 """Every verb on the sample corpus, as text and as JSON."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -459,6 +461,22 @@ def test_doctor_names_the_cure(cli: Cli, sample: Path) -> None:
     outcome = cli("doctor")
     assert outcome.code == 5
     assert "localrag index --corpus main" in outcome.out
+
+
+def test_doctor_finds_the_column_that_a_store_lacks(cli: Cli, sample: Path) -> None:
+    with closing(sqlite3.connect(sample / "corpora" / "main" / "corpus.sqlite")) as connection:
+        connection.execute("ALTER TABLE passages DROP COLUMN header")
+    refused = cli("show", "渡し舟法8条")
+    assert refused.code == 5
+    assert "localrag doctor" in refused.err
+    outcome = cli("doctor", "--json")
+    assert outcome.code == 5
+    (finding,) = [one for one in outcome.json if one["check"] == "store main"]
+    assert (finding["health"], finding["detail"]) == (
+        "broken",
+        "The store lacks passages.header.",
+    )
+    assert "add the documents to a new corpus" in finding["cure"]
 
 
 def test_doctor_without_a_workspace(cli: Cli) -> None:

@@ -221,7 +221,7 @@ def test_a_damaged_vector_file_is_no_crash(hybrid: Workspace, cli: Callable[...,
         path.write_bytes(path.read_bytes()[:-10])
     outcome = cli("search", QUESTION)
     assert outcome.code == 5
-    assert "localrag index --rebuild" in outcome.err
+    assert "localrag index --corpus main --rebuild" in outcome.err
 
 
 def test_a_removed_document_vanishes_from_meaning_at_once(

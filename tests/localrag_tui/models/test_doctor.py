@@ -27,7 +27,8 @@ async def test_a_broken_index_is_found_and_mended(workbench, bench_home, shown, 
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("d")
         await until(pilot, lambda: app.jobs.all and app.jobs.all[0].state is State.DONE)
-        await until(pilot, lambda: "localrag index --corpus main --rebuild" in shown(app))
+        await until(pilot, lambda: "Ctrl+P, then: Index the corpus" in shown(app))
+        assert "localrag index" not in shown(app)
         rows = shown(app).splitlines()
         broken = next(y for y, row in enumerate(rows) if "broken" in row)
         good = next(y for y, row in enumerate(rows) if "in order" in row)
@@ -61,7 +62,7 @@ FINDINGS = (
         "index main",
         Health.WARNING,
         Fact(FactKind.SAID, words="not indexed yet"),
-        "localrag index --corpus main",
+        Fact(FactKind.TO_INDEX, corpus="main"),
     ),
 )
 
@@ -85,21 +86,6 @@ async def test_other_cures_are_for_a_shell(workbench, monkeypatch, shown, until)
         assert len(app.jobs.all) == 1
         await pilot.press("escape")
         assert not isinstance(app.screen, DoctorDialogue)
-
-
-@pytest.mark.parametrize(
-    ("cure", "expected"),
-    [
-        ("localrag index --corpus main", ("main", False)),
-        ("localrag index --corpus main --rebuild", ("main", True)),
-        ("localrag remove --all --corpus main", None),
-        ("localrag index --corpus main; rm -rf /", None),
-        ("it's no command", None),
-        ("", None),
-    ],
-)
-async def test_only_indexing_is_run_from_here(cure: str, expected: object):
-    assert doctor._indexing(cure) == expected
 
 
 async def test_look(alone, monkeypatch, snapshots, shown, until):

@@ -194,6 +194,12 @@ async def test_an_evaluation_is_forecast_begun_and_gone_on_with(
         assert app.screen.query_one("#run", Input).value == "second"
         assert app.focused is app.screen.query_one("#methods", CheckList)
         app.screen.query_one("#methods", CheckList).deselect("extractive")
+        app.screen.query_one("#methods", CheckList).select("statute-direct")
+        await pilot.press("ctrl+s")
+        # What a shell has as --model is a key here.
+        await until(pilot, lambda: "Models (F6): u uses one" in " ".join(shown(app).split()))
+        assert "--model" not in shown(app)
+        app.screen.query_one("#methods", CheckList).deselect("statute-direct")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "ferries/second" in shown(app))
         await until(pilot, lambda: not app.jobs.running)

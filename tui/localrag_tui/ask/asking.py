@@ -15,7 +15,7 @@ from localrag.language import _
 from localrag.reading.types import Answer
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.types import FOLLOW_UP, Query, StageRecord, Trace
-from localrag_tui.wording import duration
+from localrag_tui.wording import cure_of, duration
 from localrag_tui.work.answering import AnswerEvent, Drafted, Opened, Opening, Read, StageEnded
 
 if TYPE_CHECKING:
@@ -192,10 +192,10 @@ class Record:
 
     async def fail(self, turn: Turn, error: LocalragError) -> Turn:
         """Write down the error in the place of an answer."""
-        cause, cure = error.cause, error.cure
+        cause, mends = error.cause, cure_of(error)
         if turn.id:
-            await self._do(lambda conversations: conversations.fail(turn.id, cause, cure))
-        return replace(turn, state=TurnState.FAILED, cause=cause, cure=cure)
+            await self._do(lambda conversations: conversations.fail(turn.id, cause, mends))
+        return replace(turn, state=TurnState.FAILED, cause=cause, cure=mends)
 
     async def _do(self, work: "Callable[[Conversations], T]") -> T | None:
         try:

@@ -22,7 +22,7 @@ from localrag_tui.screen import bench_of
 from localrag_tui.shown import content, one_line
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import Spot
-from localrag_tui.wording import provenance, stage
+from localrag_tui.wording import note, provenance, stage
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
@@ -271,7 +271,7 @@ def _heading(record: StageRecord) -> Content:
         content(f"  {hits}, {record.seconds * 1000:.1f} ms", "$foreground-muted"),
     )
     for event in record.events:
-        text += content("\n" + _("note: {event}").format(event=event), "$foreground-muted")
+        text += content("\n" + _("note: {event}").format(event=note(event)), "$foreground-muted")
     return text
 
 

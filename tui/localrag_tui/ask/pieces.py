@@ -18,6 +18,7 @@ from localrag_tui.shown import content, one_line
 from localrag_tui.wording import (
     duration,
     looked_up,
+    note,
     provenance,
     size,
     stage,
@@ -187,9 +188,7 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
     for event in dict.fromkeys(answer.trace.events):
         if event.kind is FactKind.NO_SUCH_LAW and event.fields["name"] in answer.absent:
             continue  # It stands above all else.
-        yield TurnPiece(
-            content(_("note: {event}").format(event=one_line(str(event))), _QUIET), "note"
-        )
+        yield TurnPiece(content(_("note: {event}").format(event=note(event)), _QUIET), "note")
 
 
 def _verdict(answer: Answer, limited: Filters) -> str:

@@ -24,7 +24,7 @@ from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.form import Form
 from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.wording import palette
+from localrag_tui.wording import cure_of, palette
 from localrag_tui.work.jobs import Job, State
 
 
@@ -376,7 +376,7 @@ class ReadScreen(WorkbenchScreen):
             # Who comes back to the corpus that was read before finds it anew.
             self._generation = -1
             missing = isinstance(error, NotFoundError)
-            self._show_nothing("" if missing else f"{error.cause}\n{error.cure}")
+            self._show_nothing("" if missing else f"{error.cause}\n{cure_of(error)}")
             return
         self.query_one("#places").remove_class("-nothing")
         if not count:

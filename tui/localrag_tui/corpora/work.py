@@ -11,6 +11,7 @@ from localrag.language import N_, _
 from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_tui.jobs.step import Steps
+from localrag_tui.wording import cure_of
 from localrag_tui.work.jobs import Job
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _look(workspace: Workspace, name: str) -> CorpusRow:
             extent = store.extent()
             return CorpusRow(name, extent.documents, extent.passages, str(state(place, store)))
     except LocalragError as error:
-        return CorpusRow(name, problem=f"{error.cause} {error.cure}".strip())
+        return CorpusRow(name, problem=f"{error.cause} {cure_of(error)}".strip())
 
 
 def holds_documents(workspace: Workspace, corpus: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from localrag.language import N_, _
 from localrag.progress import BYTES, Phase, Progress
-from localrag_tui.wording import duration, size
+from localrag_tui.wording import cure_of, duration, size
 from localrag_tui.work.jobs import Job, State
 
 _EVERY = 0.1
@@ -111,7 +111,7 @@ def told(job: Job) -> str:
 def details(job: Job) -> list[str]:
     """All that is known of how a job ended, line by line."""
     if job.error is not None and job.state is not State.STOPPED:
-        return [job.error.cause, *filter(None, [job.error.cure])]
+        return [job.error.cause, *filter(None, [cure_of(job.error)])]
     if isinstance(job.value, JobOutcome):
         return job.value.details()
     return [line for line in (told(job),) if line]

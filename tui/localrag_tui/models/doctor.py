@@ -1,6 +1,5 @@
 """The doctor: what is wrong, worst first, each with its cure; found while one watches."""
 
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -11,6 +10,7 @@ from textual.content import Content
 from textual.widgets.option_list import Option
 
 from localrag.errors import LocalragError
+from localrag.facts import Fact, FactKind
 from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 from localrag_tui.corpora.actions import index
@@ -20,6 +20,7 @@ from localrag_tui.shell.keys import key_of
 from localrag_tui.shown import content
 from localrag_tui.widgets.listing import Listing, Valued
 from localrag_tui.widgets.paragraph import BrokenText, Paragraph
+from localrag_tui.wording import remedy
 from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ _GROUPS = {
     "absent": (N_("not installed (optional)"), "$foreground-muted"),
 }
 """By `localrag.doctor.Health`, in the order in which they are shown."""
+
+_INDEXING = (FactKind.TO_INDEX, FactKind.TO_REBUILD)
+"""Cures that are run from here."""
 
 _READING = N_("Every byte of stores and indexes is read; {key} stops.")
 _READ = N_("Every byte of stores and indexes was read.")
@@ -138,21 +142,22 @@ class DoctorDialogue(Dialogue):
     def action_copy(self) -> None:
         finding = self._chosen()
         if finding is not None and finding.cure:
-            self.bench.copy(finding.cure)
+            self.bench.copy(str(finding.cure))
 
     def on_option_list_option_selected(self) -> None:
         """Run the cure where it is to index a corpus; else say that it is for a shell."""
         finding = self._chosen()
         if finding is None or not finding.cure:
             return
-        cure = _indexing(finding.cure)
-        if cure is None:
+        cure = finding.cure
+        if not isinstance(cure, Fact) or cure.kind not in _INDEXING:
             key = key_of(self.app, DoctorDialogue, "doctor.copy")
             words = _("This is mended outside the workbench; {key} copies the cure.")
             self.notify(words.format(key=key))
             return
         try:
-            index(self.bench, cure[0], rebuild=cure[1])
+            rebuild = cure.kind is FactKind.TO_REBUILD
+            index(self.bench, str(cure.fields["corpus"]), rebuild=rebuild)
         except LocalragError as error:
             self.bench.tell(error)
 
@@ -191,15 +196,4 @@ def _shown(finding: "Finding") -> Content:
     )
     if not finding.cure:
         return line
-    return Content.assemble(line, "\n    ", content(finding.cure, "$text-accent"))
-
-
-def _indexing(cure: str) -> tuple[str, bool] | None:
-    """The corpus that a cure indexes, and whether anew; None for any other cure."""
-    try:
-        words = shlex.split(cure)
-    except ValueError:
-        return None
-    if words[:3] != ["localrag", "index", "--corpus"] or words[4:] not in ([], ["--rebuild"]):
-        return None
-    return words[3], bool(words[4:])
+    return Content.assemble(line, "\n    ", content(remedy(finding.cure), "$text-accent"))

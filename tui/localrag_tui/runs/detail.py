@@ -27,7 +27,7 @@ from localrag_tui.runs.work import EntryHalted, EntryStep, Warned
 from localrag_tui.screen import bench_of
 from localrag_tui.shown import flat, harmless, one_line
 from localrag_tui.spot import OpenSpot, Spot
-from localrag_tui.wording import called, duration, when
+from localrag_tui.wording import called, duration, note, when
 
 if TYPE_CHECKING:
     from localrag.batch.rows import WrittenRows
@@ -108,7 +108,7 @@ def _note(event: object) -> str:
         case Fact(kind=FactKind.TABLE_CHECKED | FactKind.GOES_ON):
             return str(event) if event.fields.get("unreadable", event.fields.get("rows")) else ""
         case Fact():
-            return str(event)
+            return note(event)
         case EntryHalted(name, cause, cure):
             return f"{name}: {cause} {cure}".rstrip()
         case Warned(message):

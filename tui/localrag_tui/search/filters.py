@@ -23,6 +23,7 @@ from localrag_tui.shown import one_line
 from localrag_tui.widgets.listing import CheckList
 from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import TextField
+from localrag_tui.wording import cure_of
 from localrag_tui.work.latest import Latest
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class LawChoice(Vertical):
         try:
             self._show(await self._library.read_names(fitting))
         except LocalragError as error:
-            self.notify(f"{error.cause}\n{error.cure}", severity="error", markup=False)
+            self.notify(f"{error.cause}\n{cure_of(error)}", severity="error", markup=False)
 
     def _show(self, law_ids: list[str]) -> None:
         self._shown = [*dict.fromkeys((*self.chosen, *law_ids))]

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import ContentSwitcher, OptionList, Static
 
-from localrag.errors import IndexUnusable, LocalragError, StoreError
+from localrag.errors import LocalragError, StoreError
 from localrag.facts import Fact
 from localrag.language import _, ngettext
 from localrag.retrieval.types import Filters, Hit, Query, Retrieval, Trace
@@ -21,7 +21,7 @@ from localrag_tui.search.stages import StageColumns, journey, left_out
 from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shown import harmless
 from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.wording import looked_up, palette
+from localrag_tui.wording import cure_of, looked_up, palette
 from localrag_tui.work.latest import Latest
 
 if TYPE_CHECKING:
@@ -93,10 +93,8 @@ class Guidance(VerticalScroll, can_focus=False):
 
     def failure(self, error: LocalragError) -> None:
         """Say why there can be no search, and what to do about it."""
-        lines = [harmless(error.cure)] if error.cure else []
-        if isinstance(error, IndexUnusable):
-            lines.insert(0, palette(_("Index the corpus")))
-        elif isinstance(error, StoreError):
+        lines = [harmless(cure_of(error))] if error.remedy else []
+        if isinstance(error, StoreError):
             lines.insert(0, palette(_("Add documents"), _("Choose the corpus")))
         self._say(harmless(error.cause), lines, is_error=True)
 

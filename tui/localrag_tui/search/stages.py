@@ -20,7 +20,7 @@ from localrag_tui.search.results import fitted
 from localrag_tui.shell.base import finish
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
-from localrag_tui.wording import stage
+from localrag_tui.wording import note, stage
 
 
 class StageRow(AdaptiveRow):
@@ -68,7 +68,7 @@ _EMPTY = 14
 
 def left_out(told: Iterable[Fact | str]) -> Content:
     """What stages left out or switched off, each told once."""
-    return Content(" · ".join(one_line(str(event)) for event in dict.fromkeys(told)))
+    return Content(" · ".join(note(event) for event in dict.fromkeys(told)))
 
 
 class Ranking(AdaptiveList):

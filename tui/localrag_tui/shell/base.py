@@ -29,6 +29,7 @@ from textual.worker_manager import WorkerManager
 from localrag.errors import LocalragError
 from localrag.wrapping import NARROWEST, Layout
 from localrag_tui.shown import cut, harmless
+from localrag_tui.wording import cure_of
 
 _LONGEST = 400
 """Cells of a message; a longer one would cover the screen."""
@@ -161,7 +162,7 @@ class BaseApp(App[None]):
 
     def tell(self, error: LocalragError) -> None:
         """Show an error: what went wrong, and what to do about it; may be called from a thread."""
-        message = f"{abridged(error.cause)}\n{abridged(error.cure)}".strip()
+        message = f"{abridged(error.cause)}\n{abridged(cure_of(error))}".strip()
         self.notify(message, severity="error", markup=False, timeout=_SECONDS)
 
     def notify(

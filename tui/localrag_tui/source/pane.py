@@ -29,6 +29,7 @@ from localrag_tui.source.sheet import Sheet
 from localrag_tui.source.ties import Ties, counts, ties_of
 from localrag_tui.spot import Spot
 from localrag_tui.widgets.paragraph import Paragraph
+from localrag_tui.wording import cure_of
 
 if TYPE_CHECKING:
     from localrag.corpus.browsing import Stand
@@ -581,7 +582,7 @@ class SourcePane(Widget):
     def _complain(self, error: LocalragError) -> None:
         # A pane that was closed meanwhile has nobody to tell.
         if self.is_attached:
-            self._tell(error.cause, error.cure)
+            self._tell(error.cause, cure_of(error))
 
     def _tell(self, cause: str, cure: str = "") -> None:
         self._notice.set_class(bool(cause), "-told")

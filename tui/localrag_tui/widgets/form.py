@@ -19,6 +19,7 @@ from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content
 from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.widgets.text_field import PathInput, TextField
+from localrag_tui.wording import cure_of
 
 
 class Field(Vertical):
@@ -109,7 +110,7 @@ class Field(Vertical):
     def tell(self, error: LocalragError | None) -> None:
         """Say what is wrong, in the place of what it does; None for nothing."""
         self.query_one(".about").display = self._explained and error is None
-        self._say(".wrong", f"{error.cause} {error.cure}".rstrip() if error else "")
+        self._say(".wrong", f"{error.cause} {cure_of(error)}".rstrip() if error else "")
 
     def _say(self, place: str, text: str) -> None:
         line = self.query_one(place, Paragraph)

@@ -164,7 +164,7 @@ class _Service:
         except Cancelled:
             end = None
         except LocalragError as error:
-            end = Raised(type(error).__name__, error.cause, error.cure)
+            end = Raised(type(error).__name__, error.cause, error.remedy)
         tell(AnswerEnd(end, perf_counter() - started))
 
     def _answerer(self, ask: Ask, tell: Callable[[AnswerEvent], None], watch: Watch) -> "Answerer":

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from localrag import language
 from localrag.errors import LocalragError
+from localrag.facts import Fact
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -46,7 +47,7 @@ class Raised:
 
     type: str
     cause: str
-    cure: str = ""
+    cure: str | Fact = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def main() -> None:
     except KeyboardInterrupt:
         end = Interrupted()
     except LocalragError as error:
-        end = Raised(type(error).__name__, error.cause, error.cure)
+        end = Raised(type(error).__name__, error.cause, error.remedy)
     except Exception as error:  # noqa: BLE001 - the last line of defence of a whole process
         end = Raised(type(error).__name__, f"{type(error).__name__}: {error}")
     try:
