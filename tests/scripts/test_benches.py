@@ -24,7 +24,7 @@ RUNS = {
     "multihop": [],
     "provision_recall": ["--misses", "--all-laws"],
     "spoiled_claims": ["--misses"],
-    "statute_lexical": [],
+    "statute_lexical": ["--embedder={embedder}"],
     "statute_queries": [],
     "staged_symbolic": ["--more=1"],
     "knowledge": ["--triples=50", "--index"],
@@ -90,7 +90,18 @@ def test_every_benchmark_is_run():
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_it_runs(name, data, work, tiny_chat, sample_home, lawyers, request, monkeypatch, capsys):
+def test_it_runs(
+    name,
+    data,
+    work,
+    tiny_chat,
+    tiny_encoder,
+    sample_home,
+    lawyers,
+    request,
+    monkeypatch,
+    capsys,
+):
     if name == "kill_optimize":
         data = request.getfixturevalue("data_as_declared")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
@@ -99,7 +110,12 @@ def test_it_runs(name, data, work, tiny_chat, sample_home, lawyers, request, mon
     for constant, value in SMALLER.get(name, {}).items():
         monkeypatch.setattr(constant, value)
     path = BENCHES / f"{name}.py"
-    made = {"chat": tiny_chat, "home": sample_home, "lawyers": lawyers}
+    made = {
+        "chat": tiny_chat,
+        "embedder": tiny_encoder.gguf,
+        "home": sample_home,
+        "lawyers": lawyers,
+    }
     given = [argument.format(**made) for argument in RUNS[name]]
     if "work=True" in path.read_text():
         given.append(f"--work={work}")
