@@ -436,6 +436,14 @@ class FactKind(StrEnum):
         "to-name-model",
         N_("Name one with --model, or set chat.model; what there is: localrag models list"),
     )
+    TO_NAME_OUT = "to-name-out", N_("Name another file with --out.")
+    TO_BEGIN_ANEW = (
+        "to-begin-anew",
+        N_("Name another file with --out, or drop these answers with --restart."),
+    )
+    TO_NAME_RUN = "to-name-run", N_("Choose another name with --run, or remove the folder {folder}")
+    TO_LEAVE_ORDERS = "to-leave-orders", N_("Leave out --orders.")
+    TO_LEAVE_JUDGE = "to-leave-judge", N_("Leave out --judge.")
     TO_SET_MODEL = "to-set-model", N_("Set chat.model; see what there is: localrag models list")
 
     # batches

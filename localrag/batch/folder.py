@@ -14,6 +14,7 @@ from localrag.batch import origin as origins
 from localrag.batch.origin import Origin
 from localrag.durable import flush_folder, is_locked, locked, storing
 from localrag.errors import BusyError, StorageError, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.language import N_
 
 
@@ -43,7 +44,7 @@ class BatchFolder:
             if isinstance(questions, Path) and path == questions.expanduser().resolve():
                 raise UsageError(
                     N_("The answers would take the place of the questions."),
-                    N_("Name another file with --out."),
+                    Fact(FactKind.TO_NAME_OUT),
                 )
             if not path.parent.is_dir():
                 raise UsageError(
@@ -52,7 +53,7 @@ class BatchFolder:
         except (OSError, RuntimeError) as error:
             raise StorageError(
                 N_("{path} cannot be written ({problem})."),
-                N_("Name another file with --out."),
+                Fact(FactKind.TO_NAME_OUT),
                 path=out,
                 problem=error,
             ) from error

@@ -10,6 +10,7 @@ from localrag.batch.rows import ROWS, WrittenRow, written
 from localrag.batch.table import CheckedTable
 from localrag.batch.types import RowOutcome
 from localrag.errors import UsageError
+from localrag.facts import Fact, FactKind
 from localrag.journal import Journal
 from localrag.language import N_
 from localrag.reading.types import Status
@@ -99,7 +100,7 @@ class AnswerFile:
             if not checked.holds(row.row, row.digest):
                 raise UsageError(
                     N_("{path}, line {line} answers another question than row {row} asks now."),
-                    N_("Name another file with --out, or answer all rows again with --restart."),
+                    Fact(FactKind.TO_BEGIN_ANEW),
                     path=path,
                     line=line.number,
                     row=row.row,

@@ -12,6 +12,7 @@ from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.durable import replace_text, storing
 from localrag.errors import UsageError
+from localrag.facts import Fact, FactKind
 from localrag.inference.opening import named
 from localrag.language import N_, _
 from localrag.methods.answering import named_method
@@ -152,7 +153,7 @@ def require_same(then: Origin, now: Origin, out: Path) -> None:
     if changes := changed(then, now):
         raise UsageError(
             N_("The answers in {out} were made with something else: {changes}."),
-            N_("Name another file with --out, or drop these answers with --restart."),
+            Fact(FactKind.TO_BEGIN_ANEW),
             out=out,
             changes=changes,
         )
@@ -165,7 +166,8 @@ def changed(then: Origin, now: Origin) -> str:
             name=name, then=_in_words(then.get(name)), now=_in_words(now.get(name))
         )
         for name in {**then, **now}
-        if then.get(name) != now.get(name)
+        # What an earlier version did not write down is what is not set.
+        if _in_words(then.get(name)) != _in_words(now.get(name))
     )
 
 

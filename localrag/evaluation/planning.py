@@ -170,7 +170,7 @@ def plan(
     if orders > 1 and not any(one.query.options for one in questions.questions):
         raise UsageError(
             N_("The questions have no options that could stand in {orders} orders."),
-            N_("Leave out --orders."),
+            Fact(FactKind.TO_LEAVE_ORDERS),
             orders=orders,
         )
     if not methods:
@@ -328,7 +328,8 @@ def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -
     """The judge that a model makes under these settings; opens nothing."""
     if measure.verdict is None:
         raise UsageError(
-            N_("Answers to these questions are measured without a judge."), N_("Leave out --judge.")
+            N_("Answers to these questions are measured without a judge."),
+            Fact(FactKind.TO_LEAVE_JUDGE),
         )
     own = config.model_copy(update={"chat": config.chat.model_copy(update={"model": model})})
     chat = own.chat

@@ -17,6 +17,7 @@ from localrag.errors import NotFoundError, UsageError
 from localrag.evaluation import places, report
 from localrag.evaluation.planning import Plan
 from localrag.evaluation.types import Evaluation
+from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.workspace import Workspace
 
@@ -226,7 +227,7 @@ def _folders(workspace: Workspace) -> list[Path]:
 
 
 def _taken(folder: Path, there: Run | None, asked: Run) -> UsageError:
-    free = N_("Choose another name with --run, or remove the folder {folder}")
+    free = Fact(FactKind.TO_NAME_RUN, folder=str(folder))
     if there is None:
         return UsageError(N_("{folder} holds something else than a run."), free, folder=folder)
     differing = [

@@ -89,6 +89,15 @@ def remedy(found: str | Fact) -> str:
             return palette(_("Doctor"))
         case FactKind.TO_NAME_MODEL | FactKind.TO_SET_MODEL:
             return _("Models (F6): u uses one that is installed, p pulls one, a adds a file.")
+        case FactKind.TO_NAME_OUT | FactKind.TO_BEGIN_ANEW:
+            return _("Name another file for the answers.")
+        case FactKind.TO_NAME_RUN:
+            words = _("Choose another name, or remove the folder {folder}.")
+            return words.format(**found.fields)
+        case FactKind.TO_LEAVE_ORDERS:
+            return _("Leave the orders at 1.")
+        case FactKind.TO_LEAVE_JUDGE:
+            return _("Choose no judge.")
         case _:
             return str(found)
 

@@ -100,6 +100,10 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         answers.value = str(questions)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "take the place of the questions" in shown(app))
+        await until(
+            pilot, lambda: "Name another file for the answers." in " ".join(shown(app).split())
+        )
+        assert "--out" not in shown(app)
         answers.value = str(out := questions.with_name("out.jsonl"))
         await pilot.press("ctrl+t")
         await until(pilot, lambda: "120 rows · 120 to ask · about" in shown(app))
