@@ -6,6 +6,7 @@
     models/                     weights of models
     corpora/<name>/corpus.sqlite
     corpora/<name>/settings.toml  settings of this corpus alone, if any
+    corpora/<name>/layers/      what was made of its sentences, hours of a model's work
     indexes/<name>/             derived from the corpus, disposable
     prompts/                    optimised prompts
     datasets/                   questions to evaluate with
@@ -45,6 +46,11 @@ class CorpusPaths:
     def settings(self) -> Path:
         """File of the settings of this corpus alone, which need not exist."""
         return self.store.with_name("settings.toml")
+
+    @property
+    def layers(self) -> Path:
+        """Folder of the derived layers, which need not exist."""
+        return self.store.with_name("layers")
 
     @property
     def bm25(self) -> Path:

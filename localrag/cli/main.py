@@ -34,6 +34,7 @@ _VERBS = (
     "batch",
     "tune_retrieval",
     "methods",
+    "prepare",
     "setup",
     "data",
     "evaluate",

@@ -45,6 +45,13 @@ def prompt(name: str, language: Language, **values: Any) -> tuple[Message, ...]:
     )
 
 
+def template(name: str) -> str:
+    """The text of ``<name>.jinja``: where it changes, replies to the prompt may be others."""
+    loader = _environment().loader
+    assert loader is not None
+    return loader.get_source(_environment(), f"{name}.jinja")[0]
+
+
 @cache
 def _environment() -> "Environment":
     # Imported only here: what works without a model needs no prompt.

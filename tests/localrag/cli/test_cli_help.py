@@ -30,6 +30,7 @@ VERBS = [
     "batch",
     "tune-retrieval",
     "methods",
+    "prepare",
     "config",
     "doctor",
     "data",

@@ -1,0 +1,157 @@
+"""``localrag prepare``: what a model makes of a corpus once, so that questions find more."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from localrag.cli.session import CorpusName, Json
+from localrag.cli.verbs import app, verb
+from localrag.language import N_, _, ngettext
+from localrag.session import Session
+
+if TYPE_CHECKING:
+    from localrag.prepare.preparing import LayerReport
+
+# Seconds between two lines of progress where nobody watches; a layer may take days.
+_EVERY = 30.0
+
+
+class By(StrEnum):
+    """What rewrites sentences."""
+
+    AUTO = "auto"
+    MODEL = "model"
+    STATUTES = "statutes"
+
+
+@verb(
+    app,
+    "prepare",
+    examples=[
+        "localrag prepare --layers decontextualized,questions --dry-run",
+        "localrag prepare --layers decontextualized,questions --corpus wiki",
+        "localrag prepare --layers decontextualized --by statutes",
+    ],
+    exit_codes=(0, 2, 5, 6, 7, 8, 130),
+)
+def prepare(
+    context: typer.Context,
+    layers: Annotated[
+        str,
+        typer.Option(
+            "--layers", metavar="NAMES", help="decontextualized, questions; with commas between."
+        ),
+    ] = "decontextualized",
+    by: Annotated[
+        By,
+        typer.Option(
+            "--by",
+            help="Who rewrites sentences: a chat model (model); of statutes the resolver, without "
+            "a model (statutes); of statutes the resolver, of all else a model (auto).",
+        ),
+    ] = By.AUTO,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Make some sentences, spread over the corpus, and tell how long all will take.",
+        ),
+    ] = False,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Make layers of a corpus: texts that are searched in, and never quoted.
+
+    decontextualized: every sentence so that it can be read alone, with names in the place of
+    pronouns; of statutes with the provisions that 前項 and 同法 lead to. questions: what was added,
+    asked, with the answers. Code refuses a sentence that brings in names or figures which its
+    document does not have; it then stays as it is.
+
+    Each sentence is made once. Stopping loses nothing, however it happens: the same command goes
+    on, and makes anew only what is made of a text, prompt or model that is another one now.
+    """
+    from localrag.cli.meter import Meter
+    from localrag.cli.terminal import emit
+    from localrag.prepare.preparing import prepare as make
+
+    session: Session = context.obj
+    opened = session.corpus(corpus).require()
+    with Meter(_EVERY) as meter:
+        reports = make(
+            session.workspace,
+            opened.name,
+            opened.config,
+            [name.strip() for name in layers.split(",")],
+            by=by.value,
+            dry_run=dry_run,
+            on_event=meter.update,
+        )
+    if as_json:
+        emit([_as_json(report) for report in reports])
+        return
+    for report in reports:
+        _print(report)
+
+
+def _as_json(report: "LayerReport") -> dict[str, object]:
+    return {
+        "layer": report.layer,
+        "sentences": report.sentences,
+        "earlier": report.earlier,
+        "made": report.made,
+        "left": report.left,
+        "outcomes": {outcome.value: n for outcome, n in report.outcomes.items()},
+        "malformed": [{"document": id_, "start": start} for id_, start in report.malformed],
+        "dropped": report.gone,
+        "tokens": {
+            "prompt": report.prompt,
+            "cached": report.cached,
+            "completion": report.completion,
+        },
+        "seconds": report.seconds,
+        "forecast_seconds": report.forecast,
+    }
+
+
+_OUTCOMES = {
+    "made": N_("{n:,} made"),
+    "unchanged": N_("{n:,} unchanged"),
+    "refused": N_("{n:,} refused by code"),
+    "malformed": N_("{n:,} malformed"),
+}
+
+
+def _print(report: "LayerReport") -> None:
+    from localrag.cli.terminal import colon, duration, say
+
+    sentences = ngettext("{n:,} sentence", "{n:,} sentences", report.sentences)
+    counts = [_(_OUTCOMES[outcome]).format(n=n) for outcome, n in report.outcomes.items()]
+    if report.earlier:
+        counts.append(_("{n:,} made before").format(n=report.earlier))
+    if report.left:
+        counts.append(_("{n:,} left").format(n=report.left))
+    head = f"{colon()}{sentences.format(n=report.sentences)}{_('; ')}{_(', ').join(counts)}"
+    say((report.layer, "bold"), head)
+    if report.made:
+        say(
+            _("this run: {time}, {rate:.1f} sentences a second").format(
+                time=duration(report.seconds), rate=report.made / max(report.seconds, 1e-6)
+            )
+        )
+    if report.prompt:
+        say(
+            _(
+                "tokens: {prompt:,} of prompts, {cached:,} of them not evaluated again; "
+                "{completion:,} written"
+            ).format(prompt=report.prompt, cached=report.cached, completion=report.completion)
+        )
+    if report.left and report.forecast:
+        say(_("what is left takes about {time}").format(time=duration(report.forecast)))
+    for document, start in report.malformed:
+        say(
+            _("malformed twice: {document}, character {start:,}").format(
+                document=document, start=start
+            ),
+            indent=2,
+        )

@@ -1,0 +1,216 @@
+"""Decontextualised sentences: each can be read alone, with what it leaves to the text around it.
+
+1. **By a model** (DeconRAG, preparation): it reads the document and one of its sentences, and
+   writes the sentence with its pronouns, references and elided subjects made explicit. Code refuses
+   what brings in a figure or a name that the document does not have, or loses one of the sentence.
+2. **Of statutes by the resolver**, without a model: 前項, 同法 and bare articles become the
+   provisions that they lead to, under the titles of their laws.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property, partial
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+
+from localrag.config import ChatConfig
+from localrag.corpus.links import Reference
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, PASSAGES, Document
+from localrag.errors import ModelUnusable
+from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
+from localrag.prompts import language_of, prompt, template
+from localrag.reading.asking import ask
+from localrag.reading.checking import MismatchKind, mismatches
+from localrag.reading.evidence import element
+from localrag.reading.pieces import sentences_of
+from localrag.retrieval.types import ModelCall
+from localrag.statutes.notation import cite
+from localrag.statutes.references import DELEGATES
+from localrag_indexes.analysis.normalize import without_blanks
+from localrag_indexes.analysis.sentences import split_sentences
+from localrag_models.chat import ChatModel, Message
+
+PROMPT = "decontextualized"
+# Changed when code makes another text of the same reply.
+_VERSION = "1"
+# Characters that a rewritten sentence may have more than three times those of the sentence.
+_MORE = 200
+_PARTICULARS = frozenset(
+    (
+        MismatchKind.FIGURE,
+        MismatchKind.DATE,
+        MismatchKind.PERIOD,
+        MismatchKind.SHARE,
+        MismatchKind.AMOUNT,
+        MismatchKind.PROVISION,
+        MismatchKind.NAME,
+    )
+)
+
+
+class Rewriter:
+    """Has a model rewrite the sentences of documents that are no statutes."""
+
+    def __init__(self, model: ChatModel, settings: ChatConfig) -> None:
+        self._model = model
+        self._settings = settings
+        self._recipe = digest(_VERSION, model.id, template(PROMPT), str(settings.temperature))
+
+    def jobs(self, document: Document) -> Iterator[Job]:
+        """The sentences of a document, in order; those of one are best made one after the other.
+
+        What they share, the document, is then read by the model once.
+        """
+        reading = _Reading(document, self._fits)
+        for start, end in reading.spans:
+            made_of = digest(self._recipe, document.title, document.text, str(start))
+            span = Span(start, end)
+            yield Job(document.id, span, made_of, partial(self._made, reading, span))
+
+    def _made(self, reading: "_Reading", span: Span) -> Made:
+        document = reading.document
+        sentence, around = document.text[span.start : span.end], reading.around(span)
+        calls: list[ModelCall] = []
+        messages = self._messages(document, around, sentence)
+        try:
+            reply = ask(
+                self._model,
+                self._settings,
+                messages,
+                _shape(_longest(sentence)),
+                calls.append,
+                PROMPT,
+            )
+        except ModelUnusable as error:
+            return unreadable(error, calls)
+        text = " ".join(reply.sentence.split())
+        if without_blanks(text) == without_blanks(sentence):
+            return Made(Outcome.UNCHANGED, calls=calls)
+        if adds_or_loses(text, sentence, document.text[around.start : around.end], document.title):
+            return Made(Outcome.REFUSED, refused=text, calls=calls)
+        return Made(Outcome.MADE, (DerivedText(text),), calls=calls)
+
+    def _messages(self, document: Document, around: Span, sentence: str) -> tuple[Message, ...]:
+        text = document.text[around.start : around.end]
+        return prompt(
+            PROMPT,
+            language_of(sentence),
+            title=document.title,
+            text=text,
+            sentence=sentence,
+            tag=element("document", [document.title, text, sentence]),
+        )
+
+    def _fits(self, document: Document, around: Span, longest: int) -> bool:
+        sentence = document.text[around.start : around.start + longest]
+        needed = self._model.count(self._messages(document, around, sentence))
+        return needed + self._settings.max_tokens <= self._model.context
+
+
+class _Reading:
+    """A document, and how much of it the model is shown with each sentence."""
+
+    def __init__(self, document: Document, fits: "Callable[[Document, Span, int], bool]") -> None:
+        self.document = document
+        self._fits = fits
+        self.spans = _spans(document)
+
+    def around(self, span: Span) -> Span:
+        """What the model is shown: the document, or the part of it that fits."""
+        return next(block for block in self._blocks if block.start <= span.start < block.end)
+
+    @cached_property
+    def _blocks(self) -> list[Span]:
+        whole = Span(0, len(self.document.text))
+        longest = max(end - start for start, end in self.spans)
+        if self._fits(self.document, whole, longest):
+            return [whole]
+        return list(self._halved(self.spans, longest))
+
+    def _halved(self, spans: Sequence[Span], longest: int) -> Iterator[Span]:
+        block = Span(spans[0].start, spans[-1].end)
+        if len(spans) == 1 or self._fits(self.document, block, longest):
+            yield block
+            return
+        half = len(spans) // 2
+        yield from self._halved(spans[:half], longest)
+        yield from self._halved(spans[half:], longest)
+
+
+def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
+    """Whether a rewritten sentence has names or figures that its document lacks, or lacks its own.
+
+    Args:
+        text: as rewritten.
+        sentence: as the document has it.
+        around: what the model was shown of the document.
+        title: of the document.
+    """
+    brought = mismatches(text, [sentence, around], headings=[title])
+    lost = mismatches(sentence, [text], headings=[title])
+    return any(one.kind in _PARTICULARS for one in (*brought, *lost))
+
+
+def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
+    """The sentences of a statute, with the provisions and laws that they cite written out."""
+    for article in law.passages:
+        if article.layer != ARTICLES:
+            continue
+        references = store.references_from(law.id, article.locator)
+        for piece in sentences_of(store, article):
+            span = Span(piece.start, piece.end)
+            text = _written_out(store, law, span, references)
+            made = Made(Outcome.UNCHANGED)
+            if text != piece.text:
+                made = Made(Outcome.MADE, (DerivedText(text),))
+            # It takes no longer to make the text than to find out whether it was made.
+            yield Job(law.id, span, digest(_VERSION, text), partial(_as_made, made))
+
+
+def _spans(document: Document) -> list[Span]:
+    """The sentences of a document that is no statute."""
+    found: dict[int, Span] = {}
+    for passage in document.passages:
+        if passage.layer == PASSAGES:
+            for start, end in split_sentences(document.text[passage.start : passage.end]):
+                span = Span(passage.start + start, passage.start + end)
+                found.setdefault(span.start, span)
+    return [found[start] for start in sorted(found)]
+
+
+def _as_made(made: Made) -> Made:
+    return made
+
+
+def _written_out(
+    store: CorpusStore, law: Document, span: Span, references: Sequence[Reference]
+) -> str:
+    """The text of a span, with the references that are not written in full so written."""
+    parts: list[str] = []
+    position = span.start
+    for reference in references:
+        inside = position <= reference.start and reference.end <= span.end
+        if not inside or reference.kind == DELEGATES or not reference.law_id:
+            continue
+        title = store.document(reference.law_id).title
+        written = law.text[reference.start : reference.end]
+        if not reference.target.path or title in written:
+            continue
+        full = cite(title, reference.target)
+        if reference.target_end is not None:
+            full += f"から{cite('', reference.target_end)}まで"
+        parts += [law.text[position : reference.start], full]
+        position = reference.end
+    return "".join((*parts, law.text[position : span.end]))
+
+
+def _longest(sentence: str) -> int:
+    """Characters that a rewritten sentence may have, in steps: each takes a grammar of its own."""
+    return -(-(3 * len(sentence) + _MORE) // _MORE) * _MORE
+
+
+@cache
+def _shape(longest: int) -> type[Any]:
+    sentence = Annotated[str, Field(min_length=1, max_length=longest)]
+    return create_model("Rewritten", __base__=BaseModel, sentence=sentence)

@@ -1,0 +1,263 @@
+"""Derived layers: texts made of the sentences of a corpus, kept row by row beside the store.
+
+A row belongs to one sentence of one document: it has its span, what was made of it, and a digest of
+all that it was made of (document, prompt, model, code). Whoever shows a derived text to a user
+quotes the sentence at that span, never the text.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import TypeAdapter
+
+from localrag.durable import locked, storing
+from localrag.errors import BusyError, ModelUnusable, StoreError, UsageError
+from localrag.journal import Journal
+from localrag.language import N_
+from localrag.retrieval.types import ModelCall
+from localrag.workspace import CorpusPaths
+
+DECONTEXTUALIZED = "decontextualized"
+"""Every sentence, rewritten so that it can be read alone."""
+QUESTIONS = "questions"
+"""What a reader would have had to ask to complete a sentence, with the answers."""
+LAYERS = (DECONTEXTUALIZED, QUESTIONS)
+"""All layers, each after the one that it is made of."""
+
+
+class Outcome(StrEnum):
+    """What became of a sentence.
+
+    Attributes:
+        MADE: something was made of it.
+        UNCHANGED: there is nothing to make; of a sentence that stands alone, that it does.
+        REFUSED: code found names or figures in it which the document does not have, or lacked
+            those of the sentence; the sentence stands as it is.
+        MALFORMED: the reply could not be read twice; the sentence stands as it is.
+    """
+
+    MADE = "made"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+    MALFORMED = "malformed"
+
+
+class DerivedText(NamedTuple):
+    """A text made of a sentence.
+
+    Attributes:
+        text: to be searched in: a rewritten sentence, or a question.
+        answer: of a question.
+        word: what a question asks with, see `localrag.question.interrogatives`.
+    """
+
+    text: str
+    answer: str = ""
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRow:
+    """What was made of one sentence.
+
+    Attributes:
+        document: the id of its document.
+        start, end: its span there.
+        made_of: digest of all that it was made of.
+        outcome: what became of it.
+        texts: what was made; none unless it is `Outcome.MADE`.
+        refused: what the model wrote, where code refused it.
+        prompt, cached, completion: tokens that it took; `cached` are those of `prompt` that the
+            model had read before.
+        seconds: that it took.
+    """
+
+    document: str
+    start: int
+    end: int
+    made_of: str
+    outcome: Outcome
+    texts: tuple[DerivedText, ...] = ()
+    refused: str = ""
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    seconds: float = 0.0
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """What tells it from the other rows of its layer."""
+        return self.document, self.start
+
+
+class Span(NamedTuple):
+    """Characters of a document."""
+
+    start: int
+    end: int
+
+
+class Made(NamedTuple):
+    """What was made of a sentence; `outcome`, `texts` and `refused` as of `DerivedRow`.
+
+    Attributes:
+        calls: of the model.
+    """
+
+    outcome: Outcome
+    texts: tuple[DerivedText, ...] = ()
+    refused: str = ""
+    calls: Sequence[ModelCall] = ()
+
+
+class Job(NamedTuple):
+    """A sentence of which something is to be made.
+
+    Attributes:
+        document: the id of its document.
+        span: of the sentence.
+        made_of: digest of all that it is made of.
+        make: makes it; raises what a model fails with, but for a reply that cannot be read.
+    """
+
+    document: str
+    span: Span
+    made_of: str
+    make: Callable[[], Made]
+
+    def row(self, made: Made, seconds: float) -> DerivedRow:
+        """The row of what was made."""
+        return DerivedRow(
+            self.document,
+            *self.span,
+            self.made_of,
+            made.outcome,
+            made.texts,
+            made.refused,
+            sum(call.prompt for call in made.calls),
+            sum(call.cached or 0 for call in made.calls),
+            sum(call.completion for call in made.calls),
+            seconds,
+        )
+
+
+_DIGEST_BYTES = 16
+
+
+def digest(*parts: str) -> str:
+    """What tells some texts, in this order, from all others."""
+    found = blake2b(digest_size=_DIGEST_BYTES)
+    for part in parts:
+        content = part.encode("utf-8", "surrogatepass")
+        found.update(len(content).to_bytes(8) + content)
+    return found.hexdigest()
+
+
+# A model that works gives these too, of sentences that it cannot manage.
+_OF_ONE_SENTENCE = frozenset({"ContextExceeded", "ReplyInvalid"})
+
+
+def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
+    """What was made where a model could not manage one sentence.
+
+    Raises:
+        ModelUnusable: it cannot manage any.
+    """
+    if error.kind not in _OF_ONE_SENTENCE:
+        raise error
+    return Made(Outcome.MALFORMED, calls=calls)
+
+
+_ROWS = TypeAdapter(DerivedRow)
+
+
+class DerivedLayer:
+    """The rows of one layer of a corpus; no file need be there yet.
+
+    Raises:
+        StorageError: the file cannot be read or written (as for every method).
+        StoreError: it is damaged (likewise).
+    """
+
+    def __init__(self, place: CorpusPaths, name: str) -> None:
+        self.name = name
+        self._folder = place.layers
+        path = place.layers / f"{name}.jsonl"
+        self._journal = Journal(path, _ROWS, partial(_damaged, path))
+
+    def rows(self) -> Iterator[DerivedRow]:
+        """All rows, in the order in which they were made; of one sentence, the last one counts."""
+        return (line.row for line in self._journal.lines())
+
+    def current(self) -> dict[tuple[str, int], DerivedRow]:
+        """The rows that count, by document and beginning of the sentence."""
+        return {row.place: row for row in self.rows()}
+
+    def digests(self) -> dict[tuple[str, int], str]:
+        """What the rows that count were made of, without their texts."""
+        return {row.place: row.made_of for row in self.rows()}
+
+    def append(self, row: DerivedRow) -> None:
+        """Write down a row; when this returns, no kill can lose it."""
+        self._journal.append(row)
+
+    def keep(self, digests: Collection[str]) -> int:
+        """Keep the rows made of these, each once; returns how many went."""
+        offsets = {
+            line.row.place: line.offset
+            for line in self._journal.lines()
+            if line.row.made_of in digests
+        }
+        gone = sum(1 for _ in self._journal.lines()) - len(offsets)
+        if gone:
+            self._journal.keep(sorted(offsets.values()))
+        return gone
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Open it to be added to: one process at a time.
+
+        Raises:
+            BusyError: another process does.
+        """
+        busy = BusyError(
+            N_("Another process prepares the layer {layer}."),
+            N_("Wait until it has finished."),
+            layer=self.name,
+        )
+        with storing(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+        with locked(self._folder / f"{self.name}.lock", busy), self._journal:
+            yield
+
+
+def require(names: Collection[str]) -> tuple[str, ...]:
+    """The layers of these names, each after the one that it is made of.
+
+    Raises:
+        UsageError: there is no such layer.
+    """
+    for name in names:
+        if name not in LAYERS:
+            raise UsageError(
+                N_("There is no layer {name!r}."),
+                N_("There is: {known}."),
+                name=name,
+                known=", ".join(LAYERS),
+            )
+    return tuple(layer for layer in LAYERS if layer in names)
+
+
+def _damaged(path: Path, line: int) -> StoreError:
+    return StoreError(
+        N_("Line {line} of {path} is no row of a layer."),
+        N_("Restore the file from a copy, or delete it and prepare the layer again."),
+        line=line,
+        path=path,
+    )

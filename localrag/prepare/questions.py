@@ -1,0 +1,112 @@
+"""Completion questions (DeconRAG, preparation): what a sentence leaves to the text around it.
+
+Between a sentence and its decontextualised form lies what a reader had to know. A model asks for
+it, in questions that can be read alone; code keeps those whose answer stands in the rewritten
+sentence and not in the question, and tells the word that they are asked with.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from localrag.config import ChatConfig
+from localrag.corpus.types import Document
+from localrag.errors import ModelUnusable
+from localrag.prepare.layers import (
+    DerivedRow,
+    DerivedText,
+    Job,
+    Made,
+    Outcome,
+    Span,
+    digest,
+    unreadable,
+)
+from localrag.prompts import language_of, prompt, template
+from localrag.question.interrogatives import interrogative_of
+from localrag.reading.asking import ask
+from localrag.reading.evidence import element
+from localrag.retrieval.types import ModelCall
+from localrag_indexes.analysis.normalize import letters_of
+from localrag_models.chat import ChatModel
+
+PROMPT = "completion_questions"
+# Changed when code makes other questions of the same reply.
+_VERSION = "1"
+_MOST, _LONGEST = 4, 300
+
+
+class _Pair(BaseModel):
+    question: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
+    answer: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
+
+
+class _Reply(BaseModel):
+    pairs: Annotated[list[_Pair], Field(max_length=_MOST)]
+
+
+class Questioner:
+    """Has a model ask for what was added to sentences.
+
+    Args:
+        model: what writes.
+        settings: of the model.
+        rewritten: the rows of the layer of decontextualised sentences, by document.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        settings: ChatConfig,
+        rewritten: Mapping[str, list[DerivedRow]],
+    ) -> None:
+        self._model = model
+        self._settings = settings
+        self._rewritten = rewritten
+        self._recipe = digest(_VERSION, model.id, template(PROMPT), str(settings.temperature))
+
+    def jobs(self, document: Document) -> Iterator[Job]:
+        """The sentences of a document that were rewritten, in order."""
+        for row in self._rewritten.get(document.id, ()):
+            sentence = document.text[row.start : row.end]
+            (rewritten, *_), *_ = row.texts
+            made_of = digest(self._recipe, sentence, rewritten)
+            yield Job(
+                document.id,
+                Span(row.start, row.end),
+                made_of,
+                partial(self._made, sentence, rewritten),
+            )
+
+    def _made(self, sentence: str, rewritten: str) -> Made:
+        calls: list[ModelCall] = []
+        messages = prompt(
+            PROMPT,
+            language_of(rewritten),
+            sentence=sentence,
+            rewritten=rewritten,
+            tag=element("text", [sentence, rewritten]),
+        )
+        try:
+            reply = ask(self._model, self._settings, messages, _Reply, calls.append, PROMPT)
+        except ModelUnusable as error:
+            return unreadable(error, calls)
+        kept = tuple(
+            DerivedText(pair.question, pair.answer, interrogative_of(pair.question).value)
+            for pair in reply.pairs
+            if _is_answered(pair, rewritten)
+        )
+        if kept or not reply.pairs:
+            return Made(Outcome.MADE if kept else Outcome.UNCHANGED, kept, calls=calls)
+        refused = "\n".join(f"{pair.question}\t{pair.answer}" for pair in reply.pairs)
+        return Made(Outcome.REFUSED, refused=refused, calls=calls)
+
+
+def _is_answered(pair: _Pair, rewritten: str) -> bool:
+    """Whether the rewritten sentence has the answer, and the question does not give it away."""
+    answer = letters_of(pair.answer)
+    return (
+        bool(answer) and answer in letters_of(rewritten) and answer not in letters_of(pair.question)
+    )
