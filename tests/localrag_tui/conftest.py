@@ -5,7 +5,7 @@ import json
 import shutil
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from textual.widgets import Input, TextArea
 
 from localrag import language
 from localrag.config import Config
+from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
 from localrag.reading.types import Answer
 from localrag.reading.watching import Cancelled
@@ -212,6 +213,36 @@ def scripted() -> type[ScriptedEngine]:
 def bench_home(sample: Path) -> Path:
     """The workspace of this test: a copy of the sample corpus, indexed."""
     return sample
+
+
+@pytest.fixture
+def earlier_state(bench_home: Path, cli: Callable[..., Any]) -> str:
+    """The sample's act as it was from 2020-04-01 on, in the corpus besides: its article 8 differs.
+
+    Gives the words of that article which 「水位又は風速が政令で定める基準」 has replaced.
+    """
+    law_id, now, before = (
+        "599AC0000000001",
+        "水位又は風速が政令で定める基準",
+        "水位が政令で定めた基準",
+    )
+    with CorpusStore.open(Workspace.locate(bench_home).corpus("main").store) as store:
+        law = store.read(law_id)
+        text, at = law.text.replace(now, before), law.text.index(now)
+        shift = len(text) - len(law.text)
+        passages = tuple(
+            replace(
+                passage,
+                start=passage.start + shift * (passage.start > at),
+                end=passage.end + shift * (passage.end > at),
+                text=passage.text.replace(now, before),
+            )
+            for passage in law.passages
+        )
+        metadata = {**law.metadata, "date": "2020-04-01"}
+        store.add(replace(law, text=text, passages=passages, sections=(), metadata=metadata))
+    assert cli("index").code == 0
+    return before
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from functools import partial
 
 import pytest
 
@@ -17,7 +18,7 @@ from ..patience import PATIENCE
 @pytest.fixture
 async def library(bench_home):
     workspace = Workspace.locate(bench_home)
-    library = Library(workspace, "main", load(workspace))
+    library = Library(workspace, "main", partial(load, workspace))
     yield library
     await library.close()
 
@@ -45,7 +46,7 @@ async def test_reading_and_searching_do_not_wait_for_each_other(library):
 async def test_without_any_corpus_the_way_in_the_workbench_is_named(tmp_path):
     workspace = Workspace.locate(tmp_path)
     workspace.init()
-    library = Library(workspace, "main", load(workspace))
+    library = Library(workspace, "main", partial(load, workspace))
     with pytest.raises(LocalragError, match="There is no corpus 'main'") as raised:
         await library.read(lambda store: store.generation)
     assert raised.value.cure == "Ctrl+P, then: Add documents"
@@ -69,7 +70,7 @@ async def test_an_index_built_meanwhile_is_searched(library, bench_home, cli):
 async def test_what_is_missing_is_told_by_the_first_call(home, until):
     workspace = Workspace.locate(home)
     workspace.init()
-    library = Library(workspace, "nowhere", load(workspace))
+    library = Library(workspace, "nowhere", partial(load, workspace))
     for call in (library.read(lambda store: store), library.search(Query("渡し舟"))):
         with pytest.raises(LocalragError) as missing:
             await call

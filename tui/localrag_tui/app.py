@@ -120,7 +120,7 @@ class Workbench(BaseApp):
         self.workspace = workspace
         self.overrides = overrides or {}
         self.jobs = Jobs()
-        self._libraries: dict[str, Library] = {}
+        self._libraries: dict[tuple[str, str], Library] = {}
         self._engine = engine
         self._choices = workspace.home / "tui.json"
         known = look(workspace, self.overrides, self._choices)
@@ -180,13 +180,25 @@ class Workbench(BaseApp):
         """The corpus in use, open for reading."""
         return self.library_of(self.corpus)
 
-    def library_of(self, corpus: str) -> "Library":
-        """A corpus, open for reading; it stays open."""
+    def library_of(self, corpus: str, day: str = "") -> "Library":
+        """A corpus, open for reading; it stays open.
+
+        Args:
+            corpus: its name.
+            day: the day (ISO) whose law is read; "" for that of the settings.
+        """
         from localrag_tui.library import Library
 
-        if corpus not in self._libraries:
-            self._libraries[corpus] = Library(self.workspace, corpus, self.settings.of(corpus))
-        return self._libraries[corpus]
+        def config() -> "Config":
+            config = self.settings.of(corpus)
+            if not day:
+                return config
+            retrieval = config.retrieval.model_copy(update={"as_of": day})
+            return config.model_copy(update={"retrieval": retrieval})
+
+        if (corpus, day) not in self._libraries:
+            self._libraries[corpus, day] = Library(self.workspace, corpus, config)
+        return self._libraries[corpus, day]
 
     def config(self) -> "Config":
         """The settings that hold now, with the corpus, method and model that were chosen."""
@@ -205,11 +217,15 @@ class Workbench(BaseApp):
         self.call_after_refresh(self._greet)
 
     def get_ready(self) -> None:
-        """Leave at once with settings that are not valid."""
+        """Leave at once with settings that are not valid; tell the day whose law they show."""
         try:
             self.settings.of()
         except ConfigError as error:
             self.fail(error)
+        else:
+            # A dialogue may lie over it by now.
+            if isinstance(screen := self.screen_stack[0], WorkbenchScreen):
+                screen.show_day()
 
     def go(self, mode: str) -> AwaitMount:
         """Go to a screen; a message told before it is mounted may not be shown."""

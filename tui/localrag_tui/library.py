@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from localrag.conversations.store import Conversations
     from localrag.corpus.store import CorpusStore
     from localrag.retrieval.types import Query, Retrieval
+    from localrag.session import Corpus
     from localrag.statutes.names import LawNames
 
 T = TypeVar("T")
@@ -28,14 +29,20 @@ class Library:
     Reading and searching do not wait for each other. Whatever cannot be opened is told by the
     first call that needs it, as the errors of `localrag.session.Corpus`; of a corpus that is not
     there, with what to do about it in the workbench.
+
+    Args:
+        workspace: where the corpus is.
+        corpus: its name.
+        config: gives the settings that hold now; every call goes by them.
     """
 
-    def __init__(self, workspace: Workspace, corpus: str, config: "Config") -> None:
+    def __init__(self, workspace: Workspace, corpus: str, config: Callable[[], "Config"]) -> None:
         self.corpus = corpus
         self._workspace = workspace
+        self._config = config
         # One for each thread, under the settings that are known to be valid.
         self._read, self._searched = (Session(workspace).corpus(corpus) for _ in range(2))
-        self._read.config = self._searched.config = config
+        self._read.config = self._searched.config = config()
         self._reading = ThreadPoolExecutor(1, "reading")
         self._searching = ThreadPoolExecutor(1, "searching")
         self._names: tuple[CorpusStore, int, LawNames] | None = None
@@ -43,7 +50,7 @@ class Library:
 
     async def read(self, look: "Callable[[CorpusStore], T]") -> T:
         """Read the store with a function, in the thread for it; raises what that raises."""
-        return await self._run(self._reading, lambda: look(self._store()))
+        return await self._run(self._reading, self._ready(self._read, lambda: look(self._store())))
 
     async def read_names(self, look: "Callable[[CorpusStore, LawNames], T]") -> T:
         """Do what `read` does, with the names of the laws of the corpus besides."""
@@ -52,7 +59,7 @@ class Library:
             store = self._store()
             return look(store, self._known_names(store))
 
-        return await self._run(self._reading, work)
+        return await self._run(self._reading, self._ready(self._read, work))
 
     async def require_documents(self) -> None:
         """Make sure that there is something to ask about.
@@ -66,7 +73,9 @@ class Library:
 
     async def search(self, query: "Query", k: int | None = None) -> "Retrieval":
         """Search with every stage, as `Retriever.search` does; raises what that raises."""
-        return await self._run(self._searching, lambda: self._searched.search(query, k))
+        corpus = self._searched
+        work = self._ready(corpus, lambda: corpus.search(query, k))
+        return await self._run(self._searching, work)
 
     async def close(self) -> None:
         """Let go of everything, once what is under way has ended."""
@@ -81,6 +90,18 @@ class Library:
             # The application is left: nobody waits for what is still asked for.
             raise asyncio.CancelledError
         return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+    def _ready(self, corpus: "Corpus", work: Callable[[], T]) -> Callable[[], T]:
+        """The work on a corpus, which is opened anew where the settings of now are others."""
+        config = self._config()
+
+        def under_settings() -> T:
+            if corpus.config != config:
+                corpus.close()
+                corpus.config = config
+            return work()
+
+        return under_settings
 
     def _store(self) -> "CorpusStore":
         try:

@@ -94,6 +94,17 @@ class WorkbenchScreen(_Ours[None]):
     def body(self) -> ComposeResult:
         yield from ()
 
+    def on_screen_resume(self) -> None:
+        """Say again which day's law is shown: the settings may have changed."""
+        # Before, the settings are read by nobody: the first paint does not wait for them.
+        if self.ready.is_set():
+            self.show_day()
+
+    def show_day(self) -> None:
+        """Say which day's law is shown, where the settings name one."""
+        bench = self.bench
+        self.query_one(TopBar).show_day(bench.settings.of(bench.corpus).retrieval.as_of)
+
     def kept(self) -> Kept:
         """What is typed and read, so that it is there when the screen is made anew."""
         if self._awaited is not None:

@@ -19,12 +19,15 @@ class Spot:
         start, end: span in its text, in characters; a quotation is highlighted, which is nothing
             where both are the same.
         passage_id: the passage that is looked at; "" for the one that holds `start`.
+        state: of a quotation, the day whose wording of the law it is (ISO); "" for the text that is
+            shown now.
     """
 
     document_id: str
     start: int = 0
     end: int = 0
     passage_id: str = ""
+    state: str = ""
 
     @classmethod
     def of(cls, passage: "Passage") -> "Spot":
@@ -34,9 +37,8 @@ class Spot:
     @classmethod
     def quoted(cls, citation: "Citation", passage: "Passage") -> "Spot":
         """A verified quotation; the passage alone where it was rejected."""
-        if not citation.verified:
-            return cls.of(passage)
-        return cls(passage.document_id, citation.start, citation.end, passage.id)
+        span = (citation.start, citation.end) if citation.verified else (passage.start,) * 2
+        return cls(passage.document_id, *span, passage.id, citation.state)
 
 
 class OpenSpot(Message):

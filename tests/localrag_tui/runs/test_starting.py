@@ -134,6 +134,32 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
     assert len(lines(out)) == 120
 
 
+async def test_a_batch_is_of_the_day_that_its_form_says_and_records_it(
+    workbench: Any, shown: Any, until: Any, table: Any, earlier_state: str, in_thread: None
+) -> None:
+    questions = table(texts=["渡し守が渡し舟を運航してはならないのはどのようなときか。"])
+    out = questions.with_name("questions.answers.jsonl")
+    app = workbench(mode="runs", overrides={"retrieval.as_of": "2024-05-01"})
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, BatchDialogue))
+        day = app.screen.query_one("#as_of", Input)
+        assert day.value == "2024-05-01"
+        app.screen.query_one("#questions", Input).value = str(questions)
+        await until(pilot, lambda: app.screen.query_one("#answers", Input).value == str(out))
+        day.value = "令和2年"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "令和2年 is not a date." in shown(app))
+        assert app.focused is day
+        day.value = "令和2年4月1日"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: lines(out))
+        await until(pilot, lambda: not app.jobs.running)
+    (answer,) = map(json.loads, lines(out))
+    assert any(earlier_state in one["quote"] for one in answer["citations"])
+    assert read(BatchFolder(out).origin)["retrieval.as_of"] == "2020-04-01"
+
+
 async def test_what_differs_is_told_and_nothing_is_lost(
     workbench: Any, shown: Any, until: Any, done_batch: Any, in_thread: None
 ) -> None:

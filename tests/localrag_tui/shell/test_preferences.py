@@ -20,10 +20,10 @@ async def test_what_is_changed_holds_at_once_and_in_the_file(plain, shown, until
         choose(app, "tui-theme", "light")
         choose(app, "language", "ja")
         choose(app, "retrieval-dense", "off")
-        app.screen.query_one(Input).value = "7x"
+        app.screen.query_one("#retrieval-k", Input).value = "7x"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "no number of passages" in shown(app))
-        app.screen.query_one(Input).value = "7"
+        app.screen.query_one("#retrieval-k", Input).value = "7"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not isinstance(app.screen, Form))
         await until(pilot, lambda: "条文" in shown(app))
@@ -56,8 +56,8 @@ async def test_what_is_said_elsewhere_is_not_changed_here(plain, shown, until):
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("f8")
         await until(pilot, lambda: "The command line says so" in shown(app))
-        assert app.screen.query_one(Input).value == "5"
-        assert not app.screen.query_one(Input).focusable
+        assert app.screen.query_one("#retrieval-k", Input).value == "5"
+        assert not app.screen.query_one("#retrieval-k", Input).focusable
 
 
 async def test_a_number_that_is_none_is_told_below_it_on_a_small_screen(plain, shown, until):
@@ -66,10 +66,59 @@ async def test_a_number_that_is_none_is_told_below_it_on_a_small_screen(plain, s
         await pilot.press("f8")
         await until(pilot, lambda: isinstance(app.screen, Form) and "passages" in shown(app))
         before = app.workspace.settings.read_text()
-        app.screen.query_one(Input).value = "abc"
+        app.screen.query_one("#retrieval-k", Input).value = "abc"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "abc is no number of passages." in shown(app))
-        assert app.focused is app.screen.query_one(Input)
+        assert app.focused is app.screen.query_one("#retrieval-k", Input)
+        assert app.workspace.settings.read_text() == before
+
+
+async def test_a_day_is_typed_as_people_write_it_and_told_on_the_screens(plain, shown, until):
+    app = plain("ja")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "検索" in shown(app))
+        for typed, day in (
+            ("令和2年4月1日", "2020-04-01"),
+            ("２０１９年１２月３１日", "2019-12-31"),
+            ("令和元年五月一日", "2019-05-01"),
+            ("2018-02-03", "2018-02-03"),
+        ):
+            await pilot.press("f8")
+            await until(pilot, lambda: app.screen.query("#retrieval-as_of"))
+            app.screen.query_one("#retrieval-as_of", Input).value = typed
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: not isinstance(app.screen, Form))
+            assert load(app.workspace).retrieval.as_of == day
+            await until(pilot, lambda day=day: f"{day} 時点の法令" in shown(app).split("\n")[0])
+        await pilot.press("f4")
+        await until(pilot, lambda: "2018-02-03 時点の法令" in shown(app).split("\n")[0])
+        await pilot.press("f8")
+        await until(pilot, lambda: app.screen.query("#retrieval-as_of"))
+        assert app.screen.query_one("#retrieval-as_of", Input).value == "2018-02-03"
+        app.screen.query_one("#retrieval-as_of", Input).value = ""
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not isinstance(app.screen, Form))
+        await until(pilot, lambda: "時点の法令" not in shown(app))
+        assert load(app.workspace).retrieval.day is None
+
+
+async def test_what_is_no_day_is_told_at_its_own_field(plain, shown, until):
+    app = plain()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8")
+        await until(pilot, lambda: app.screen.query("#retrieval-as_of"))
+        before = app.workspace.settings.read_text()
+        day, number = (app.screen.query_one(f"#retrieval-{name}", Input) for name in ("as_of", "k"))
+        for typed in ("令和2年4月31日", "2020年4月", "4月1日", "soon", "2020-04-01以降"):
+            day.value = typed
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda typed=typed: f"{typed} is not a date." in shown(app))
+            assert app.focused is day
+        day.value, number.value = "2020-04-01", "many"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "many is no number of passages." in shown(app))
+        assert app.focused is number
+        assert "is not a date" not in shown(app)
         assert app.workspace.settings.read_text() == before
 
 
@@ -86,7 +135,7 @@ async def test_wide_digits_are_a_number_and_saving_is_told(plain, shown, until):
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.press("f8")
         await until(pilot, lambda: isinstance(app.screen, Form) and "箇所" in shown(app))
-        app.screen.query_one(Input).value = "１２"
+        app.screen.query_one("#retrieval-k", Input).value = "１２"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "設定を保存しました。" in shown(app))
         assert load(app.workspace).retrieval.k == 12

@@ -409,7 +409,6 @@ async def test_a_workspace_without_a_corpus_says_so(
 
 def _without(store, document_id):
     """References of a document, as if nothing but it were in the corpus."""
-    from dataclasses import replace
 
     from localrag.corpus.types import Locator
 
@@ -498,26 +497,8 @@ async def test_one_goes_back_into_another_corpus_and_on_from_there(
 
 
 async def test_what_changed_in_an_article_stands_side_by_side(
-    reader, pane_of, until, shown, bench_home
+    reader, pane_of, until, shown, earlier_state
 ):
-    with CorpusStore.open(store_path(bench_home)) as store:
-        law = store.read(ACT)
-        old = law.text.replace("水位又は風速が政令で定める基準", "水位が政令で定めた基準")
-        shift = len(old) - len(law.text)
-        at = law.text.index("水位又は風速が政令で定める基準")
-        passages = tuple(
-            replace(
-                passage,
-                start=passage.start + shift * (passage.start > at),
-                end=passage.end + shift * (passage.end > at),
-                text=passage.text.replace(
-                    "水位又は風速が政令で定める基準", "水位が政令で定めた基準"
-                ),
-            )
-            for passage in law.passages
-        )
-        metadata = {**law.metadata, "date": "2020-04-01"}
-        store.add(replace(law, text=old, passages=passages, sections=(), metadata=metadata))
     app: Workbench = reader(language="ja")
     async with app.run_test(size=(80, 24)) as pilot:
         pane = pane_of(pilot)

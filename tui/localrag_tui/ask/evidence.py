@@ -1,6 +1,7 @@
 """What an answer rests on: the cited passages, and what every stage of the retrieval has found."""
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import work
@@ -20,11 +21,14 @@ from localrag.reading.wording import beside
 from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.screen import bench_of
 from localrag_tui.shown import content, one_line
+from localrag_tui.source.links import cited, quotation
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import Spot
 from localrag_tui.wording import note, provenance, stage
 
 if TYPE_CHECKING:
+    from localrag.corpus.store import CorpusStore
+    from localrag.corpus.types import Passage
     from localrag_tui.app import Workbench
 
 
@@ -327,6 +331,16 @@ class SourceSide(Vertical):
         self._look(place, chosen=True)
         return True
 
+    @work(group="day", exclusive=True)
+    async def keep_up(self) -> None:
+        """Show the law of the day that the settings say now; a quotation stays what it quotes."""
+        spot, place = None, self._wanted
+        if place is not None:
+            with suppress(LocalragError):
+                library = self.bench.library_of(place.corpus)
+                spot = await library.read(lambda store: _spot_of(store, place))
+        await self.query_one(SourcePane).keep_up(spot)
+
     def open_spot(self, spot: Spot) -> None:
         """Show a place of the corpus in use, and go there."""
         # What is highlighted is not what is wanted, and must not come instead once this is in view.
@@ -373,15 +387,10 @@ class SourceSide(Vertical):
             await asyncio.sleep(_PAUSE)
         try:
             library = self.bench.library_of(place.corpus)
-            passage = await library.read(lambda store: store.by_id(place.passage_id))
-            if passage is None:
-                raise _gone(place)
+            spot = await library.read(lambda store: _spot_of(store, place))
         except LocalragError as error:
             self.bench.tell(error)
             return
-        spot = Spot.of(passage)
-        if place.citation is not None:
-            spot = Spot.quoted(place.citation, passage)
         pane = self.query_one(SourcePane)
         # A conversation may have been put to several corpora.
         pane.library = library
@@ -391,32 +400,46 @@ class SourceSide(Vertical):
 
     @work(group="copy")
     async def _copy(self, place: EvidencePlace) -> None:
+        from localrag.corpus.rows import state_id
         from localrag.provision import citation_of
-        from localrag_tui.source.links import quotation
 
         citation = place.citation
-        try:
-            library = self.bench.library_of(place.corpus)
-            passage = await library.read(lambda store: store.by_id(place.passage_id))
-            if passage is None:
-                raise _gone(place)
+
+        def copied(store: "CorpusStore") -> str:
             if citation is None:
-                text = await library.read(lambda store: citation_of(store, passage))
-            elif citation.verified:
-                text = await library.read(
-                    lambda store: quotation(
-                        store, passage.document_id, citation.start, citation.end
-                    )
-                )
-            else:
+                return citation_of(store, _passage_of(store, place))
+            if not citation.verified:
                 raise NotFoundError(
                     _("The quotation was rejected: it does not stand in its source."),
                     _("Copy from the source itself."),
                 )
+            spot = _spot_of(store, place)
+            return quotation(store, state_id(spot.document_id, spot.state), spot.start, spot.end)
+
+        try:
+            library = self.bench.library_of(place.corpus)
+            text = await library.read(copied)
         except LocalragError as error:
             self.bench.tell(error)
             return
         self.bench.copy(text)
+
+
+def _spot_of(store: "CorpusStore", place: EvidencePlace) -> Spot:
+    """Where a place is, a citation in the wording that it quotes; raises `_gone`."""
+    if place.citation is None:
+        return Spot.of(_passage_of(store, place))
+    spot = cited(store, place.citation)
+    if spot is None:
+        raise _gone(place)
+    return spot
+
+
+def _passage_of(store: "CorpusStore", place: EvidencePlace) -> "Passage":
+    passage = store.by_id(place.passage_id)
+    if passage is None:
+        raise _gone(place)
+    return passage
 
 
 def _gone(place: EvidencePlace) -> NotFoundError:

@@ -124,6 +124,7 @@ class AskScreen(WorkbenchScreen):
     def on_screen_resume(self) -> None:
         if self.ready.is_set():
             self._chosen()
+            self._side.keep_up()
 
     @property
     def focus_chain(self) -> list[Widget]:

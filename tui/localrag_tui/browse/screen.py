@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from typing import ClassVar
 
 from textual import on, work
@@ -169,7 +170,8 @@ class ReadScreen(WorkbenchScreen):
     def __init__(self) -> None:
         super().__init__()
         self._corpus = ""
-        self._generation = -1
+        # The generation of the store, and the day whose law it shows.
+        self._seen: tuple[int, date] | None = None
         self._turn = asyncio.Lock()
         self._noting = False
         self._arrived = True
@@ -367,23 +369,25 @@ class ReadScreen(WorkbenchScreen):
         """Read the tree, where the corpus is another or has changed; open what was open."""
         corpus, library = self.bench.corpus, self.bench.library
         try:
-            generation = await library.read(lambda store: store.generation)
-            if (corpus, generation) == (self._corpus, self._generation):
+            seen = await library.read(lambda store: (store.generation, store.as_of))
+            if (corpus, seen) == (self._corpus, self._seen):
                 return
             count = await self.query_one(PlaceTree).fill(library)
             self._filled.set()
         except LocalragError as error:
             # Who comes back to the corpus that was read before finds it anew.
-            self._generation = -1
+            self._seen = None
             missing = isinstance(error, NotFoundError)
             self._show_nothing("" if missing else f"{error.cause}\n{cure_of(error)}")
             return
         self.query_one("#places").remove_class("-nothing")
         if not count:
             self._show_nothing()
-        before, self._corpus, self._generation = self._corpus, corpus, generation
+        before, self._corpus, self._seen = self._corpus, corpus, seen
         if corpus != before:
             await self._open_remembered(another=bool(before))
+        for pane in self.query_one(Panes).all:
+            await pane.keep_up()
 
     async def _open_remembered(self, *, another: bool) -> None:
         places = self.bench.memory.choices.reading.get(self._corpus, ())

@@ -19,7 +19,6 @@ from localrag.reading.types import Citation, Claim, Status
 from localrag.reading.wording import FAILURES, STATUSES
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content, flat, harmless, one_line
-from localrag_tui.spot import Spot
 from localrag_tui.widgets.paragraph import BrokenText, Paragraph
 from localrag_tui.wording import called, provenance
 
@@ -87,24 +86,25 @@ class AnswerDialogue(Dialogue):
 
     async def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go to the source of a citation."""
+        from localrag_tui.source.links import cited
+
         citation = self._citations[event.option_index]
-        passage_id = citation.passage_id
         try:
-            passage = await self.bench.library_of(self._corpus).read(
-                lambda store: store.by_id(passage_id)
+            spot = await self.bench.library_of(self._corpus).read(
+                lambda store: cited(store, citation)
             )
         except LocalragError as error:
             self.bench.tell(error)
             return
-        if passage is None:
+        if spot is None:
             self.bench.tell(
                 LocalragError(
-                    _("The corpus no longer holds {passage}.").format(passage=passage_id),
+                    _("The corpus no longer holds {passage}.").format(passage=citation.passage_id),
                     _("It has changed since the question was answered."),
                 )
             )
             return
-        self.dismiss(Spot.quoted(citation, passage))
+        self.dismiss(spot)
 
     def action_copy(self) -> None:
         parts = [part.plain for part in _parts(self._row)]

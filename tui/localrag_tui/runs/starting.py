@@ -26,7 +26,7 @@ from localrag_tui.shown import content, harmless, one_line
 from localrag_tui.widgets.form import Field
 from localrag_tui.widgets.listing import CheckList
 from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.text_field import PathInput, TextField, as_path
+from localrag_tui.widgets.text_field import PathInput, TextField, as_day, as_path
 from localrag_tui.wording import duration
 from localrag_tui.work.jobs import Job, State
 
@@ -292,6 +292,7 @@ class BatchDialogue(RunForm):
         yield self._select("corpus", _("Corpus"), self.bench.corpus)
         yield self._select("method", _("Method"), config.method.name)
         yield self._select("model", _("Model"), config.chat.model)
+        yield Field("as_of", _("Day of the law"), config.retrieval.as_of, hint=_("today"))
         number = TextField(id="concurrency", type="integer", placeholder=_("as the settings say"))
         yield Field("concurrency", _("At the same time"), widget=number)
 
@@ -326,6 +327,10 @@ class BatchDialogue(RunForm):
         for path in self.query(PathInput):
             if not path.value.strip():
                 return path.id or "", UsageError(_("No file is named."), _("Type its path."))
+        try:
+            day = as_day(self.typed("as_of"))
+        except UsageError as error:
+            return "as_of", error
         return BatchOrder(
             self.bench.workspace.home,
             self.chosen("corpus"),
@@ -333,6 +338,7 @@ class BatchDialogue(RunForm):
                 **self.bench.overrides,
                 "method.name": self.chosen("method"),
                 "chat.model": self.chosen("model"),
+                "retrieval.as_of": day,
             },
             self.query_one("#questions", PathInput).path,
             self.query_one("#answers", PathInput).path,

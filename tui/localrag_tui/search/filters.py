@@ -1,7 +1,6 @@
 """The dialogue in which a search is narrowed, to laws by their names too."""
 
 from collections.abc import Iterator
-from datetime import date
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -22,7 +21,7 @@ from localrag_tui.search.facets import TITLES, Facets, kind_name, layer_name
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.listing import CheckList
 from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.text_field import TextField
+from localrag_tui.widgets.text_field import TextField, as_day
 from localrag_tui.wording import cure_of
 from localrag_tui.work.latest import Latest
 
@@ -170,11 +169,11 @@ class FilterDialogue(Dialogue):
         with Horizontal(id="dates"):
             yield Label(Content(_("Texts as of: from")))
             yield TextField(
-                filters.date_from, placeholder=_("e.g. 2024-04-01"), id="from", max_length=10
+                filters.date_from, placeholder=_("e.g. 2024-04-01"), id="from", max_length=20
             )
             yield Label(Content(_("to")))
             yield TextField(
-                filters.date_to, placeholder=_("e.g. 2025-03-31"), id="to", max_length=10
+                filters.date_to, placeholder=_("e.g. 2025-03-31"), id="to", max_length=20
             )
         yield Paragraph(classes="problem")
         with Horizontal(classes="buttons"):
@@ -222,14 +221,12 @@ class FilterDialogue(Dialogue):
         return tuple(value for of, _blank, value in chosen if of == facet)
 
     def _date(self, field: str) -> str:
-        written = self.query_one(f"#{field}", Input).value.strip()
+        written = self.query_one(f"#{field}", Input)
         try:
-            return date.fromisoformat(written).isoformat() if written else ""
-        except ValueError as error:
-            self.query_one(f"#{field}").focus()
-            raise UsageError(
-                _("{date} is not a date.").format(date=written), _("Write it as 2024-04-01.")
-            ) from error
+            return as_day(written.value)
+        except UsageError:
+            written.focus()
+            raise
 
 
 def _label(facet: str, value: str, count: str = "") -> Content:

@@ -1,6 +1,7 @@
 """The Search screen: what a corpus holds on some words, as they are typed."""
 
 import asyncio
+from datetime import date
 from typing import ClassVar
 
 from textual import on, work
@@ -123,7 +124,7 @@ class SearchScreen(WorkbenchScreen):
         self._known: Facets | None = None
         self._has_hits = False
         self._arrived = True
-        self._searched: tuple[Library, Facets, str] | None = None
+        self._searched: tuple[Library, date, Facets, str] | None = None
         self._filters = self.bench.memory.choices.filters
         self._field = SearchField(self.bench.memory.choices.search)
         self._chips = FilterChips()
@@ -235,11 +236,12 @@ class SearchScreen(WorkbenchScreen):
             known = await library.read_names(facets)
             place = self.bench.workspace.corpus(library.corpus)
             notice = await library.read(lambda store: index_notice(store, place))
+            day = await library.read(lambda store: store.as_of)
         except LocalragError as error:
             self._searched = None
             self._found.fail(error)
             return
-        searched = (library, known, notice)
+        searched = (library, day, known, notice)
         # A dialogue that was closed leaves the cursor where it is.
         if searched == self._searched:
             return
@@ -247,6 +249,7 @@ class SearchScreen(WorkbenchScreen):
         self._known = known
         self._found.notice(notice)
         self._use(kept(self._filters, known))
+        await self._source.keep_up()
 
     def _search(self) -> None:
         query = Query(self._field.value, filters=self._filters)

@@ -43,7 +43,7 @@ class TopBar(Horizontal):
 
     def __init__(self, mode: str) -> None:
         super().__init__()
-        self._mode = mode
+        self._mode, self._day = mode, ""
 
     def compose(self) -> ComposeResult:
         for mode, entry in SCREENS.items():
@@ -51,6 +51,15 @@ class TopBar(Horizontal):
             tab.set_class(mode == self._mode, "-here")
             yield tab
         yield Static(id="working")
+
+    def show_day(self, day: str) -> None:
+        """Say that the law of a day (ISO) is shown; "" for that of today, of which nothing is said.
+
+        On every screen: nobody takes the text of another day for that of today.
+        """
+        if day != self._day:
+            self._day = day
+            self._show_work()
 
     def on_mount(self) -> None:
         self._leave = self._bench.jobs.listen(self._on_job)
@@ -79,9 +88,10 @@ class TopBar(Horizontal):
     def _show_work(self) -> None:
         running = len(self._bench.jobs.running)
         text = ngettext("{n} job running", "{n} jobs running", running) if running else ""
+        day = Content.styled(_("the law as of {date}").format(date=self._day), "bold $warning")
+        told = [day] * bool(self._day) + [Content(text.format(n=running))] * bool(running)
         # As wide as it was: the screen is not laid out, and painted, anew twice a second.
-        working = Content(text.format(n=running))
-        self.query_one("#working", Static).update(working, layout=False)
+        self.query_one("#working", Static).update(Content(" · ").join(told), layout=False)
 
 
 _HELP, _COMMANDS = "show_help", "command_palette"

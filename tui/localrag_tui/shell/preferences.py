@@ -1,4 +1,4 @@
-"""What people change most, while the workbench runs: language, theme, model, how is searched."""
+"""What people change most, while the workbench runs: language, theme, model, what is searched."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -8,17 +8,17 @@ from unicodedata import normalize
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Button, Input, Select
+from textual.widgets import Button, Select
 
 from localrag import language
 from localrag.config import explain
 from localrag.config_sources import change_setting
-from localrag.errors import LocalragError, UsageError
+from localrag.errors import UsageError
 from localrag.language import LANGUAGES, N_, _
 from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shell.look import THEMES
-from localrag_tui.widgets.form import Field, Form
-from localrag_tui.widgets.text_field import TextField
+from localrag_tui.widgets.form import Field, Form, WrongField
+from localrag_tui.widgets.text_field import TextField, as_day
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
@@ -27,20 +27,36 @@ _AUTO, _ON, _OFF = N_("automatically"), N_("always"), N_("never")
 _SWITCH = {"auto": _AUTO, "on": _ON, "off": _OFF}
 
 
+def _number(typed: str) -> int:
+    """A number of passages as it was meant: １０ is 10."""
+    meant = normalize("NFKC", typed).strip()
+    if not meant.isascii() or not meant.isdecimal() or not 1 <= int(meant) <= 1000:
+        raise UsageError(
+            N_("{value} is no number of passages."),
+            N_("Write one from 1 to 1000."),
+            value=meant or '""',
+        )
+    return int(meant)
+
+
 class Preference(NamedTuple):
     """A setting that can be changed here.
 
     Attributes:
         key: as in ``localrag.toml``.
-        label: what it is called; a message marked with `N_`, as the next.
+        label: what it is called; a message marked with `N_`, as the next and the last.
         about: what it does.
-        choices: its values and what they are called, messages likewise; empty for a number.
+        choices: its values and what they are called, messages likewise; empty where it is typed.
+        read: makes its value of what is typed or chosen; raises `UsageError`.
+        empty: what nothing means, where it is typed.
     """
 
     key: str
     label: str
     about: str = ""
     choices: Mapping[str, str] = {}
+    read: Callable[[str], str | int] = str
+    empty: str = ""
 
 
 PREFERENCES = (
@@ -52,7 +68,19 @@ PREFERENCES = (
         {"auto": _AUTO, "dark": N_("Dark theme"), "light": N_("Light theme")},
     ),
     Preference("chat.model", N_("model"), N_("Writes answers; without one they are quotations.")),
-    Preference("retrieval.k", N_("passages"), N_("How many a question is given to answer from.")),
+    Preference(
+        "retrieval.as_of",
+        N_("day of the law"),
+        N_("Such as 2020-04-01 or 令和2年4月1日."),
+        read=as_day,
+        empty=N_("today"),
+    ),
+    Preference(
+        "retrieval.k",
+        N_("passages"),
+        N_("How many a question is given to answer from."),
+        read=_number,
+    ),
     Preference("retrieval.dense", N_("by meaning"), N_("Automatically: with vectors."), _SWITCH),
     Preference("retrieval.rerank", N_("rereading"), N_("Automatically: with a reranker."), _SWITCH),
 )
@@ -129,8 +157,7 @@ async def change_settings(bench: "Workbench") -> None:
     )
     values = await bench.push_screen_wait(form)
     if isinstance(values, dict):
-        values["retrieval.k"] = _number(values["retrieval.k"])
-        _go_by(bench, before, values)
+        _go_by(bench, before, _read(values))
         bench.notify(_("The settings are saved."))
 
 
@@ -138,7 +165,8 @@ def _field(
     preference: Preference, value: str, choices: Mapping[str, str], fixed: str
 ) -> "SettingField":
     id_ = preference.key.replace(".", "-")
-    widget: Widget = TextField(value, id=id_)
+    hint = _(preference.empty) if preference.empty else ""
+    widget: Widget = TextField(value, id=id_, placeholder=hint)
     if choices:
         options = [(called, name) for name, called in choices.items()]
         widget = Select(options, value=value, allow_blank=False, id=id_, compact=True)
@@ -168,20 +196,6 @@ class SettingsForm(Form):
         """Save them from wherever one is: Enter opens a list of choices."""
         self.query_one("#go", Button).press()
 
-    def complain(self, error: LocalragError) -> None:
-        """Say what is wrong where it is seen: on a small screen the end of the form is not."""
-        # Only a number is typed, and can be wrong; all else is about the file.
-        number = self.query_one("#retrieval-k", Input)
-        field = next(one for one in self.query(SettingField) if one.widget is number)
-        if isinstance(error, UsageError):
-            field.tell(error)
-            number.focus(scroll_visible=False)
-            field.scroll_visible(animate=False)
-        else:
-            field.tell(None)
-            super().complain(error)
-            self.query_one(".problem").scroll_visible(animate=False)
-
 
 class SettingField(Field):
     """A field with what it does below it."""
@@ -196,34 +210,30 @@ class SettingField(Field):
 
 
 def _write(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str]) -> None:
-    """Write what was changed; raises what `change_setting` does, and `UsageError`."""
-    number = _number(values["retrieval.k"])
-    changed = {
-        key: value
-        for key, value in {**values, "retrieval.k": number}.items()
-        if value != before[key]
-    }
-    for key, value in changed.items():
-        if key == "retrieval.k":
-            if not value.isascii() or not value.isdecimal() or not 1 <= int(value) <= 1000:
-                raise UsageError(
-                    N_("{value} is no number of passages."),
-                    N_("Write one from 1 to 1000."),
-                    value=value or '""',
-                )
-            change_setting(bench.workspace, key, int(value))
-        else:
+    """Write what was changed; raises what `_read` and `change_setting` do."""
+    for key, value in _read(values).items():
+        if str(value) != before[key]:
             change_setting(bench.workspace, key, value)
 
 
-def _number(typed: str) -> str:
-    """A number as it was meant: １０ is 10."""
-    return normalize("NFKC", typed).strip()
+def _read(values: Mapping[str, str]) -> dict[str, str | int]:
+    """What is filled in as values of the settings.
+
+    Raises:
+        WrongField: something that is typed cannot be one.
+    """
+    read: dict[str, str | int] = {}
+    for preference in PREFERENCES:
+        try:
+            read[preference.key] = preference.read(values[preference.key])
+        except UsageError as error:
+            raise WrongField(preference.key, error) from error
+    return read
 
 
-def _go_by(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str]) -> None:
+def _go_by(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str | int]) -> None:
     """Go by what was changed: what was chosen elsewhere gives way to it."""
-    changed = {key: value for key, value in values.items() if value != before[key]}
+    changed = {key: str(value) for key, value in values.items() if str(value) != before[key]}
     if "chat.model" in changed:
         bench.memory.remember(model=None)
     if theme := changed.get("tui.theme"):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from localrag.corpus.types import Locator
@@ -12,10 +13,12 @@ from localrag_tui.spot import Spot
 from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
+    from localrag.corpus.browsing import Stand
     from localrag.corpus.links import Reference
     from localrag.corpus.store import CorpusStore
     from localrag.corpus.types import Passage
     from localrag.provision import Provision
+    from localrag.reading.types import Citation
     from localrag_tui.source.sheet import Sheet
 
 
@@ -107,9 +110,37 @@ def opened(
         NotFoundError: the corpus has no such document.
     """
     passage = store.by_id(spot.passage_id) if spot.passage_id else None
-    if before and before.document.id == spot.document_id and before.generation == store.generation:
+    now = spot.document_id, store.generation, store.as_of
+    if before and (before.document.id, before.generation, before.day) == now:
         return before, passage
     return load(store, spot.document_id), passage
+
+
+def wording_of(store: "CorpusStore", document_id: str) -> tuple[date, str]:
+    """The day whose law is shown, and that from which this document's text is in force, if any.
+
+    Raises:
+        NotFoundError: there is no such document.
+    """
+    return store.as_of, store.document(document_id).metadata.get("date", "")
+
+
+def provision_at(store: "CorpusStore", sheet: Sheet, unit: "Stand") -> Spot:
+    """A provision of a document in the wording that is shown now; raises what `spot_at` does."""
+    return spot_at(store, sheet.document.id, sheet.document.title, unit.locator)
+
+
+def cited(store: "CorpusStore", citation: "Citation") -> Spot | None:
+    """Where a citation stands, in the wording that it quotes whichever is shown; None if nowhere.
+
+    An answer quotes the law of the day it was made for, which may not be shown any more.
+    """
+    from localrag.corpus.rows import state_id
+
+    law, _mark, place = citation.passage_id.partition("#")
+    ids = dict.fromkeys((f"{state_id(law, citation.state)}#{place}", citation.passage_id))
+    passage = next(filter(None, map(store.by_id, ids)), None)
+    return Spot.quoted(citation, passage) if passage else None
 
 
 def described(store: "CorpusStore", passage_id: str) -> "Provision":
@@ -134,17 +165,23 @@ def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> s
     """Write a span of a document as a quotation with its citation: 「…」（金融商品取引法第1条）.
 
     The citation is of the most exact passage that holds the whole span; where none does, of the
-    one in which it begins.
+    one in which it begins. A wording that another one follows, or that is not yet in force, is
+    said to be so.
 
     Raises:
         NotFoundError: there is no such document.
     """
     from localrag.provision import citation_of
+    from localrag.reading.wording import state
 
     text = store.text(document_id, start, end).strip()
     passage = _around(store, document_id, start, end)
-    source = citation_of(store, passage) if passage else store.document(document_id).title
-    return f"「{text}」（{source}）"
+    document = store.document(document_id)
+    told = [citation_of(store, passage) if passage else document.title]
+    if document.followed or document.not_yet:
+        date = document.metadata.get("date", "")
+        told.append(state(date, document.followed, not_yet=document.not_yet))
+    return f"「{text}」（{_(', ').join(told)}）"
 
 
 def paragraph_at(store: "CorpusStore", sheet: "Sheet", position: int) -> tuple[int, int]:

@@ -23,7 +23,16 @@ from localrag_tui.screen import bench_of
 from localrag_tui.shell.keys import bench_key
 from localrag_tui.shown import content, cut, one_line
 from localrag_tui.source.find import FindBar
-from localrag_tui.source.links import TextLink, described, destination, gone, links_of, opened
+from localrag_tui.source.links import (
+    TextLink,
+    described,
+    destination,
+    gone,
+    links_of,
+    opened,
+    provision_at,
+    wording_of,
+)
 from localrag_tui.source.page import DocumentPage, Span
 from localrag_tui.source.sheet import Sheet
 from localrag_tui.source.ties import Ties, counts, ties_of
@@ -72,7 +81,7 @@ class Head(Widget):
             name = f"{name} · {page}" if name else page
         self._provision = one_line(name)
         law = sheet.document
-        date = one_line(law.metadata.get("date", ""))
+        date = one_line(sheet.state)
         self._as_of = state(date, law.followed, not_yet=law.not_yet) if date else ""
         if (self._place, self._provision, self._as_of) != before:
             self.refresh()
@@ -277,6 +286,35 @@ class SourcePane(Widget):
             preview: whether it is only looked at, and is not gone back to once another one is.
         """
         await self._show(spot, preview=preview)
+
+    async def keep_up(self, quoted: Spot | None = None) -> None:
+        """Show the law of the day that the settings say now, where that of another is open.
+
+        Args:
+            quoted: what is opened then; without it the provision that is read.
+        """
+        sheet, unit, library = self.page.sheet, self._unit, self._library
+        if sheet is None:
+            return
+        complaint, top = None, None
+        spot = quoted or self.spot or Spot(sheet.document.id)
+        try:
+            day, wording = await library.read(lambda store: wording_of(store, sheet.document.id))
+            if day == sheet.day:
+                return
+            if quoted is None and wording == sheet.state:
+                top = self.page.top
+            elif quoted is None:
+                spot = Spot(sheet.document.id)
+                if unit is not None:
+                    spot = await library.read(lambda store: provision_at(store, sheet, unit))
+        except LocalragError as error:
+            complaint = error
+        # What was read of another wording stands elsewhere in this one.
+        self._history = History()
+        await self._show(spot, top, library=library)
+        if complaint is not None:
+            self._complain(complaint)
 
     def clear(self) -> None:
         """Show nothing, as before the first place."""
@@ -493,8 +531,9 @@ class SourcePane(Widget):
         self._opening += 1
         number, page = self._opening, self.page
         library, before = library or self.library or self.bench.library, page.sheet
-        same = before if library is self._opened else None
         try:
+            library = await self._library_with(spot, library)
+            same = before if library is self._opened else None
             sheet, passage = await library.read(lambda store: opened(store, spot, same))
         except LocalragError as error:
             if number == self._opening:
@@ -528,6 +567,15 @@ class SourcePane(Widget):
         if page.is_attached:
             self._head.show(sheet, unit, start)
             self.refresh_bindings()
+
+    async def _library_with(self, spot: Spot, library: Library) -> Library:
+        """The corpus as of a day when it has the wording that is quoted."""
+        if spot.state:
+            document = spot.document_id
+            _day, wording = await library.read(lambda store: wording_of(store, document))
+            if wording != spot.state:
+                return self.bench.library_of(library.corpus, spot.state)
+        return library
 
     def _arrive(self, unit: "Stand | None", spot: Spot) -> None:
         self._unit, self.spot, self.provision = unit, spot, None

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,6 +47,7 @@ class Sheet:
     Attributes:
         document: its listing.
         generation: of the store that it was read from.
+        day: whose law that showed.
         text: as it is shown, without what would act on a terminal.
         units: the provisions or passages that its text is divided into, in reading order.
         sections: its outline, in reading order.
@@ -53,9 +55,15 @@ class Sheet:
 
     document: "DocumentInfo"
     generation: int
+    day: date
     text: str
     units: "tuple[Stand, ...]"
     sections: tuple[Section, ...]
+
+    @property
+    def state(self) -> str:
+        """The day from which the text is in force; "" where it has none."""
+        return self.document.metadata.get("date", "")
 
     @property
     def is_law(self) -> bool:
@@ -119,6 +127,7 @@ def load(store: "CorpusStore", document_id: str) -> Sheet:
     return Sheet(
         document=document,
         generation=store.generation,
+        day=store.as_of,
         text=harmless(store.text(document_id)).replace("\t", gap),
         units=tuple(sorted(units, key=lambda unit: unit.start)),
         sections=tuple(store.sections(document_id)),

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, OptionList, Select, Static
 from textual.widgets.button import ButtonVariant
 
-from localrag.errors import LocalragError
+from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content
@@ -118,6 +118,18 @@ class Field(Vertical):
         line.show(content(text))
 
 
+class WrongField(UsageError):  # noqa: N818 - the name says what is wrong
+    """What is filled into a field is wrong.
+
+    Attributes:
+        field: its name.
+    """
+
+    def __init__(self, field: str, error: UsageError) -> None:
+        super().__init__(*error.args, **error.fields)
+        self.field = field
+
+
 class Form(Dialogue):
     """Asks for a few values; gives them back as a `dict` by name of the field.
 
@@ -126,7 +138,8 @@ class Form(Dialogue):
         text: what there is to know before answering.
         go: the word on the button.
         fields: what is asked for; without any it is a question of yes or no.
-        check: looks at the values, in a thread; what it raises is shown, and the form stays.
+        check: looks at the values, in a thread; what it raises is shown, a `WrongField` at its
+            field, and the form stays.
         leave: the word on the other button; "" for "Leave".
         danger: whether what is agreed to cannot be undone.
     """
@@ -196,6 +209,21 @@ class Form(Dialogue):
             self.action_leave()
         else:
             self._submitted()
+
+    def complain(self, error: LocalragError) -> None:
+        """Say what is wrong where it is seen: at its field, else at the end of the form."""
+        wrong = error.field if isinstance(error, WrongField) else None
+        for field in self.query(Field):
+            field.tell(error if field.name == wrong else None)
+            if field.name == wrong:
+                field.widget.focus(scroll_visible=False)
+                field.scroll_visible(animate=False)
+        problem = self.query_one(".problem")
+        if wrong is None:
+            super().complain(error)
+            problem.scroll_visible(animate=False)
+        else:
+            problem.remove_class("-told")
 
     @work(exclusive=True)
     async def _submitted(self) -> None:

@@ -1,9 +1,12 @@
-"""Fields for a line of text that may come from anywhere, and for a path, which is completed."""
+"""Fields for a line of text that may come from anywhere; what is typed as a path, or as a day."""
 
 import asyncio
 import os
+from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from textual.events import Paste
 from textual.geometry import Size
@@ -84,6 +87,30 @@ def as_path(typed: str) -> Path:
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
     return Path(os.path.expanduser(text))  # noqa: PTH111 - Path.expanduser raises
+
+
+def as_day(typed: str) -> str:
+    """A day as people write it (2020-04-01, 2020年4月1日, 令和二年四月一日), in ISO; "" for none.
+
+    Raises:
+        UsageError: it is no day.
+    """
+    plain = normalize("NFKC", typed).strip()
+    if not plain:
+        return ""
+    with suppress(ValueError):
+        return date.fromisoformat(plain).isoformat()
+    from localrag.reading import dates
+
+    read = dates.read(plain)
+    if isinstance(read, dates.Date) and read.has_year and read.day and read.span.low:
+        # The library of dates lets the 31st stand for any end of a month.
+        with suppress(ValueError):
+            return date(*read.span.low).isoformat()
+    raise UsageError(
+        _("{date} is not a date.").format(date=typed.strip()),
+        _("Write it as 2024-04-01 or 令和6年4月1日."),
+    )
 
 
 def existing(typed: str) -> Path:
