@@ -187,7 +187,7 @@ class LawWords:
                     self._headed if heading["same"] else None
                 )
         if before in ("（", "(") and self._is_exception(position):
-            part = law_part_before(self._text, position - 1, floor)
+            part = law_part_before(self._text, position - 1, floor, self._names)
             if part.text and part.kind is not LawKind.THIS:
                 law = self._of_part(part, part.start, position - 1, here)
                 known = law.ids or part.number or part.text.endswith("法律")
@@ -195,7 +195,7 @@ class LawWords:
         return None
 
     def _of_heading(self, position: int, floor: int, here: Locator) -> Law | None:
-        part = law_part_before(self._text, position, floor)
+        part = law_part_before(self._text, position, floor, self._names)
         if not part.text:
             return None
         self._headed = self._of_part(part, part.start, position, here)
@@ -220,7 +220,7 @@ class LawWords:
         said, until = named.span(named.lastindex or 0)
         if said == until:
             return _UNTOLD if here.division in self._amending else self.own
-        part = law_part_before(self._text, until, said)
+        part = law_part_before(self._text, until, said, self._names)
         return self._of_part(part, part.start, part.end, here) if part.text else _UNTOLD
 
     def _is_exception(self, position: int) -> bool:

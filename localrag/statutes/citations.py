@@ -1,6 +1,7 @@
 """Citations of provisions as they are written, in any spelling: 第二十七条の三十六第一項第二号イ.
 
-Purely syntactic: what 同条 or 法 stands for is the resolver's work.
+What 同条 or 法 stands for is the resolver's work. A title that ends like no law (皇室典範) is known
+by the law number that follows it, or by the names of a corpus.
 """
 
 import re
@@ -9,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.corpus.types import Locator
+from localrag.statutes.names import LawNames
 from localrag.statutes.notation import (
     BEFORE_BARE_NUMBER,
     CHAIN,
@@ -68,6 +70,9 @@ _LONG_NAME = re.compile(
     r"(?:法律|(?:特別|臨時)?(?:措置|特例)法|政令|内閣府令|[一-鿿]*省令|規則|命令|件)"
     r"(?:施行令|施行規則|施行細則)?$"
 )
+# 大学設置基準（昭和三十一年文部省令第二十八号。以下「基準」という。）
+_AFTER_NUMBER = "）)。、以"
+_LONG_TITLE = re.compile("(?:関する|ための|関スル)[一-鿿々ァ-ヶー・]+$")
 _AMENDED = re.compile(r".*[条項号編章節款表則]中(?P<name>[^。「」（）()\n\t　]*)$", re.DOTALL)
 _CONJUNCTION = re.compile("、?(?:又は|及び|若しくは|並びに)?")
 _CLAUSE = re.compile(
@@ -119,21 +124,29 @@ def table_before(text: str, position: int) -> LawPart:
     return LawPart(found[0], LawKind.TABLE, found.start(), position)
 
 
-def law_part_before(text: str, position: int, floor: int) -> LawPart:
-    """Return the law written right before `position`, looking back no further than `floor`."""
+def law_part_before(text: str, position: int, floor: int, names: LawNames | None = None) -> LawPart:
+    """Return the law written right before `position`, looking back no further than `floor`.
+
+    Args:
+        text: of a law, or a question.
+        position: where a citation begins.
+        floor: where what stands before it begins.
+        names: whose titles count, however they end.
+    """
     end = position
     while end > floor and text[end - 1] in " 　\u00a0":
         end -= 1
     if end <= floor:
         return NO_LAW
-    number = ""
+    number, told = "", False
     last = text[end - 1]
     if last in "）)":
         opening = _opening(text, end, floor)
         if opening <= floor:
             return NO_LAW
-        found = _LAW_NUMBER.search(text, opening, end)
-        number = found[0] if found else ""
+        if found := _LAW_NUMBER.search(text, opening, end):
+            number = found[0]
+            told = found.start() == opening + 1 and text[found.end()] in _AFTER_NUMBER
         end = opening
         while end > floor and text[end - 1] in " 　":
             end -= 1
@@ -144,9 +157,22 @@ def law_part_before(text: str, position: int, floor: int) -> LawPart:
     if numbered := _NUMBERED.search(text, max(floor, end - _LONGEST_NUMBER), end):
         name = numbered[0]
         return LawPart(name, LawKind.NAMED, numbered.start(), end, number or name)
-    if not last or last not in _ENDINGS:
-        return NO_LAW
-    return _named(text, end, max(floor, end - _LONGEST_NAME), number)
+    if last and last in _ENDINGS:
+        return _named(text, end, max(floor, end - _LONGEST_NAME), number)
+    if names and (title := names.title_ending_at(text, end)) and title.start >= floor:
+        return LawPart(text[title.start : end], LawKind.NAMED, title.start, end, number)
+    return _told(text, end, max(floor, end - _LONGEST_NAME), number) if told else NO_LAW
+
+
+def _told(text: str, end: int, floor: int, number: str) -> LawPart:
+    """A title that ends like no law, and is one by its number: 大学設置基準（昭和…号）."""
+    before = text[floor:end]
+    word = _WORD.match(before[::-1])
+    if word is None or _LONG_TITLE.search(before):
+        start = floor + _name_start(before)
+    else:
+        start = end - word.end()
+    return LawPart(text[start:end], LawKind.NAMED, start, end, number) if start < end else NO_LAW
 
 
 def _named(text: str, end: int, floor: int, number: str) -> LawPart:
@@ -255,9 +281,14 @@ class ProvisionCitation(NamedTuple):
     continues: int = -1
 
 
-def find_citations(text: str) -> list[ProvisionCitation]:
-    """All citations of provisions in a text, in order; never fails, linear in the text."""
-    scan = _Scan(text)
+def find_citations(text: str, names: LawNames | None = None) -> list[ProvisionCitation]:
+    """All citations of provisions in a text, in order; never fails, linear in the text.
+
+    Args:
+        text: of a law, or a question.
+        names: whose titles count, however they end.
+    """
+    scan = _Scan(text, names)
     position = 0
     while (start := START.search(text, position)) is not None:
         at = start.start()
@@ -298,9 +329,10 @@ class _Frame:
 class _Scan:
     """One pass over a text, a frame for each pair of brackets that is open."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, names: LawNames | None) -> None:
         self.found: list[ProvisionCitation] = []
         self._text = text
+        self._names = names
         self._end = 0
         self._frames = [_Frame(0)]
 
@@ -329,7 +361,7 @@ class _Scan:
         if continued is None and chain.depth == 2:
             law = table_before(self._text, start)
         elif continued is None:
-            law = law_part_before(self._text, start, frame.end)
+            law = law_part_before(self._text, start, frame.end, self._names)
             start = law.start if law.text else start
         list_index = -1 if continued is None else frame.index
         self._add(frame, continued or chain, law, start, end, list_index)

@@ -121,6 +121,13 @@ class LawNames:
             return None
         return NameMatch(end - len(name), end, self._ids[name])
 
+    def title_ending_at(self, text: str, end: int) -> NameMatch | None:
+        """Find the longest title of a law that ends at `end`; no abbreviation counts."""
+        if text[end - 1 : end] not in self._title_ends:
+            return None
+        match = self.ending_at(text, end)
+        return match if match and self.is_title(text[match.start : end]) else None
+
     def find_names(self, text: str) -> list[NameMatch]:
         """Names and law numbers in a text, in order, the longest where several overlap."""
         found = [
@@ -163,6 +170,10 @@ class LawNames:
     def order_of(self, law_id: str, suffix: str) -> tuple[str, ...]:
         """Return the 施行令, 施行規則 … of a law."""
         return self._ids.get(self._plain_title(law_id) + suffix, ())
+
+    @cached_property
+    def _title_ends(self) -> frozenset[str]:
+        return frozenset(_plain(row.title)[-1:] for row in self.rows.values())
 
     @cached_property
     def _numbers(self) -> dict[str, tuple[str, ...]]:

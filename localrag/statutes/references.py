@@ -113,7 +113,7 @@ class _Extraction:
         provisions = Provisions([document])
         placer = Placer(provisions, self._words.own, self._text, self._nesting)
         finder = Innermost(self._passages)
-        citations = find_citations(self._text)
+        citations = find_citations(self._text, self._names)
         lists = _lists(citations)
         together = _together(citations, lists, self._text) if self._order else {}
         laws: list[Law] = []
@@ -145,7 +145,8 @@ class _Extraction:
             here = finder.at(start)
             if quoted.covers(start) or self._text[start - 1 : start] in ("\n", "", "【"):
                 continue
-            part = law_part_before(self._text, start, max(0, start - _LONGEST_NAME))
+            floor = max(0, start - _LONGEST_NAME)
+            part = law_part_before(self._text, start, floor, self._names)
             law = own
             if part.kind is not LawKind.NONE:
                 cited = ProvisionCitation(start, match.end(), match[0], part, Locator(label))

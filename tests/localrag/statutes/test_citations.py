@@ -159,6 +159,20 @@ def test_law_number_stands_between_name_and_provision() -> None:
     assert citation.text == "会社法（平成十七年法律第八十六号）第二条第一号"
 
 
+def test_a_law_number_tells_a_law_however_its_name_ends() -> None:
+    (citation,) = find_citations("単位は、大学設置基準（昭和三十一年文部省令第二十八号）第五条")
+    law = citation.law
+    assert (law.text, law.kind, law.number) == (
+        "大学設置基準",
+        LawKind.NAMED,
+        "昭和三十一年文部省令第二十八号",
+    )
+    (owner,) = find_citations("所有者（昭和三十一年法律第二十八号の所有者をいう。）第五条")
+    assert owner.law.kind is LawKind.NONE
+    (inside,) = find_citations("所有者（旧所有者である者で昭和三十一年法律第二十八号のもの）第五条")
+    assert inside.law.kind is LawKind.NONE
+
+
 def test_members_of_a_list_share_the_law() -> None:
     first, second = find_citations("会社法第三条及び第五条")
     assert first.law == second.law

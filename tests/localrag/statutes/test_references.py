@@ -303,3 +303,40 @@ def test_forms_and_appendices_by_their_labels(
     ]
     assert at(document, names, "3.1") == [("灯台管理法別表第二", "refers", ACT, "別表第二/")]
     assert at(document, names, "suppl1/1.1") == [("附則別表第一", "refers", own, "appendix3/")]
+
+
+def test_a_title_may_end_like_no_law(statute: Callable[..., Document]) -> None:
+    own, rule, lights = "509AC0000000093", "509M50000000094", "509M50000000095"
+    names = LawNames.from_rows(
+        [
+            (own, "船灯法", "令和九年法律第九十三号", "Act", ""),
+            (rule, "灯火規範", "令和九年内閣府令第九十四号", "MinisterialOrdinance", ""),
+            (lights, "船の灯火及び号鐘に関する基準", "", "MinisterialOrdinance", ""),
+        ]
+    )
+    lines = [
+        ("1.1", "第一条　灯火規範第二条及び第三条並びに第四条に定める。"),
+        ("2.1", "第二条　灯火規範（令和九年内閣府令第九十四号）第三条による。"),
+        ("3.1", "第三条　船の灯火及び号鐘に関する基準（以下「基準」という。）第一条による。"),
+        ("4.1", "第四条　港の標識に関する基準（令和八年省令第七号）第三条及び第四条による。"),
+        (
+            "4.2",
+            "２　港の取扱い（令和八年省令第八号）第三条と、もの（令和八年法律第九号の者）第一条",
+        ),
+        ("5.1", "第五条　船舶の規範第一条、灯火規範（第二条を除く。）による。"),
+    ]
+    document = statute(own, "船灯法", lines)
+    assert at(document, names, "1.1") == [
+        ("灯火規範第二条", "refers", rule, "2"),
+        ("第三条", "refers", rule, "3"),
+        ("第四条", "refers", rule, "4"),
+    ]
+    assert at(document, names, "2.1") == [
+        ("灯火規範（令和九年内閣府令第九十四号）第三条", "refers", rule, "3")
+    ]
+    assert [law for _, _, law, _ in at(document, names, "3.1")] == [lights]
+    # Of a law that the corpus lacks, never of the one that cites it.
+    assert [law for _, _, law, _ in at(document, names, "4.1")] == ["?港の標識に関する基準"] * 2
+    assert [law for _, _, law, _ in at(document, names, "4.2")] == ["?港の取扱い", own]
+    # 規範 alone is no title.
+    assert [law for _, _, law, _ in at(document, names, "5.1")] == [own, rule]
