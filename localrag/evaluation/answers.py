@@ -247,7 +247,9 @@ def _result(
         score = float(chosen == question.answer)
     else:
         score, figures, verdicts = _measured(Answered.of(row), question, measure)
-        score = 0.0 if failure else score
+        if failure:
+            # Having failed is no refusal, even where there is nothing to answer.
+            score, figures = 0.0, dict.fromkeys(figures, 0.0)
     stages = _stages(row)
     citations = row.citations if isinstance(row, AnsweredRow) else ()
     cause = None

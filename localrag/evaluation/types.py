@@ -27,7 +27,7 @@ class Gold:
     """A place that is known to answer a question, wholly or in part.
 
     Attributes:
-        document: the law id; the title of what is no statute.
+        document: the law id; the id or the title of what is no statute.
         article: as in `Locator.article` ("27_36"); "" for what is no statute.
     """
 
@@ -42,12 +42,14 @@ class Question:
     Attributes:
         id: unique in its split.
         query: the question, its options in the order of the dataset.
-        answer: the label of the right option in that order ("c"), or the text to be found.
+        answer: the label of the right option in that order ("c"), or the text to be found; "" of a
+            question that its texts do not answer.
         context: the texts that are known to answer it, as the dataset gives them; "" for none.
         gold: the places they stand at.
         groups: what it is counted under, value by name ({"law": "金商法", "kind": "関連法令",
             "polarity": "deviates"}).
         derivation: the triples that its answer follows from; empty where none are known.
+        aliases: other texts that are as right as `answer`.
     """
 
     id: str
@@ -57,6 +59,7 @@ class Question:
     gold: tuple[Gold, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
     derivation: tuple[Triple, ...] = ()
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

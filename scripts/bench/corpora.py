@@ -9,7 +9,7 @@ from localrag.config import Config, load
 from localrag.corpus import readers
 from localrag.corpus.types import ARTICLES, Document
 from localrag.evaluation.datasets.acquiring import as_documents
-from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.types import Question
 from localrag.inference.opening import OFF, open_embedder
 from localrag.ingest.add import add
@@ -85,7 +85,7 @@ def open_laws(data: Path, work: Path) -> Retriever:
 
 def law_questions(path: Path) -> tuple[Question, ...]:
     """The four-choice questions of a file in the form of ``lawqa/train.jsonl``."""
-    return read("lawqa", str(path), path.read_bytes(), Laws())
+    return read("lawqa", str(path), path.read_bytes(), Sources())
 
 
 def write_excerpts(data: Path, work: Path) -> Path:

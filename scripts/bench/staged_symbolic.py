@@ -29,7 +29,7 @@ from bench.rates import latency, rate
 
 from localrag.config import load
 from localrag.corpus.knowledge import Knowledge, KnownTriple, SubjectMention
-from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.measures.answers import exact
 from localrag.evaluation.types import Question
 from localrag.methods.answering import Answerer, MethodResources
@@ -90,7 +90,7 @@ def main() -> None:
         return
     source = arguments.data / "jemhopqa"
     content = (source / "train.json").read_bytes()
-    questions = read("jemhopqa", "train.json", content, Laws())
+    questions = read("jemhopqa", "train.json", content, Sources())
     asked = _ask(questions, source / "triples.jsonl", arguments.work.resolve(), arguments.more)
     print(f"seconds a question: {latency([one.seconds for one in asked])}")
     halves: dict[str, Callable[[Question], bool]] = {

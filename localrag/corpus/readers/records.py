@@ -1,5 +1,6 @@
 """JSON values that hold documents: `{id, title, text}` records and question-answering sets."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,8 @@ from localrag.language import N_
 
 _SEPARATOR = " [SEP] "
 """Stands between title and text in the contexts of JSQuAD; no part of the text."""
+_PASSAGE = re.compile(r"^Passage (\d+):[ \t]*\n", re.MULTILINE)
+"""Stands before the title of each passage in the contexts of LongBench."""
 
 
 def string(record: dict[str, Any], key: str) -> str:
@@ -66,7 +69,7 @@ def record_document(record: dict[str, Any], *, default_id: str, source: str, kin
 
 
 def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield title and text of every paragraph that comes with one MuSiQue or HotpotQA question.
+    """Yield title and text of every paragraph that comes with one question of a multi-hop set.
 
     Raises:
         InputError: the record has another shape.
@@ -75,6 +78,8 @@ def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if "paragraphs" in record:
             for paragraph in record["paragraphs"]:
                 yield str(paragraph["title"]), str(paragraph["paragraph_text"])
+        elif isinstance(record["context"], str):
+            yield from _numbered_passages(record["context"])
         else:
             for title, sentences in record["context"]:
                 yield str(title), "".join(sentences)
@@ -83,6 +88,25 @@ def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
             N_("The question's paragraphs have neither the form of MuSiQue nor of HotpotQA."),
             N_("Take the files as they are published."),
         ) from error
+
+
+def _numbered_passages(context: str) -> Iterator[tuple[str, str]]:
+    """Yield title and text of the passages of LongBench, which are numbered from 1.
+
+    Raises:
+        ValueError: there are none.
+    """
+    heads: list[re.Match[str]] = []
+    for head in _PASSAGE.finditer(context):
+        # A line of a passage may look like the head of another one.
+        if head[1] == str(len(heads) + 1):
+            heads.append(head)
+    if not heads:
+        raise ValueError("no numbered passage")
+    ends = [*(head.start() for head in heads[1:]), len(context)]
+    for head, end in zip(heads, ends, strict=True):
+        title, _, text = context[head.end() : end].partition("\n")
+        yield title.strip(), text.strip()
 
 
 def new_contexts(record: dict[str, Any], seen: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ from localrag.evaluation.datasets.keeping import (
     require_hash,
 )
 from localrag.evaluation.datasets.loading import corpus_name, find, require_own_name
-from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.datasets.readers.entries import Fields, entries, required, text
 from localrag.evaluation.recall import JOINT
 from localrag.evaluation.types import Dataset, Split
@@ -155,7 +155,7 @@ def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: s
         N_("Get the file anew from where the dataset is published."),
     )
     # The names of laws make no question unreadable.
-    read(dataset.reader, split.file, content, Laws())
+    read(dataset.reader, split.file, content, Sources())
     return shelf.land(split.file, content, source)
 
 

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,12 +21,14 @@ from localrag.evaluation.datasets.keeping import (
     digest,
     require_hash,
 )
-from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.datasets.readers import Sources, read
+from localrag.evaluation.datasets.readers.entries import Titled
 from localrag.evaluation.recall import excerpted_law
 from localrag.evaluation.types import Dataset, Questions, Split
 from localrag.language import N_
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
+from localrag_indexes.analysis.normalize import without_blanks
 
 _TABLES = (".json", ".jsonl", ".ndjson")
 _SHEETS = (".csv", ".tsv", ".xls", ".xlsx", ".ods")
@@ -131,8 +133,8 @@ def load(
         split: a name; without one the first split that is at hand.
         file: questions in the format of the dataset, to be read instead. They are the user's own,
             unless the file is that of a split whose hash is declared.
-        corpus: in which the ids of the laws that gold places name are looked up; without it, the
-            one of the dataset.
+        corpus: in which the ids of the laws and documents that gold places name are looked up;
+            without it, the one of the dataset.
 
     Raises:
         NotFoundError: there is no such dataset or file, or it is not at hand yet.
@@ -155,8 +157,9 @@ def load(
         kept = folder.parent == workspace.datasets
         _require_unchanged(dataset, folder, chosen, content, recorded=kept)
         file = folder / chosen.file
-    laws = Laws(partial(_law_names, workspace, corpus or corpus_name(dataset)))
-    questions = read(dataset.reader, str(file), content, laws)
+    searched = corpus or corpus_name(dataset)
+    known = Sources(partial(_law_names, workspace, searched), partial(_titled, workspace, searched))
+    questions = read(dataset.reader, str(file), content, known)
     if own:
         dataset = _of_own_questions(dataset, name, digest(content))
     return Questions(dataset, name, digest(content), questions, own)
@@ -258,19 +261,42 @@ def _of_own_questions(dataset: Dataset, file: str, sha256: str) -> Dataset:
     return replace(dataset, title=title, source="", licence="", caveats=(), published={})
 
 
+@contextmanager
+def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
+    """The store of a corpus; None for "", and where there is none."""
+    place = workspace.corpus(corpus).store if corpus else None
+    if place is None or not place.exists():
+        yield None
+        return
+    with CorpusStore.open(place, read_only=True) as store:
+        yield store
+
+
 def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
     """The names of the laws of a corpus, with those that it holds excerpts of; "" has none."""
-    if not corpus:
-        return None
-    place = workspace.corpus(corpus)
-    if not place.store.exists():
-        return None
-    with CorpusStore.open(place.store, read_only=True) as store:
+    with _opened(workspace, corpus) as store:
+        if store is None:
+            return None
         rows: dict[str, LawRow] = {}
         for law_id, title in _excerpted(store):
             rows.setdefault(law_id, LawRow(law_id, title))
         rows |= {row.law_id: row for row in store.laws()}
     return LawNames(rows.values())
+
+
+def _titled(workspace: Workspace, corpus: str) -> Titled:
+    """The documents of a corpus that are no laws; "" has none."""
+    ids: dict[str, list[str]] = {}
+    with _opened(workspace, corpus) as store:
+        if store is None:
+            return {}
+        for document in store.documents():
+            if document.kind != "law":
+                ids.setdefault(without_blanks(document.title), []).append(document.id)
+        return {
+            title: [(one, store.text(one) if len(some) > 1 else "") for one in some]
+            for title, some in ids.items()
+        }
 
 
 def _excerpted(store: CorpusStore) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from localrag.corpus.types import Triple
-from localrag.evaluation.measures import answers, jemhopqa
+from localrag.evaluation.measures import answers, jemhopqa, multihop
 from localrag.evaluation.types import Measure, Question, Verdict
 
 __all__ = ["MEASURES", "Measure", "Verdict"]
@@ -18,5 +18,6 @@ def _contains(answer: str, derivation: Sequence[Triple], question: Question) -> 
 MEASURES: Mapping[str, Callable[[Sequence[Path]], Measure]] = {
     "contains": lambda _: Measure("contains", _contains),
     "jemhopqa": jemhopqa.opened,
+    "multihop": multihop.opened,
 }
 """What opens each measure, given the dictionaries of synonyms that its dataset has at hand."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.errors import InputError
-from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.types import Gold, Question
 
 PLAIN: dict[str, Any] = {
@@ -25,7 +25,7 @@ def lines(*rows: Any) -> bytes:
 
 
 def read_choices(*rows: Any) -> tuple[Question, ...]:
-    return read("choices", "q.jsonl", lines(*rows), Laws())
+    return read("choices", "q.jsonl", lines(*rows), Sources())
 
 
 def test_a_plain_question() -> None:
@@ -94,7 +94,7 @@ def test_every_defect_is_named() -> None:
     rows = [PLAIN, PLAIN, PLAIN | {"id": "q2", "answer": "z"}, ["no object"]]
     content = lines(*rows) + b'\n{"id": "cut\n\xff\n' + b'{"id":"x","id":"y"}\n'
     with pytest.raises(InputError) as caught:
-        read("choices", "q.jsonl", content, Laws())
+        read("choices", "q.jsonl", content, Sources())
     for part in (
         "line 2: The id 'q1' stands at line 1 too",
         "line 3: The answer 'z'",
@@ -109,7 +109,7 @@ def test_every_defect_is_named() -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_of_a_wider_encoding_no_lines_are_named(encoding: str) -> None:
     with pytest.raises(InputError, match=r"looks like UTF-(16|32)") as caught:
-        read("choices", "q.jsonl", lines(PLAIN, PLAIN).decode().encode(encoding), Laws())
+        read("choices", "q.jsonl", lines(PLAIN, PLAIN).decode().encode(encoding), Sources())
     assert "\n" not in caught.value.cause
     assert caught.value.cure == "Save it as UTF-8."
 
@@ -117,7 +117,7 @@ def test_of_a_wider_encoding_no_lines_are_named(encoding: str) -> None:
 def test_the_cure_of_another_encoding_is_to_save_it_anew() -> None:
     rows = "\n".join(json.dumps(PLAIN | {"id": id_}, ensure_ascii=False) for id_ in "甲乙")
     with pytest.raises(InputError, match="line 2: It is not valid UTF-8") as caught:
-        read("choices", "q.jsonl", rows.encode("cp932"), Laws())
+        read("choices", "q.jsonl", rows.encode("cp932"), Sources())
     assert caught.value.cure.startswith("Save the file as UTF-8.")
     with pytest.raises(InputError) as caught:
         read_choices(PLAIN, PLAIN)
@@ -126,7 +126,7 @@ def test_the_cure_of_another_encoding_is_to_save_it_anew() -> None:
 
 def test_of_very_many_defects_twenty_are_named() -> None:
     with pytest.raises(InputError, match="and 80 more"):
-        read("choices", "q.jsonl", b"nonsense\n" * 100, Laws())
+        read("choices", "q.jsonl", b"nonsense\n" * 100, Sources())
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_of_very_many_defects_twenty_are_named() -> None:
 )
 def test_files_that_are_none(name: str, content: bytes, part: str) -> None:
     with pytest.raises(InputError) as caught:
-        read("choices", name, content, Laws())
+        read("choices", name, content, Sources())
     assert part in caught.value.cause
 
 
 def test_one_json_value_holds_a_list_or_an_object_with_one() -> None:
     for value in ([PLAIN], {"version": 1, "samples": [PLAIN]}):
         content = b"\xef\xbb\xbf" + json.dumps(value).encode()
-        assert read("choices", "q.json", content, Laws())[0].id == "q1"
+        assert read("choices", "q.json", content, Sources())[0].id == "q1"
 
 
 def test_control_characters_are_no_part_of_a_question() -> None:

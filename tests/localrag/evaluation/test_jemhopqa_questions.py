@@ -8,7 +8,7 @@ import pytest
 from localrag.corpus.types import Triple
 from localrag.errors import InputError
 from localrag.evaluation.datasets.declarations import declared
-from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.types import Question
 
 ENTRY: dict[str, Any] = {
@@ -26,7 +26,7 @@ ENTRY: dict[str, Any] = {
 
 
 def read_entries(*entries: Any) -> tuple[Question, ...]:
-    return read("jemhopqa", "dev.json", json.dumps(entries).encode(), Laws())
+    return read("jemhopqa", "dev.json", json.dumps(entries).encode(), Sources())
 
 
 def test_an_entry_is_a_question_without_options() -> None:

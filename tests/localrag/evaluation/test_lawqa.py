@@ -11,7 +11,7 @@ from localrag.corpus.types import LawRow
 from localrag.errors import InputError
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.keeping import digest
-from localrag.evaluation.datasets.readers import Laws, read
+from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.datasets.readers.lawqa import derived_gold
 from localrag.evaluation.types import Gold, Question
 from localrag.statutes.names import LawNames
@@ -33,7 +33,7 @@ PUBLISHED: dict[str, Any] = {
 
 def read_published(**change: Any) -> Question:
     content = json.dumps({"samples": [PUBLISHED | change]}, ensure_ascii=False).encode()
-    return read("lawqa", "selection.json", content, Laws(lambda: NAMES))[0]
+    return read("lawqa", "selection.json", content, Sources(lambda: NAMES))[0]
 
 
 def test_the_published_form() -> None:
@@ -116,21 +116,24 @@ def test_places_told_from_headings(
     context: str, references: list[str], places: Mapping[str, list[str]]
 ) -> None:
     expected = [Gold(document, article) for document, some in places.items() for article in some]
-    assert list(derived_gold(context, references, Laws(lambda: NAMES))) == expected
+    assert list(derived_gold(context, references, Sources(lambda: NAMES))) == expected
 
 
 def test_without_a_corpus_addresses_tell_the_laws() -> None:
     context = "## 渡し舟法\n### 第1条\n### 渡し舟法施行令\n#### 第2条"
-    found = derived_gold(context, [PAGE + ORDER, PAGE + ACT, "https://example.org/"], Laws())
+    found = derived_gold(context, [PAGE + ORDER, PAGE + ACT, "https://example.org/"], Sources())
     assert found == (Gold(ACT, "1"), Gold(ORDER, "2"))
-    assert derived_gold(context, [], Laws()) == (Gold("渡し舟法", "1"), Gold("渡し舟法施行令", "2"))
+    assert derived_gold(context, [], Sources()) == (
+        Gold("渡し舟法", "1"),
+        Gold("渡し舟法施行令", "2"),
+    )
 
 
 def test_the_shared_questions(shared_data: Path) -> None:
     path = shared_data / "lawqa" / "train.jsonl"
     content = path.read_bytes()
     assert digest(content) == declared()["lawqa"].splits[0].sha256
-    questions = read("lawqa", path.name, content, Laws())
+    questions = read("lawqa", path.name, content, Sources())
     assert len(questions) == 100
     assert all(len(question.query.options) == 4 for question in questions)
     assert all(question.gold and question.context for question in questions)
@@ -171,20 +174,20 @@ def test_both_forms_make_the_same_questions(shared_data: Path) -> None:
         }
         for row in rows
     ]
-    again = read("lawqa", "all.json", json.dumps({"samples": published}).encode(), Laws())
-    for one, other in zip(read("lawqa", "train.jsonl", content, Laws()), again, strict=True):
+    again = read("lawqa", "all.json", json.dumps({"samples": published}).encode(), Sources())
+    for one, other in zip(read("lawqa", "train.jsonl", content, Sources()), again, strict=True):
         assert (one.id, one.query, one.answer) == (other.id, other.query, other.answer)
         assert (one.context, one.groups) == (other.context, other.groups)
 
 
 def test_derived_places_agree_with_those_told_by_hand(shared_data: Path) -> None:
     content = (shared_data / "lawqa" / "train.jsonl").read_bytes()
-    questions = read("lawqa", "train.jsonl", content, Laws())
+    questions = read("lawqa", "train.jsonl", content, Sources())
     references = [json.loads(line)["references"] for line in content.decode().splitlines()]
     manifest = (shared_data / "egov" / "manifest.jsonl").read_text(encoding="utf-8")
     laws = map(json.loads, manifest.splitlines())
     names = LawNames(LawRow(law["law_id"], law["title"]) for law in laws)
-    for known, least in ((Laws(lambda: names), 98), (Laws(), 95)):
+    for known, least in ((Sources(lambda: names), 98), (Sources(), 95)):
         same = sum(
             set(derived_gold(question.context, pages, known)) == set(question.gold)
             for question, pages in zip(questions, references, strict=True)

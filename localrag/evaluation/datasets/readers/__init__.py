@@ -8,17 +8,19 @@ from collections.abc import Callable, Mapping
 
 from localrag.errors import InputError, LocalragError
 from localrag.evaluation.datasets.readers.choices import read_choice
-from localrag.evaluation.datasets.readers.entries import Fields, Laws, entries, is_utf8
+from localrag.evaluation.datasets.readers.entries import Fields, Sources, entries, is_utf8
 from localrag.evaluation.datasets.readers.jemhopqa import read_jemhopqa
 from localrag.evaluation.datasets.readers.lawqa import read_lawqa
+from localrag.evaluation.datasets.readers.multihop import read_multihop
 from localrag.evaluation.types import Question
 from localrag.language import N_, _
 
-__all__ = ["READERS", "Laws", "read"]
+__all__ = ["READERS", "Sources", "read"]
 
-READERS: Mapping[str, Callable[[Fields, Laws], Question]] = {
+READERS: Mapping[str, Callable[[Fields, Sources], Question]] = {
     "lawqa": read_lawqa,
     "jemhopqa": read_jemhopqa,
+    "multihop": read_multihop,
     "choices": read_choice,
 }
 """The formats by name."""
@@ -26,14 +28,14 @@ READERS: Mapping[str, Callable[[Fields, Laws], Question]] = {
 _SHOWN = 20
 
 
-def read(reader: str, name: str, content: bytes, laws: Laws) -> tuple[Question, ...]:
+def read(reader: str, name: str, content: bytes, known: Sources) -> tuple[Question, ...]:
     """Read and check all questions of a file.
 
     Args:
         reader: one of `READERS`.
         name: of the file, for messages; its suffix tells JSON Lines from one JSON value.
         content: the whole file.
-        laws: by which gold places find the ids of the laws they name.
+        known: by which gold places find the ids of the laws and documents they name.
 
     Raises:
         InputError: names every defect with its line or entry, up to twenty of them.
@@ -45,7 +47,7 @@ def read(reader: str, name: str, content: bytes, laws: Laws) -> tuple[Question, 
         try:
             if isinstance(entry, InputError):
                 raise entry
-            question = READERS[reader](entry, laws)
+            question = READERS[reader](entry, known)
         except LocalragError as defect:
             defects.append(f"{where}: {defect.cause}")
             continue

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from localrag.errors import InputError
-from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required, text
+from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.recall import place_of
 from localrag.evaluation.types import Gold, Question
 from localrag.language import N_
@@ -21,14 +21,14 @@ from localrag.retrieval.types import Query
 from localrag_indexes.analysis.normalize import normalize
 
 
-def read_choice(fields: Fields, laws: Laws) -> Question:
+def read_choice(fields: Fields, known: Sources) -> Question:
     """The question of an entry.
 
     Raises:
         InputError: a field is missing, of the wrong kind, or ambiguous.
         UsageError: the question is no question.
     """
-    del laws
+    del known
     options = options_of(fields)
     groups = fields.get("groups") or {}
     if not isinstance(groups, Mapping) or not all(isinstance(v, str) for v in groups.values()):

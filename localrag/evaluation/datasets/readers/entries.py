@@ -12,6 +12,7 @@ from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.language import N_, _
 from localrag.statutes.names import LawNames
+from localrag_indexes.analysis.normalize import without_blanks
 
 Fields = Mapping[str, Any]
 """An entry: its fields by name."""
@@ -165,23 +166,48 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-class Laws:
-    """The names of the laws of a corpus, read when a name is first looked up.
+Titled = Mapping[str, Sequence[tuple[str, str]]]
+"""By title, without blanks, width and case, the ids of the documents that bear it and their texts;
+where only one bears it, the text may be left out."""
+
+
+class Sources:
+    """What a corpus holds of what gold places name, read when it is first looked up.
 
     Args:
-        open_names: gives them; None where there is no corpus.
+        open_names: gives the names of its laws; None where there is no corpus.
+        open_titled: gives its other documents.
     """
 
-    def __init__(self, open_names: Callable[[], LawNames | None] = lambda: None) -> None:
-        self._open = open_names
+    def __init__(
+        self,
+        open_names: Callable[[], LawNames | None] = lambda: None,
+        open_titled: Callable[[], Titled] = dict,
+    ) -> None:
+        self._open_names = open_names
+        self._open_titled = open_titled
 
-    def id_of(self, name: str) -> str:
+    def law_id(self, name: str) -> str:
         """The id of the one law of this name; empty where none bears it, or several do."""
         if self._names is None:
             return ""
         found = self._names.lookup(name)
         return found[0] if len(found) == 1 else ""
 
+    def document_id(self, title: str, text: str) -> str:
+        """The id of the document of this title; of several that bear it, of that with this text.
+
+        Empty where none bears it, or none of several has the text.
+        """
+        found = self._titled.get(without_blanks(title), ())
+        if len(found) > 1:
+            found = [one for one in found if without_blanks(one[1]) == without_blanks(text)]
+        return found[0][0] if found else ""
+
     @cached_property
     def _names(self) -> LawNames | None:
-        return self._open()
+        return self._open_names()
+
+    @cached_property
+    def _titled(self) -> Titled:
+        return self._open_titled()

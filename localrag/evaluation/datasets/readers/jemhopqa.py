@@ -10,7 +10,7 @@ from typing import Any
 
 from localrag.corpus.types import Triple
 from localrag.errors import InputError
-from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required
+from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required
 from localrag.evaluation.types import Question
 from localrag.language import N_
 from localrag.retrieval.query import check
@@ -20,7 +20,7 @@ _YES_NO = ("YES", "NO")
 _CHANGES = {True: "yes", False: "no", None: ""}
 
 
-def read_jemhopqa(fields: Fields, laws: Laws) -> Question:
+def read_jemhopqa(fields: Fields, known: Sources) -> Question:
     """The question of an entry, without options.
 
     Its groups are ``type``, ``answer`` (YES/NO or other), ``steps`` (how many triples its
@@ -30,7 +30,7 @@ def read_jemhopqa(fields: Fields, laws: Laws) -> Question:
         InputError: a field is missing or of the wrong kind.
         UsageError: the question is no question.
     """
-    del laws
+    del known
     query = Query(required(fields, "question"))
     check(query)
     answer = required(fields, "answer")

@@ -15,7 +15,7 @@ from typing import Any
 
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers import choices
-from localrag.evaluation.datasets.readers.entries import Fields, Laws, checked, required, text
+from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.recall import APPENDIX, SUPPLEMENT
 from localrag.evaluation.types import Gold, Question
 from localrag.language import N_
@@ -34,27 +34,27 @@ _KINDS = (
 _LABEL = re.compile(r"[ \t\u3000]*[（(]?([a-hA-Hａ-ｈＡ-Ｈ])(?![a-zA-Z])[ \t\u3000）).．:：、,]*")
 
 
-def read_lawqa(fields: Fields, laws: Laws) -> Question:
+def read_lawqa(fields: Fields, known: Sources) -> Question:
     """The question of an entry of either form.
 
     Raises:
         InputError: a field is missing, of the wrong kind, or ambiguous.
         UsageError: the question is no question.
     """
-    return _published(fields, laws) if "問題文" in fields else _normalised(fields, laws)
+    return _published(fields, known) if "問題文" in fields else _normalised(fields, known)
 
 
-def derived_gold(context: str, references: Sequence[str], laws: Laws) -> tuple[Gold, ...]:
+def derived_gold(context: str, references: Sequence[str], known: Sources) -> tuple[Gold, ...]:
     """The places that the headings of a context name.
 
     Args:
         context: Markdown, as in `localrag.evaluation.datasets.readers.lawqa`.
         references: addresses of the sources. Where the names leave exactly one law of a kind (act,
             cabinet order, ordinance) unknown, and the addresses one of that kind over, it is that.
-        laws: the names that are known.
+        known: the laws that have a name.
     """
-    sources = cited(context, lambda name: bool(laws.id_of(name)))
-    ids = {source.title: laws.id_of(source.title) for source in sources}
+    sources = cited(context, lambda name: bool(known.law_id(name)))
+    ids = {source.title: known.law_id(source.title) for source in sources}
     unknown = [source.title for source in sources if source.articles and not ids[source.title]]
     pages = [match[1] for page in references if (match := _LAW_PAGE.search(page))]
     left = [law_id for law_id in dict.fromkeys(pages) if law_id not in ids.values()]
@@ -66,7 +66,7 @@ def derived_gold(context: str, references: Sequence[str], laws: Laws) -> tuple[G
     return gold(sources, ids)
 
 
-def _published(fields: Fields, laws: Laws) -> Question:
+def _published(fields: Fields, known: Sources) -> Question:
     id_ = required(fields, "ファイル名")
     options = _options(fields.get("選択肢"))
     context = text(fields, "コンテキスト")
@@ -77,12 +77,12 @@ def _published(fields: Fields, laws: Laws) -> Question:
         options,
         choices.answer_of(required(fields, "output"), options),
         context,
-        derived_gold(context, _references(fields.get("references")), laws),
+        derived_gold(context, _references(fields.get("references")), known),
         _groups(**named.groupdict()) if named else {},
     )
 
 
-def _normalised(fields: Fields, laws: Laws) -> Question:
+def _normalised(fields: Fields, known: Sources) -> Question:
     options = choices.options_of(fields)
     context = text(fields, "context")
     given = choices.gold_of(fields.get("gold"))
@@ -92,7 +92,7 @@ def _normalised(fields: Fields, laws: Laws) -> Question:
         options,
         choices.answer_of(required(fields, "answer"), options),
         context,
-        given or derived_gold(context, _references(fields.get("references")), laws),
+        given or derived_gold(context, _references(fields.get("references")), known),
         _groups(text(fields, "law_group"), text(fields, "chapter"), text(fields, "kind")),
     )
 

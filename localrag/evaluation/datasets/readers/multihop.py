@@ -1,0 +1,137 @@
+"""Multi-hop questions over paragraphs of Wikipedia, in the formats of their publishers.
+
+- **MuSiQue** (StonyBrookNLP/musique): ``id``, ``question``, ``answer``, ``answer_aliases``,
+  ``answerable``, ``paragraphs`` (``title``, ``paragraph_text``, ``is_supporting``),
+  ``question_decomposition``. Of the id ``3hop1__…`` the first part is the kind of its reasoning.
+- **HotpotQA** (hotpotqa.github.io) and **2WikiMultiHopQA** (Alab-NII/2wikimultihop): ``_id``,
+  ``question``, ``answer``, ``type``, ``context`` (lists of a title and its sentences),
+  ``supporting_facts`` (lists of a title and the number of a sentence); the first with ``level``,
+  the second with ``evidences``, the triples that the answer follows from.
+- **LongBench** (THUDM/LongBench), of all three: ``_id``, ``input``, ``answers``, ``context`` (one
+  text with numbered passages) and ``dataset``. It does not say which passages answer.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from localrag.corpus.readers.records import question_contexts
+from localrag.errors import InputError
+from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
+from localrag.evaluation.types import Gold, Question
+from localrag.language import N_
+from localrag.retrieval.query import check
+from localrag.retrieval.types import Query
+
+_ANSWERABLE = {True: "yes", False: "no", None: ""}
+
+Paragraph = tuple[str, str]
+"""Title and text."""
+
+
+def read_multihop(fields: Fields, known: Sources) -> Question:
+    """The question of an entry, without options.
+
+    Its groups are, where the format tells them, ``type``, ``level``, ``hops`` and ``answerable``
+    (yes or no). Gold places are the supporting paragraphs: the documents of the corpus that they
+    are, else their titles; its context is their text. A question that is not answerable has the
+    answer "": none is right.
+
+    Raises:
+        InputError: a field is missing or of the wrong kind.
+        UsageError: the question is no question.
+    """
+    if "input" in fields:
+        return _longbench(fields)
+    return _musique(fields, known) if "paragraphs" in fields else _hotpotqa(fields, known)
+
+
+def _musique(fields: Fields, known: Sources) -> Question:
+    id_, answerable = required(fields, "id"), fields.get("answerable")
+    if not isinstance(answerable, bool | None):
+        raise InputError(N_("The field 'answerable' is neither true nor false."))
+    paragraphs = list(question_contexts(dict(fields)))
+    supporting = [
+        one
+        for one, entry in zip(paragraphs, fields["paragraphs"], strict=True)
+        if entry.get("is_supporting")
+    ]
+    steps = fields.get("question_decomposition")
+    return _question(
+        id_,
+        required(fields, "question"),
+        []
+        if answerable is False
+        else [required(fields, "answer"), *_texts(fields, "answer_aliases")],
+        {
+            "type": id_.partition("__")[0] if "__" in id_ else "",
+            "hops": str(len(steps)) if isinstance(steps, list) and steps else "",
+            "answerable": _ANSWERABLE[answerable],
+        },
+        supporting,
+        known,
+    )
+
+
+def _hotpotqa(fields: Fields, known: Sources) -> Question:
+    """An entry of HotpotQA or 2WikiMultiHopQA, told apart by its triples."""
+    facts, triples = fields.get("supporting_facts"), fields.get("evidences")
+    match facts:
+        case [[str(), _], *_] if all(isinstance(one, list) and one for one in facts):
+            titles = dict.fromkeys(str(title) for title, *_sentence in facts)
+        case _:
+            raise InputError(
+                N_("The field 'supporting_facts' is no list of titles and numbers of sentences.")
+            )
+    texts = dict(question_contexts(dict(fields)))
+    return _question(
+        required(fields, "_id"),
+        required(fields, "question"),
+        [required(fields, "answer")],
+        {
+            "type": text(fields, "type"),
+            "level": text(fields, "level"),
+            "hops": str(len(triples)) if isinstance(triples, list) and triples else "",
+        },
+        # Of the setting "fullwiki", the context may lack what answers.
+        [(title, texts.get(title, "")) for title in titles],
+        known,
+    )
+
+
+def _longbench(fields: Fields) -> Question:
+    answers = _texts(fields, "answers")
+    if not answers:
+        raise InputError(N_("The field 'answers' is missing or empty."))
+    groups = {"dataset": text(fields, "dataset")}
+    return _question(required(fields, "_id"), required(fields, "input"), answers, groups)
+
+
+def _question(
+    id_: str,
+    asked: str,
+    answers: Iterable[str],
+    groups: Mapping[str, str],
+    supporting: Iterable[Paragraph] = (),
+    known: Sources = Sources(),  # noqa: B008 - it knows nothing
+) -> Question:
+    query = Query(asked)
+    check(query)
+    answer, *aliases = dict.fromkeys(answers) or [""]
+    paragraphs = [(checked("title", title), checked("text", one)) for title, one in supporting]
+    places = [Gold(known.document_id(*one) or one[0]) for one in paragraphs]
+    return Question(
+        id_,
+        query,
+        answer,
+        "\n\n".join(f"{title}\n{one}" for title, one in paragraphs if one),
+        tuple(dict.fromkeys(places)),
+        {name: value for name, value in groups.items() if value},
+        aliases=tuple(aliases),
+    )
+
+
+def _texts(fields: Fields, name: str) -> list[str]:
+    value: Any = fields.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise InputError(N_("The field {name!r} is no list of texts."), name=name)
+    return [one for one in (checked(name, each) for each in value) if one]

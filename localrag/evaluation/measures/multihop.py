@@ -1,0 +1,64 @@
+"""The measures of multi-hop questions in English: exact match and F1 over words.
+
+Source: the script of HotpotQA (Yang et al., 2018, hotpot_evaluate_v1.py), which that of
+2WikiMultiHopQA follows, after the one of SQuAD (Rajpurkar et al., 2016); of several right answers
+the likest counts, as in the script of MuSiQue (Trivedi et al., 2022). Two rules that stand in some
+of them hold for all here: a wrong yes or no has no F1 (HotpotQA); two texts of which nothing is
+left agree (SQuAD, MuSiQue).
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from localrag.corpus.types import Triple
+from localrag.evaluation.types import Measure, Question
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+# Such an answer is right or wrong: one word of a longer one tells nothing.
+_WHOLE = ("yes", "no", "noanswer")
+
+
+def opened(synonyms: Sequence[Path] = ()) -> Measure:
+    """The measure; it takes no synonyms."""
+    del synonyms
+    return Measure("f1", measure)
+
+
+def measure(answer: str, derivation: Sequence[Triple], question: Question) -> Mapping[str, float]:
+    """Exact match and F1 of one answer against the right one it is likest to, 0 to 1 each.
+
+    A question without a right answer asks for none: "" is right.
+    """
+    del derivation
+    right = (question.answer, *question.aliases)
+    return {
+        "em": max(exact(answer, one) for one in right),
+        "f1": max(word_f1(answer, one) for one in right),
+    }
+
+
+def normalised(text: str) -> str:
+    """An answer in lower case, without ASCII punctuation, articles and needless blanks."""
+    plain = text.lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLE.sub(" ", plain).split())
+
+
+def exact(answer: str, gold: str) -> float:
+    """1 for an answer that is the right one after `normalised`, else 0."""
+    return float(normalised(answer) == normalised(gold))
+
+
+def word_f1(answer: str, gold: str) -> float:
+    """How far two answers consist of the same words, 0 to 1: F1 after `normalised`.
+
+    Yes, no and "noanswer" are right as a whole or not at all.
+    """
+    mine, theirs = normalised(answer), normalised(gold)
+    if mine == theirs or mine in _WHOLE or theirs in _WHOLE:
+        return float(mine == theirs)
+    words, others = Counter(mine.split()), Counter(theirs.split())
+    return 2 * (words & others).total() / (words.total() + others.total())
