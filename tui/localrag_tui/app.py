@@ -249,10 +249,10 @@ class Workbench(BaseApp):
     def action_go(self, mode: str) -> None:
         self.go(mode)
 
-    def open_spot(self, spot: Spot) -> None:
-        """Show a place on the Read screen."""
+    def open_spot(self, spot: Spot, *, beside: bool = False) -> None:
+        """Show a place on the Read screen; `beside`, in two panes."""
         self.go("read")
-        self.screen.post_message(OpenSpot(spot))
+        self.screen.post_message(OpenSpot(spot, beside=beside))
 
     def on_open_spot(self, event: OpenSpot) -> None:
         self.open_spot(event.spot)
@@ -322,7 +322,7 @@ class Workbench(BaseApp):
         """Tell those who press Ctrl+C how to leave."""
         self.notify(_("{key} leaves.").format(key=key_of(self, Workbench, "app.quit")))
 
-    def action_show_help(self) -> None:
+    def action_show_help(self, *, changing_first: bool = False) -> None:
         """Show what the screen or dialogue in view is for, and its keys; again, leave that."""
         from localrag_tui.shell.help import Help, help_on
 
@@ -331,7 +331,8 @@ class Workbench(BaseApp):
             screen.action_leave()
         elif isinstance(screen, WorkbenchScreen | Dialogue):
             mode = screen.MODE if isinstance(screen, WorkbenchScreen) else ""
-            self.push_screen(help_on(screen, mode, screen.active_bindings, self.workspace.settings))
+            keys, settings = screen.active_bindings, self.workspace.settings
+            self.push_screen(help_on(screen, mode, keys, settings, changing_first=changing_first))
 
     def action_command_palette(self) -> None:
         """Show every command by its name."""

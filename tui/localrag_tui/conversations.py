@@ -317,6 +317,7 @@ class ConversationSearch(TextField):
     """Where words to search for are typed; the keys of a list move the one below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", N_("Open the first"), id="conversations.open_first"),
         Binding("down", "screen.to_list", N_("To the list"), id="conversations.to_list"),
     ]
 

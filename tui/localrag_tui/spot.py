@@ -45,8 +45,12 @@ class OpenSpot(Message):
     """Somebody wants to read a place; a screen with a source pane shows it there.
 
     Where none does, the application goes to the Read screen.
+
+    Attributes:
+        beside: on the Read screen, in two panes, so that another place can be read in one of them.
     """
 
-    def __init__(self, spot: Spot) -> None:
+    def __init__(self, spot: Spot, *, beside: bool = False) -> None:
         super().__init__()
         self.spot = spot
+        self.beside = beside

@@ -64,8 +64,8 @@ def looked_up(word: EverydayWord) -> str:
 
 
 def stage(name: str) -> str:
-    """What a stage of the retrieval is called."""
-    return called(name, _STAGES)
+    """What a stage is called: of the retrieval in the words of the workbench."""
+    return _(_STAGES[name]) if name in _STAGES else one_line(wording.step(name))
 
 
 def palette(*commands: str) -> str:

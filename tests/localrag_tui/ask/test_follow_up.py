@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from shutil import copytree
 
 from localrag.conversations.export import markdown
 from localrag.retrieval.types import FOLLOW_UP, StageRecord
@@ -33,6 +34,23 @@ async def test_the_questions_before_are_handed_over(workbench, engine, answers, 
         await pilot.press("ctrl+n")
         await ask(pilot, "その罰則は")
         assert engine.asked[-1][2].history == ()
+
+
+async def test_nothing_asked_of_one_corpus_is_meant_in_another(
+    workbench, engine, answers, ask, bench_home
+):
+    for folder in ("corpora", "indexes"):
+        copytree(bench_home / folder / "main", bench_home / folder / "other")
+    engine.will(answers.not_found).will(answers.not_found).will(answers.not_found)
+    app = workbench()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await ask(pilot, "渡し舟の定員は")
+        app.memory.remember(corpus="other")
+        await ask(pilot, "更新料はいくらか")
+        assert engine.asked[-1][2].history == ()
+        app.memory.remember(corpus="main")
+        await ask(pilot, "その罰則は")
+        assert engine.asked[-1][2].history == ("渡し舟の定員は",)
 
 
 async def test_how_it_is_read_is_shown_and_kept(

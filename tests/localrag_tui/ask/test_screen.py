@@ -163,7 +163,7 @@ async def test_rejected_quotations_and_nothing_found(
         await until(pilot, lambda: "There is no citation 9." in told(app))
 
 
-async def test_nothing_found_at_all_leaves_no_source(workbench, engine, answers, ask, until):
+async def test_nothing_found_at_all_leaves_no_source(workbench, engine, answers, ask, until, shown):
     engine.will(answers.supported).will(replace(answers.not_found, trace=Trace()))
     app = workbench()
     async with app.run_test(size=(140, 40)) as pilot:
@@ -172,7 +172,9 @@ async def test_nothing_found_at_all_leaves_no_source(workbench, engine, answers,
         await until(pilot, lambda: pane.spot is not None)
         await ask(pilot, "how deep?")
         await until(pilot, lambda: pane.spot is None)
-        assert app.screen.query_one("#citations").option_count == 0
+        citations = app.screen.query_one("#citations")
+        assert citations.get_option_at_index(0).disabled
+        assert "Nothing is cited, and nothing was found." in shown(app)
 
 
 async def test_a_new_conversation_has_nothing_of_the_one_before(
@@ -185,16 +187,22 @@ async def test_a_new_conversation_has_nothing_of_the_one_before(
         await ask(pilot, "how high?")
         pane = app.screen.query_one(SourcePane)
         await until(pilot, lambda: pane.spot is not None)
-        # Its conversation is deleted while it is in view: nobody asks for it any more.
+        # Its conversation is deleted while its source is read: nobody asks for it any more.
+        await pilot.press("tab", "1")
+        await until(pilot, lambda: app.focused is pane.page)
         await pilot.press("ctrl+r")
         await until(pilot, lambda: "how high?" in shown(app) and "今日" in shown(app))
         await pilot.press("d")
         await until(pilot, lambda: isinstance(app.screen, Form))
-        await pilot.press("tab", "enter")
+        assert "Enter キャンセル" in shown(app)
+        await pilot.press("tab")
+        await until(pilot, lambda: "Enter 決定" in shown(app))
+        await pilot.press("enter")
         await until(pilot, lambda: not isinstance(app.screen, Form))
         assert kept.list() == []
         await pilot.press("escape")
         await until(pilot, lambda: app.screen.has_class("-empty"))
+        assert app.focused is app.screen.query_one(Composer).question
         assert told(app) == ""
         await ask(pilot, "how deep?", ends=False)
         assert pane.spot is None

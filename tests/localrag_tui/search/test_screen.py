@@ -7,6 +7,7 @@ from textual.widgets import Static
 
 from localrag.errors import IndexUnusable
 from localrag.facts import Fact, FactKind
+from localrag_tui.browse.screen import Panes
 from localrag_tui.corpora.actions import Welcome
 from localrag_tui.library import Library
 from localrag_tui.search.facets import FilterChips
@@ -75,6 +76,20 @@ async def test_a_hit_opens_over_the_list_and_beside_it(workbench, until, shown, 
         await until(pilot, lambda: pane.spot and pane.spot.passage_id == first)
         assert results.is_on_screen
         assert app.focused is results
+
+
+async def test_from_a_source_one_gets_to_two_beside_each_other(workbench, until, searched):
+    app = workbench(mode="search")
+    async with app.run_test(size=(140, 40)) as pilot:
+        await searched(pilot, "渡し守の資格")
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
+        await until(pilot, lambda: app.focused is app.screen.query_one(SourcePane).page)
+        await pilot.press("v")
+        await until(pilot, lambda: app.current_mode == "read")
+        await until(pilot, lambda: len(app.screen.query_one(Panes).spots) == 2)
+        await pilot.press("v")
+        await until(pilot, lambda: len(app.screen.query_one(Panes).spots) == 1)
 
 
 async def test_a_hit_tells_which_words_stand_in_it(workbench, until, shown, searched):

@@ -84,3 +84,14 @@ async def test_look(plain, snapshots, until, monkeypatch):
         await until(pilot, lambda: isinstance(pilot.app.screen, Help))
 
     await snapshots(lambda language: plain(language), open_help)
+
+
+async def test_who_asks_how_keys_are_changed_reads_that_first(plain, shown, until):
+    app = plain()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+p")
+        await pilot.press(*"keys")
+        await until(pilot, lambda: "how to change them" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Help))
+        await until(pilot, lambda: '"app.help" = "f9"' in shown(app))

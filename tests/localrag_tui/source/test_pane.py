@@ -209,6 +209,11 @@ async def test_words_are_found_as_they_are_typed(reader, pane_of, until, shown):
         await pilot.press("up", "enter", "n", "n", "n", "N")
         await until(pilot, lambda: "3 / 3" in shown(app))
         assert pane.page.has_focus
+        # After scrolling, from what is in view.
+        await pilot.press("home", "n")
+        await until(pilot, lambda: "1 / 3" in shown(app))
+        await pilot.press("home", "N")
+        await until(pilot, lambda: "3 / 3" in shown(app))
         await pilot.press("slash")
         pane.query_one(Input).value = "無い言葉"
         await until(pilot, lambda: "not found" in shown(app))

@@ -226,6 +226,11 @@ class Evidence(Vertical):
                 (found, None),
                 *((_hit(hit), EvidencePlace(corpus, hit.passage.id)) for hit in hits),
             ]
+        elif answer is not None:
+            # An empty list would look as if it were still to come.
+            rows = [
+                (content(_("Nothing is cited, and nothing was found."), "$foreground-muted"), None)
+            ]
         listed = self.query_one("#citations", Places)
         listed.fill(rows)
         listed.point(1)

@@ -140,8 +140,9 @@ class AskScreen(WorkbenchScreen):
     # Asking
 
     def on_composer_asked(self, event: Composer.Asked) -> None:
-        """Ask what was typed; it may lean on the questions before it."""
-        before = self._transcript.turns[-_EARLIER:]
+        """Ask what was typed; it may lean on the questions before it to the same corpus."""
+        here = [turn for turn in self._transcript.turns if turn.corpus == self.bench.corpus]
+        before = here[-_EARLIER:]
         history = tuple(turn.read_as for turn in before)
         filters = self.bench.memory.choices.asked_of
         self._ask(replace(event.query, history=history, filters=filters))
@@ -416,6 +417,9 @@ class AskScreen(WorkbenchScreen):
         title, turns = await self._record.turns()
         self.set_class(not turns, "-empty")
         self.remove_class("-over")
+        if not turns and self.focused is not None and self._side in self.focused.ancestors:
+            # What it stood in was of a conversation that is gone.
+            self.query_one(Composer).question.focus()
         self._look_at_corpus()
         self._entitle(title if turns else "")
         asking = self._asking

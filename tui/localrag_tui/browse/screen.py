@@ -305,7 +305,7 @@ class ReadScreen(WorkbenchScreen):
     @on(OpenSpot)
     def _asked(self, event: OpenSpot) -> None:
         event.stop()
-        self._open(event.spot)
+        self._open(event.spot, beside=event.beside)
 
     @on(Panes.Turned)
     def _turned(self) -> None:
@@ -322,9 +322,12 @@ class ReadScreen(WorkbenchScreen):
             self.set_timer(_NOTED_EVERY, self._note)
 
     @work
-    async def _open(self, spot: Spot, *, reveal: bool = False) -> None:
+    async def _open(self, spot: Spot, *, reveal: bool = False, beside: bool = False) -> None:
         async with self._turn:
-            await self.query_one(Panes).open(spot)
+            panes = self.query_one(Panes)
+            await panes.open(spot)
+            if beside and len(panes.all) == 1:
+                await panes.split()
             self._show_page()
         if reveal:
             await self._reveal()

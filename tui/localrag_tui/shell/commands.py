@@ -67,7 +67,8 @@ class Commands(Provider):
         # A dialogue would be covered by another one, or lost with the screen below it.
         if not self.screen.is_modal:
             bench = bench_of(self.screen)
-            yield PaletteCommand(_("Keys"), "Keys", bench.action_show_help, _("how to change them"))
+            change_keys = partial(bench.action_show_help, changing_first=True)
+            yield PaletteCommand(_("Keys"), "Keys", change_keys, _("how to change them"))
             has_key = {action.original for action in actions}
             for command in (command for command in COMMANDS if command.title not in has_key):
                 run = partial(tell_errors, bench, command.run)

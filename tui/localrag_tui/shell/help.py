@@ -56,13 +56,20 @@ class Help(Dialogue):
     ]
 
     def __init__(
-        self, title: str, about: str, sections: Mapping[str, Iterable[Line]], settings: Path
+        self,
+        title: str,
+        about: str,
+        sections: Mapping[str, Iterable[Line]],
+        settings: Path,
+        *,
+        changing_first: bool = False,
     ) -> None:
         super().__init__()
         self._title = title
         self._about = about
         self._sections = {heading: tuple(lines) for heading, lines in sections.items()}
-        self._changing = _changing(self._sections, settings)
+        self._changing = _changing(settings)
+        self._changing_first = changing_first
 
     def body(self) -> ComposeResult:
         yield Static(Content(self._title), classes="heading")
@@ -105,11 +112,20 @@ class Help(Dialogue):
                 parts.append(Content.styled(heading, "$foreground-muted"))
                 parts += (_row(line, width, beside) for line in lines)
                 parts.append(Content(""))
-        return Content("\n").join([*parts, self._changing] if tells else parts[:-1])
+        if not tells:
+            return Content("\n").join(parts[:-1])
+        if self._changing_first:
+            return Content("\n").join([self._changing, Content(""), *parts])
+        return Content("\n").join([*parts, self._changing])
 
 
 def help_on(
-    screen: DOMNode, mode: str, active: Mapping[str, ActiveBinding], settings: Path
+    screen: DOMNode,
+    mode: str,
+    active: Mapping[str, ActiveBinding],
+    settings: Path,
+    *,
+    changing_first: bool = False,
 ) -> Help:
     """The help on a screen or dialogue.
 
@@ -118,6 +134,7 @@ def help_on(
         mode: its mode; "" for a dialogue.
         active: its keys, described in the language of the interface.
         settings: the file in which keys are changed.
+        changing_first: whether what is asked is how that is done.
     """
     app = bench_of(screen)
     groups: dict[str, dict[str, tuple[list[str], str]]] = {
@@ -146,14 +163,14 @@ def help_on(
     }
     if not mode:
         return Help(_("Keys of this dialogue"), "", sections, settings)
-    return Help(_(SCREENS[mode].title), _(SCREENS[mode].about), sections, settings)
+    title, about = _(SCREENS[mode].title), _(SCREENS[mode].about)
+    return Help(title, about, sections, settings, changing_first=changing_first)
 
 
-def _changing(sections: Mapping[str, Iterable[Line]], settings: Path) -> Content:
-    """How a key is changed, with one of these for an example."""
-    first = next((line.id for lines in sections.values() for line in lines), "app.help")
+def _changing(settings: Path) -> Content:
+    """How a key is changed, with that of the help for an example."""
     how = _("Change a key in {path}, from the next start on:").format(path=settings)
-    lines = f'[tui.keys]\n"{first}" = "f9"'
+    lines = '[tui.keys]\n"app.help" = "f9"'
     return Content.assemble(
         (_("Keys"), "$foreground-muted"), "\n", one_line(how), "\n", (lines, "bold")
     )

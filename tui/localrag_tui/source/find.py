@@ -140,6 +140,21 @@ class FindBar(Horizontal):
         self.current = (self.current + step) % len(self.found)
         self._tell()
 
+    def go(self, step: int, start: int, end: int) -> None:
+        """Go to the next one or to the one before; after scrolling, from what is in view.
+
+        Args:
+            step: 1 or -1.
+            start: the first character in view.
+            end: behind the last one.
+        """
+        if self.current is not None and not start <= self.found[self.current][0] < end:
+            ahead = bisect_left(self.found, (start,))
+            self.current = (ahead if step > 0 else ahead - 1) % len(self.found)
+            self._tell()
+        else:
+            self.action_go(step)
+
     def action_read(self) -> None:
         """Leave the field; what was found stays marked."""
         self.post_message(self.Left())

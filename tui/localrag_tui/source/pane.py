@@ -221,6 +221,7 @@ class SourcePane(Widget):
         Binding("c", "copy", N_("Copy"), id="source.copy"),
         Binding("C", "copy_paragraph", N_("Copy the paragraph"), id="source.copy_one", show=False),
         Binding("r", "ties", N_("Ties"), id="source.ties"),
+        Binding("v", "beside", N_("Beside"), id="source.beside", show=False),
         Binding("h", "states", N_("States of the law"), id="source.states", show=False),
         Binding("backspace,alt+left", "back", N_("Place before"), id="source.back"),
         Binding("alt+right", "forward", N_("Next place"), id="source.forward", show=False),
@@ -359,6 +360,9 @@ class SourcePane(Widget):
             return bool(self._finder.found) or None
         if action == "close_part":
             return self.has_class("-ties") or self._finder.is_open
+        if action == "beside":
+            # The Read screen has two panes of its own.
+            return self.spot is not None and self.bench.current_mode != "read"
         if action == "states":
             return self.page.sheet is not None and self.page.sheet.is_law
         return self.page.sheet is not None
@@ -369,6 +373,11 @@ class SourcePane(Widget):
     async def action_forward(self) -> None:
         await self.forward()
 
+    def action_beside(self) -> None:
+        """Read it on the Read screen, in two panes."""
+        if self.spot is not None:
+            self.bench.open_spot(self.spot, beside=True)
+
     def action_find(self) -> None:
         if self.page.sheet is not None:
             self.remove_class("-ties")
@@ -376,7 +385,8 @@ class SourcePane(Widget):
 
     def action_find_next(self, step: int) -> None:
         """Go to the next or previous place that was found."""
-        self._finder.action_go(step)
+        view = self.page.view
+        self._finder.go(step, view.start, view.end)
 
     def action_ties(self) -> None:
         """Go to what is tied to the provision, or back to the page."""

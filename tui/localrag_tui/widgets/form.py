@@ -148,12 +148,16 @@ class Form(Dialogue):
     Form > .box {
         width: 76;
         Field { margin: 1 0 0 0; }
+        /* What cannot be undone looks chosen only where it is. */
+        #go.-error { background: $panel; color: $text-error; }
+        #go.-error:focus { background: $error; color: $button-color-foreground; }
     }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # A field takes Enter too, but tells nobody in the footer.
         Binding("enter", "submit", N_("Go on"), id="form.submit", priority=True),
+        Binding("enter", "turn_back", N_("Leave"), id="form.turn_back", priority=True),
         Binding("tab", "app.focus_next", N_("Next field"), id="form.next"),
     ]
 
@@ -194,21 +198,22 @@ class Form(Dialogue):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave Enter to a list of choices, which opens and takes with it."""
-        if action == "submit" and isinstance(self.focused, Select | OptionList):
+        turns_back = self.focused is not None and self.focused.id == "leave"
+        if action == "turn_back":
+            return turns_back
+        if action == "submit" and (turns_back or isinstance(self.focused, Select | OptionList)):
             return False
         return super().check_action(action, parameters)
 
     @on(Button.Pressed, "#leave")
-    def _leave(self) -> None:
+    def action_turn_back(self) -> None:
+        """Leave by the other button."""
         self.action_leave()
 
     @on(Button.Pressed, "#go")
     def action_submit(self) -> None:
-        """Check what is filled in, and go on; on the other button, leave."""
-        if self.focused is not None and self.focused.id == "leave":
-            self.action_leave()
-        else:
-            self._submitted()
+        """Check what is filled in, and go on."""
+        self._submitted()
 
     def complain(self, error: LocalragError) -> None:
         """Say what is wrong where it is seen: at its field, else at the end of the form."""
