@@ -1,14 +1,14 @@
 """The states of a law side by side: the Python twin of ``localrag history`` and ``localrag diff``.
 
 Two states are compared provision by provision. An article is known again by its number, and where
-that was given to another one, by its words: moved and renumbered articles are followed. Widths of
-characters and blanks do not count, nor do the printed numbers of articles and paragraphs, which
-some sources leave out.
+that was given to another one, by its words: moved and renumbered articles are followed, and so are
+paragraphs and items within an article. Widths of characters and blanks do not count, nor do the
+printed numbers of articles and paragraphs, which some sources leave out.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
@@ -31,10 +31,17 @@ _MOVED, _STAYED = 0.6, 0.3
 _SHORTEST = 15
 # Comparing more pairs of articles than this takes longer than a reader waits: the numbers decide.
 _MOST_PAIRS = 400_000
+# Above this, lines of two versions of an article are paired by their places.
+_MOST_LINES = 40_000
 # After all branches of an article: 第六十三条の九.
 _ENDLESS = 10**6
 _DELETED = re.compile("削除")
 _PRINTED_NUMBER = re.compile(r"(?:第[^　 ]{1,20}条[^　 ]{0,12}|[０-９0-9]{1,3}|[①-⑳])(?:　|$)")
+# 三の二, イ, （１）, ⅰ
+_ITEM_NUMBER = re.compile(
+    r"(?:[〇一二三四五六七八九十百]{1,5}(?:の[一二三四五六七八九十]{1,3}){0,3}|[ァ-ヶ]{1,2}|[ⅰ-ⅻ]"
+    r"|[（(][^（）() 　]{1,4}[)）])　"
+)
 _CAPTION = re.compile(r"（[^ 　]*）$")
 
 
@@ -64,10 +71,22 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A line that an article has in another wording; `before` or `after` is None without one."""
+    """A line that an article has in another wording, or at another place.
 
+    Attributes:
+        kind: as the name says; the line of a moved paragraph or item may be changed as well.
+        before, after: None without one. A printed number that only one side has is left out.
+    """
+
+    kind: ChangeKind
     before: Line | None
     after: Line | None
+
+    @property
+    def place(self) -> str:
+        """Where it stands, and stood before if that was elsewhere: 第四号 → 第三号."""
+        places = [line.place for line in (self.before, self.after) if line]
+        return " → ".join(places if self.kind is ChangeKind.MOVED else places[-1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +108,13 @@ class Change:
     def lines(self) -> tuple[Difference, ...]:
         """What is shown of it: of what came or went as a whole, all its lines."""
         if self.kind is ChangeKind.ADDED and self.after:
-            return tuple(Difference(None, Line("", text)) for text in self.after.text.split("\n"))
+            return tuple(
+                Difference(self.kind, None, Line("", text)) for text in self.after.text.split("\n")
+            )
         if self.kind is ChangeKind.DELETED and self.before:
-            return tuple(Difference(Line("", text), None) for text in self.before.text.split("\n"))
+            return tuple(
+                Difference(self.kind, Line("", text), None) for text in self.before.text.split("\n")
+            )
         return self.differences
 
 
@@ -215,7 +238,7 @@ def compare(before: Document, after: Document) -> tuple[Change, ...]:
                 changes.append((position, Change(ChangeKind.DELETED, passage, stub)))
             continue
         position = partner.start
-        differences = tuple(_differences(old.lines(passage), new.lines(partner)))
+        differences = tuple(_differences(old.rows(passage), new.rows(partner)))
         if old.key(passage) != new.key(partner):
             changes.append((position, Change(ChangeKind.MOVED, passage, partner, differences)))
         elif differences:
@@ -227,6 +250,20 @@ def compare(before: Document, after: Document) -> tuple[Change, ...]:
         if passage.id not in known and not new.is_deleted(passage)
     ]
     return tuple(change for _, change in sorted(changes, key=lambda placed: placed[0]))
+
+
+class _Row(NamedTuple):
+    """A line of an article as it is compared.
+
+    Attributes:
+        line: as printed.
+        words: without the number printed before them, blanks and widths.
+        begins: whether a paragraph or an item begins with it.
+    """
+
+    line: Line
+    words: str
+    begins: bool
 
 
 class _Articles:
@@ -259,16 +296,20 @@ class _Articles:
                 return stub
         return None
 
-    def lines(self, passage: Passage) -> list[Line]:
+    def rows(self, passage: Passage) -> list[_Row]:
         """Its lines, each with the paragraph and item that it is of."""
         found = []
         start = passage.start
+        head = _CAPTION.sub("", passage.header)
         inner = [p for p in self._inner if passage.start <= p.start and p.end <= passage.end]
         for text in passage.text.split("\n"):
             around = [p for p in inner if p.start <= start < max(p.end, p.start + 1)]
-            place = min(around, key=lambda p: p.end - p.start).header if around else ""
-            head = _CAPTION.sub("", passage.header)
-            found.append(Line(place.removeprefix(head).strip(" "), text))
+            of = min(around, key=lambda p: p.end - p.start) if around else passage
+            place = of.header.removeprefix(head).strip(" ") if around else ""
+            begins = of.start == start
+            number = _ITEM_NUMBER.match(text) if begins and of.layer == ITEMS else None
+            words = _body(text[number.end() :] if number else text)
+            found.append(_Row(Line(place, text), words, begins))
             start += len(text) + 1
         return found
 
@@ -321,41 +362,103 @@ def _likely(
                 and min(len(mine), len(grams[other.id])) >= _SHORTEST
             ):
                 continue
-            both = len(mine) + len(grams[other.id])
-            alike = 2 * len(mine & grams[other.id]) / both if both else 1.0
+            alike = _likeness(mine, grams[other.id])
             if alike >= (_STAYED if stays else _MOVED):
                 # Of two that are equally alike, the one that keeps its number has stayed.
                 yield alike + (0.05 if stays else 0.0), one, other
 
 
-def _differences(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Difference]:
-    """The lines that are not the same, aligned."""
-    before, after = ([_body(line.text) for line in lines] for lines in (old, new))
-    if "".join(before) == "".join(after):
+def _differences(old: Sequence[_Row], new: Sequence[_Row]) -> Iterator[Difference]:
+    """The lines that are not the same or not at the same place, aligned."""
+    if _printed(old) == _printed(new):
         return
+    before, after = ([row.words for row in rows] for rows in (old, new))
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for what, first, end, begin, stop in matcher.get_opcodes():
-        if what == "equal":
-            continue
-        yield from _aligned(old[first:end], new[begin:stop])
+        pair = zip if what == "equal" else _aligned
+        for one, other in pair(old[first:end], new[begin:stop]):
+            if difference := _difference(one, other):
+                yield difference
 
 
-def _aligned(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Difference]:
-    """Pair what stands at the same place, then what is left in order."""
-    if len(old) == len(new):
-        yield from (Difference(*pair) for pair in zip(old, new, strict=True))
-        return
-    places = [line.place for line in new]
+def _difference(one: _Row | None, other: _Row | None) -> Difference | None:
+    """What became of a line; None where it is the same at the same place."""
+    if one is None or other is None:
+        kind = ChangeKind.ADDED if one is None else ChangeKind.DELETED
+        return Difference(kind, one and one.line, other and other.line)
+    before, after = one.line, other.line
+    numbers = _PRINTED_NUMBER.match(before.text), _PRINTED_NUMBER.match(after.text)
+    if None in numbers:
+        before, after = (
+            line._replace(text=line.text[number.end() :]) if number else line
+            for line, number in zip((before, after), numbers, strict=True)
+        )
+    if one.begins and other.begins and _number(before.place) != _number(after.place):
+        return Difference(ChangeKind.MOVED, before, after)
+    return Difference(ChangeKind.CHANGED, before, after) if one.words != other.words else None
+
+
+def _number(place: str) -> str:
+    """Its own, without that of what it stands in, which moves with all it holds."""
+    return place.rpartition(" ")[2]
+
+
+def _aligned(old: Sequence[_Row], new: Sequence[_Row]) -> Iterator[tuple[_Row | None, _Row | None]]:
+    """Pair the lines that are alike, in their order; between those, the lines of one place."""
+    first = begin = 0
+    for at, to in [*_alike(old, new), (len(old), len(new))]:
+        yield from _of_one_place(old[first:at], new[begin:to])
+        if at < len(old):
+            yield old[at], new[to]
+        first, begin = at + 1, to + 1
+
+
+def _alike(old: Sequence[_Row], new: Sequence[_Row]) -> list[tuple[int, int]]:
+    """Numbers of lines that may be one line, of all ways to pair them in order the likeliest."""
+    if len(old) * len(new) > _MOST_LINES:
+        return []
+    mine, theirs = ([_pairs_of(row.words) for row in rows] for rows in (old, new))
+    likely: dict[tuple[int, int], float] = {}
+    for at, one in enumerate(old):
+        for to, other in enumerate(new):
+            stays = one.line.place == other.line.place
+            if stays or min(len(mine[at]), len(theirs[to])) >= _SHORTEST:
+                alike = _likeness(mine[at], theirs[to])
+                if alike >= (_STAYED if stays else _MOVED):
+                    likely[at, to] = alike
+    # How alike all pairs are, at most, from a line of each side on.
+    most = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    for at in reversed(range(len(old))):
+        for to in reversed(range(len(new))):
+            paired = likely.get((at, to), 0.0) + most[at + 1][to + 1]
+            most[at][to] = max(paired, most[at + 1][to], most[at][to + 1])
+    pairs = []
+    at = to = 0
+    while at < len(old) and to < len(new):
+        if most[at][to] == most[at + 1][to]:
+            at += 1
+        elif most[at][to] == most[at][to + 1]:
+            to += 1
+        else:
+            pairs.append((at, to))
+            at, to = at + 1, to + 1
+    return pairs
+
+
+def _of_one_place(
+    old: Sequence[_Row], new: Sequence[_Row]
+) -> Iterator[tuple[_Row | None, _Row | None]]:
+    places = [row.line.place for row in new]
     position = 0
-    for line in old:
-        at = places.index(line.place, position) if line.place in places[position:] else -1
+    for row in old:
+        at = places.index(row.line.place, position) if row.line.place in places[position:] else -1
         if at < 0:
-            yield Difference(line, None)
+            yield row, None
             continue
-        yield from (Difference(None, added) for added in new[position:at])
-        yield Difference(line, new[at])
+        yield from ((None, added) for added in new[position:at])
+        yield row, new[at]
         position = at + 1
-    yield from (Difference(None, added) for added in new[position:])
+    yield from ((None, added) for added in new[position:])
 
 
 def _change_of(
@@ -435,6 +538,16 @@ def _body(line: str) -> str:
     """The words of a line, without the printed number it begins with, and lines of tables."""
     number = _PRINTED_NUMBER.match(line)
     return compact(line[number.end() :] if number else line).replace("|", "")
+
+
+def _printed(rows: Iterable[_Row]) -> str:
+    return "".join(_body(row.line.text) for row in rows)
+
+
+def _likeness(one: set[tuple[str, str]], other: set[tuple[str, str]]) -> float:
+    """Of all pairs of characters of both, the share of those that both have."""
+    both = len(one) + len(other)
+    return 2 * len(one & other) / both if both else 1.0
 
 
 def _pairs_of(text: str) -> set[tuple[str, str]]:

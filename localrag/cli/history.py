@@ -134,9 +134,8 @@ def _headers(change: "Change", title: str) -> list[str]:
 def _print_change(change: "Change") -> None:
     for difference in change.lines:
         sides = ((difference.before, "- ", "red"), (difference.after, "+ ", "green"))
-        place = next(side.place for side, *_rest in reversed(sides) if side)
-        if place:
-            say((place, "dim"), indent=2)
+        if difference.place:
+            say((difference.place, "dim"), indent=2)
         for side, sign, style in sides:
             if side:
                 say((f"{sign}{side.text}", style), indent=2)
@@ -167,6 +166,7 @@ def _change_as_json(change: "Change") -> dict[str, Any]:
         "before": change.before and passage_as_json(change.before),
         "after": change.after and passage_as_json(change.after),
         "differences": [
-            {"before": line(one.before), "after": line(one.after)} for one in change.differences
+            {"kind": one.kind.value, "before": line(one.before), "after": line(one.after)}
+            for one in change.differences
         ],
     }

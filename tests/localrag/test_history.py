@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import localrag
+from localrag.corpus.readers.statutes_jsonl import statute_document
 from localrag.errors import NotFoundError, UsageError
-from localrag.history import Change, ChangeKind, Comparison
+from localrag.history import Change, ChangeKind, Comparison, compare
 
 FERRIES = "599AC0000000001"
 FIRST, SECOND = "2015-12-27", "2020-04-01"
@@ -118,6 +119,93 @@ def test_what_changed_is_told_by_article_and_paragraph(corpus: localrag.Corpus) 
     assert found.changes[4].differences == ()
 
 
+def told(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str, str, str]]:
+    """What became of the paragraphs of an article: kind, place, words before and after."""
+    one, other = (
+        statute_document(
+            {
+                "law_id": FERRIES,
+                "title": "渡し舟法",
+                "articles": [
+                    {
+                        "num": "8",
+                        "title": "第八条",
+                        "paragraphs": [
+                            {"num": str(n), "text": text} for n, text in enumerate(paragraphs, 1)
+                        ],
+                    }
+                ],
+            },
+            "invented",
+        )
+        for paragraphs in (before, after)
+    )
+    return [
+        (
+            of.kind.value,
+            of.place,
+            of.before.text if of.before else "",
+            of.after.text if of.after else "",
+        )
+        for change in compare(one, other)
+        for of in change.differences
+    ]
+
+
+HEAD = "第八条　次に掲げる者は、登録を受けることができない。"
+BANKRUPT = "破産手続開始の決定を受けて復権を得ない者"
+STRUCK = "前条の規定により登録を取り消され、その日から二年を経過しない者"
+BODIES = "法人であつて、その役員のうちに前{}号のいずれかに該当する者があるもの"
+ABROAD = "外国に住所を有し、国内における代表者又は代理人を定めていない者"
+
+
+def test_an_item_that_goes_moves_those_behind_it() -> None:
+    before = [BANKRUPT, STRUCK, BODIES.format("二"), ABROAD]
+    after = [BANKRUPT, BODIES.format("一"), ABROAD]
+    items = [
+        "\n".join((HEAD, *(f"{n}　{item}" for n, item in zip("一二三四", of, strict=False))))
+        for of in (before, after)
+    ]
+    assert told(items[:1], items[1:]) == [
+        ("deleted", "第二号", f"二　{STRUCK}", ""),
+        ("moved", "第三号 → 第二号", f"三　{before[2]}", f"二　{after[1]}"),
+        ("moved", "第四号 → 第三号", f"四　{ABROAD}", f"三　{ABROAD}"),
+    ]
+    assert [kind for kind, *_ in told(items[1:], items[:1])] == ["added", "moved", "moved"]
+
+
+def test_an_item_that_is_rewritten_keeps_its_place() -> None:
+    before = f"{HEAD}\n一　{BANKRUPT}\n二　{STRUCK}"
+    after = f"{HEAD}\n一　{BANKRUPT}\n二　削除"
+    assert told([before], [after]) == [("changed", "第二号", f"二　{STRUCK}", "二　削除")]
+
+
+def test_a_paragraph_put_in_moves_the_next_without_its_items() -> None:
+    first, put_in = (
+        "第八条　登録は、市町村長がする。",
+        "登録は、三年ごとに更新を受けなければならない。",
+    )
+    last = f"次に掲げる者は、登録を受けることができない。\n一　{BANKRUPT}\n二　{STRUCK}"
+    paragraph = last.partition("\n")[0]
+    assert told([first, f"２　{last}"], [first, f"２　{put_in}", f"３　{last}"]) == [
+        ("added", "第二項", "", f"２　{put_in}"),
+        ("moved", "第二項 → 第三項", f"２　{paragraph}", f"３　{paragraph}"),
+    ]
+
+
+def test_a_number_that_one_source_leaves_out_is_not_shown() -> None:
+    before, after = "市町村長は、三十日以内に登録する。", "市町村長は、六十日以内に登録する。"
+    assert told([HEAD, before], [HEAD, f"２　{after}"]) == [("changed", "第二項", before, after)]
+
+
+def test_very_many_lines_are_paired_by_their_places() -> None:
+    before, after = (
+        "\n".join((HEAD, *(f"{n:>4}番の渡し場は{kind}である。" for n in range(250))))
+        for kind in ("甲", "乙")
+    )
+    assert {kind for kind, *_ in told([before], [after])} == {"changed"}
+
+
 def test_the_days_may_come_in_any_order_and_lie_in_one_state(corpus: localrag.Corpus) -> None:
     one, other = date(2020, 4, 1), date(2015, 12, 27)
     assert corpus.diff("渡し舟法", one, other) == corpus.diff("渡し舟法", other, one)
@@ -220,7 +308,9 @@ def test_history_and_diff_are_printed(corpus: localrag.Corpus, cli: Callable[...
     assert "+ 第四条　渡し守は、十八歳に" in out
     versions = cli("history", "渡し舟法4条", "--json").json["versions"]
     assert [version["state"]["date"] for version in versions] == [FIRST, SECOND]
-    assert "十八歳" in versions[1]["change"]["differences"][0]["after"]["text"]
+    (difference,) = versions[1]["change"]["differences"]
+    assert difference["kind"] == "changed"
+    assert "十八歳" in difference["after"]["text"]
     out = cli("diff", "渡し舟法", FIRST, SECOND).out
     assert "added: 第三条の二（灯火）" in out
     assert "moved: 第六条（廃業） → 第七条（廃業）" in out

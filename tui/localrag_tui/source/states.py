@@ -8,7 +8,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from localrag.history import Difference, History, Line, headline
+from localrag.history import Difference, History, headline
 from localrag.language import N_, _
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content, harmless, one_line
@@ -67,9 +67,8 @@ class StatesDialogue(Dialogue):
 
 def _side_by_side(difference: Difference) -> ComposeResult:
     before, after = difference.before, difference.after
-    place = (after or before or Line("", "")).place
-    if place:
-        yield Static(content(one_line(place)), classes="place")
+    if difference.place:
+        yield Static(content(one_line(difference.place)), classes="place")
     with Horizontal():
         yield Paragraph(content(before.text if before else ""), classes="before")
         yield Paragraph(content(after.text if after else ""), classes="after")
