@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from localrag.corpus.lookups import DocumentInfo, Lookups
+from localrag.corpus.lookups import Lookups
 from localrag.corpus.outline import OutlineEntry, outline
+from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import ARTICLES, Locator, Section
 from localrag.errors import NotFoundError, UsageError
 from localrag.finding import LISTED, some

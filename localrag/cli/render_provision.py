@@ -19,7 +19,7 @@ from localrag.provision import (
     ProvisionLink,
     ProvisionReadings,
 )
-from localrag.reading.wording import state
+from localrag.reading.wording import state_of
 from localrag.statutes.applied import ReadText, ReadWords
 from localrag.statutes.notation import cite
 from localrag.statutes.references import DELEGATES
@@ -188,15 +188,15 @@ def _document(document: DocumentInfo) -> dict[str, Any]:
         "source": document.source,
         "followed": document.followed,
         "not_yet": document.not_yet,
+        "before_first": document.before_first,
         "metadata": dict(document.metadata),
     }
 
 
 def _origin(view: Provision) -> str:
     law, metadata = view.document, view.document.metadata
-    date = metadata.get("date", "")
-    told = state(date, law.followed, not_yet=law.not_yet) if date else ""
-    return "  ".join(part for part in (metadata.get("law_num", ""), told, view.passage.id) if part)
+    parts = (metadata.get("law_num", ""), state_of(law), view.passage.id)
+    return "  ".join(part for part in parts if part)
 
 
 def _print_delegations(view: Provision, most: int | None) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
@@ -11,33 +10,9 @@ from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Connection, Definition, Reference
 from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
-from localrag.corpus.states import read_text, show
+from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database, Row
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentInfo:
-    """What a listing says of a document; `characters` and `passages` are counts.
-
-    Attributes:
-        key: its number in the store.
-        state_id: its id with the date of its state, if it has one.
-        followed: from which day on the corpus has another text of it; "" where it has none.
-        not_yet: whether its text is in force only after the day that the store shows.
-    """
-
-    key: int
-    id: str
-    title: str
-    kind: str
-    source: str
-    characters: int
-    passages: int
-    metadata: Mapping[str, str]
-    state_id: str
-    followed: str
-    not_yet: bool
 
 
 class Extent(NamedTuple):
@@ -89,9 +64,9 @@ class Lookups(Browsing):
     def states(self, work: str) -> list[DocumentInfo]:
         """List the states of a law that the corpus has, the earliest first."""
         rows = self._db.rows(
-            f"{_INFO} FROM states WHERE work = ? ORDER BY shown_from", (self._work(work),)
+            f"{INFO} FROM states WHERE work = ? ORDER BY shown_from", (self._work(work),)
         )
-        return [_info(row) for row in rows]
+        return [info(row) for row in rows]
 
     @property
     def has_states(self) -> bool:
@@ -124,10 +99,10 @@ class Lookups(Browsing):
         """List all documents, or those of one kind, in the order they were entered."""
         last = 0
         while page := self._db.rows(
-            f"{_INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",
+            f"{INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",
             (last, kind, kind, _PAGE),
         ):
-            yield from map(_info, page)
+            yield from map(info, page)
             last = page[-1][0]
 
     def extent(self) -> Extent:
@@ -166,16 +141,16 @@ class Lookups(Browsing):
     def read(self, document: str | int) -> Document:
         """Return the whole document of an id, or of a key, as its reader made it."""
         key = document if isinstance(document, int) else self._require(document)
-        info = self._info_of(key)
+        about = self._info_of(key)
         return Document(
-            id=info.id,
-            title=info.title,
-            kind=info.kind,
+            id=about.id,
+            title=about.title,
+            kind=about.kind,
             text=self._span(key, 0, None),
-            source=info.source,
-            passages=tuple(passage for _, passage in self._passages_of(key, info.id, None)),
+            source=about.source,
+            passages=tuple(passage for _, passage in self._passages_of(key, about.id, None)),
             sections=tuple(self._sections(key)),
-            metadata=info.metadata,
+            metadata=about.metadata,
         )
 
     def read_words(self, key: int) -> tuple[str, str]:
@@ -246,7 +221,7 @@ class Lookups(Browsing):
             )
         yielded: set[int] = set()
         for document in documents:
-            info = self._info_of(document)
+            about = self._info_of(document)
             others: dict[int, int] = dict(
                 self._db.rows(
                     "SELECT key, indexed_as FROM passages"
@@ -254,13 +229,13 @@ class Lookups(Browsing):
                     (document,),
                 )
             )
-            for own, passage in self._passages_of(document, info.id):
+            for own, passage in self._passages_of(document, about.id):
                 key = others.get(own, own)
                 if key in yielded or (only is not None and key not in only):
                     continue
                 if passage.layer in layers:
                     yielded.add(key)
-                    yield info, key, passage
+                    yield about, key, passage
 
     def by_keys(self, keys: Iterable[int]) -> dict[int, Passage]:
         """Find passages by key, in the order asked for; keys that are gone are left out."""
@@ -503,7 +478,7 @@ class Lookups(Browsing):
         return links.definitions_used(self._db, self._key(document_id) or 0, text)
 
     def _info_of(self, key: int) -> DocumentInfo:
-        return _info(self._db.rows(f"{_INFO} FROM states WHERE key = ?", (key,))[0])
+        return info(self._db.rows(f"{INFO} FROM states WHERE key = ?", (key,))[0])
 
     def _require_work(self, document_id: str) -> int:
         # What is of no work is not there at all.
@@ -552,10 +527,6 @@ class Lookups(Browsing):
         return read_text(self._db, key, start, end)
 
 
-_INFO = (
-    "SELECT key, id, title, kind, source, characters, passages, metadata, state_id, shown_until,"
-    " not_yet"
-)
 # Documents listed at once: a page in memory, and no writer waits for who reads slowly.
 _PAGE = 1_000
 
@@ -573,23 +544,6 @@ _PASSAGE = (
     " LEFT JOIN triples ON triples.passage = passages.key"
 )
 _START, _END, _TEXT = 9, 10, 11
-
-
-def _info(row: Row) -> DocumentInfo:
-    key, id_, title, kind, source, characters, passages, metadata, state_id, until, not_yet = row
-    return DocumentInfo(
-        key,
-        id_,
-        title,
-        kind,
-        source,
-        characters,
-        passages,
-        json.loads(metadata),
-        state_id,
-        "" if until == "~" else until,
-        bool(not_yet),
-    )
 
 
 def _cut(document: int, start: int, end: int, blocks: Mapping[int, str]) -> str:

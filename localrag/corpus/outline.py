@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from localrag.corpus.browsing import Stand
-from localrag.corpus.lookups import DocumentInfo, Lookups
+from localrag.corpus.lookups import Lookups
+from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES
 
 # Passages of a part, where neither headings nor pages divide a document; more where the parts

@@ -6,15 +6,18 @@ of a law is a document, whose own id tells the date from which its text is in fo
 the views `shown` and `states` in the place of the table of documents.
 """
 
+import json
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, text_blocks
 from localrag.corpus.types import ARTICLES, PASSAGES
-from localrag.database import Database
+from localrag.database import Database, Row
 
 _STATES = (
     "CREATE TEMP VIEW states AS SELECT documents.key, works.id AS id, documents.id AS state_id,"
@@ -62,6 +65,77 @@ def arrange(database: Database, work: int) -> None:
         "UPDATE documents SET shown_from = ?, shown_until = ? WHERE key = ?",
         ((*days, key) for (key, _), days in zip(states, pairwise(begins), strict=True)),
     )
+
+
+# What is told of a state
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What a listing says of a document; `characters` and `passages` are counts.
+
+    Attributes:
+        key: its number in the store.
+        state_id: its id with the date of its state, if it has one.
+        followed: from which day on the corpus has another text of it; "" where it has none.
+        not_yet: whether its text is in force only after the day that the store shows.
+        before_first: whether it is the earliest text that the corpus has, and the law had another
+            one on the day that the store shows; it is not `not_yet`, then.
+    """
+
+    key: int
+    id: str
+    title: str
+    kind: str
+    source: str
+    characters: int
+    passages: int
+    metadata: Mapping[str, str]
+    state_id: str
+    followed: str
+    not_yet: bool
+    before_first: bool
+
+
+INFO = (
+    "SELECT key, id, title, kind, source, characters, passages, metadata, state_id, shown_until,"
+    " not_yet, state"
+)
+"""What `info` is made of, of the views `shown` and `states`."""
+
+# A law id begins with era and year: 405AC0000000088 is of 平成五年.
+_ENACTED = re.compile("([1-5])([0-9]{2})[A-Z]")
+_YEAR_BEFORE = {"1": 1867, "2": 1911, "3": 1925, "4": 1988, "5": 2018}
+
+
+def info(row: Row) -> DocumentInfo:
+    """Read a row of `INFO`."""
+    key, id_, title, kind, source, characters, passages, stored, state_id, until, later, day = row
+    metadata = json.loads(stored)
+    amended = bool(metadata.get("amending_law")) or _is_older(id_, day)
+    return DocumentInfo(
+        key,
+        id_,
+        title,
+        kind,
+        source,
+        characters,
+        passages,
+        metadata,
+        state_id,
+        "" if until == "~" else until,
+        not_yet=bool(later) and not amended,
+        before_first=bool(later) and amended,
+    )
+
+
+def _is_older(law_id: str, day: str) -> bool:
+    """Whether a law is of an earlier year than a day (ISO)."""
+    enacted = _ENACTED.match(law_id)
+    if enacted is None or not day:
+        return False
+    era, year = enacted.groups()
+    return _YEAR_BEFORE[era] + int(year) < int(day[:4])
 
 
 # The text of a state

@@ -9,8 +9,9 @@ from typing import NamedTuple, Self
 
 from localrag.corpus import links, readings, states
 from localrag.corpus.links import Definition, Reference
-from localrag.corpus.lookups import DocumentInfo, Lookups
+from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
+from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import Document, LawRow
 from localrag.database import Database, Schema
 from localrag.errors import StoreError, UsageError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from localrag.config import Provisions
-from localrag.corpus.lookups import DocumentInfo
+from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES
 from localrag.durable import locked, storing

@@ -37,6 +37,7 @@ class Citation:
         state: the day whose wording of the law this is, "2015-12-27"; "" for other documents.
         followed: the day from which the corpus has another wording of this law; "" for none.
         not_yet: whether that wording is not in force on the day whose law was asked for.
+        before_first: whether the law had another wording on that day, which the corpus lacks.
         beside: whether it is of another law than those the question names: it answers nothing.
         verified: whether the quote was found in the passage by code.
         problem: why it was rejected; None when verified.
@@ -50,6 +51,7 @@ class Citation:
     state: str = ""
     followed: str = ""
     not_yet: bool = False
+    before_first: bool = False
     beside: bool = False
     verified: bool = False
     problem: Fact | None = None

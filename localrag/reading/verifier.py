@@ -58,6 +58,7 @@ def _state(store: CorpusStore, passage: Passage) -> dict[str, Any]:
         "state": document.metadata.get("date", ""),
         "followed": document.followed,
         "not_yet": document.not_yet,
+        "before_first": document.before_first,
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from localrag.corpus.store import DocumentInfo
 from localrag.facts import told
 from localrag.language import N_, _, ngettext
 from localrag.reading.checking import MismatchKind
@@ -151,14 +152,21 @@ def moved() -> str:
     return _("code cites these sentences: those of the model do not say it")
 
 
-def state(date: str, followed: str = "", *, not_yet: bool = False) -> str:
+def state(
+    date: str, followed: str = "", *, not_yet: bool = False, before_first: bool = False
+) -> str:
     """What is said of the wording of a law that is quoted.
 
     Args:
         date: the day whose wording it is.
         followed: the day from which the corpus has another one; "" for none.
         not_yet: it is not in force on the day whose law was asked for.
+        before_first: the corpus lacks the wording of that day.
     """
+    if before_first:
+        return _("the corpus has no state of this day; this one is in force from {date}").format(
+            date=date
+        )
     if not_yet:
         return _("not yet in force: from {date}").format(date=date)
     if followed:
@@ -166,11 +174,26 @@ def state(date: str, followed: str = "", *, not_yet: bool = False) -> str:
     return _("as of {date}").format(date=date)
 
 
+def state_of(law: DocumentInfo) -> str:
+    """What is said of the text that the corpus shows of a law; "" where its day is not known."""
+    date = law.metadata.get("date", "")
+    if not date:
+        return ""
+    return state(date, law.followed, not_yet=law.not_yet, before_first=law.before_first)
+
+
 def remarks(citation: Citation) -> list[str]:
     """What is said of a quotation beside its place."""
     told = []
     if citation.state:
-        told.append(state(citation.state, citation.followed, not_yet=citation.not_yet))
+        told.append(
+            state(
+                citation.state,
+                citation.followed,
+                not_yet=citation.not_yet,
+                before_first=citation.before_first,
+            )
+        )
     if citation.beside:
         told.append(beside())
     return told

@@ -269,6 +269,40 @@ def test_before_the_first_state_what_is_quoted_is_not_yet_in_force(corpus: local
     assert all(citation.not_yet for citation in answer.citations)
 
 
+@pytest.mark.parametrize(
+    ("law_id", "amending"),
+    [(FERRIES, "431AC0000000007"), ("405AC0000000001", "000000000000000")],
+    ids=["an amended text", "a text of a later year than the law"],
+)
+def test_of_an_older_law_the_corpus_has_no_earlier_state(
+    home: Path, tmp_path: Path, cli: Callable[..., Any], law_id: str, amending: str
+) -> None:
+    path = tmp_path / f"{law_id}_20200401_{amending}.xml"
+    path.write_text(law_xml(AFTER), encoding="utf-8")
+    made = localrag.open(home).corpus()
+    made.add(path)
+    made.index()
+    before, later = made.as_of("2000-01-01"), made.as_of("2020-04-01")
+    first = before.show("渡し舟法4条").document
+    assert (first.not_yet, first.before_first) == (False, True)
+    now = later.show("渡し舟法4条").document
+    assert (now.not_yet, now.before_first) == (False, False)
+    answer = before.ask("渡し守は何歳に達していなければならないか")
+    assert answer.citations
+    assert all(one.before_first and not one.not_yet for one in answer.citations)
+    told = "the corpus has no state of this day; this one is in force from 2020-04-01"
+    assert told in cli("show", "--as-of", "2000-01-01", "渡し舟法4条").out
+    assert told in " ".join(cli("ask", "--as-of", "2000-01-01", "渡し守は何歳か").out.split())
+    asked = cli("ask", "--as-of", "2000-01-01", "渡し守は何歳か", "--json").json
+    assert all(one["before_first"] for one in asked["citations"])
+    shown = cli("show", "--as-of", "2000-01-01", "渡し舟法4条", "--json").json
+    assert shown["document"]["before_first"]
+    assert (
+        "コーパスにありません"
+        in cli("--lang", "ja", "show", "--as-of", "2000-01-01", "渡し舟法4条").out
+    )
+
+
 def test_the_day_is_told_where_there_are_several_states(corpus: localrag.Corpus) -> None:
     told = [
         str(event)

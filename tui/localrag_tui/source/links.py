@@ -172,15 +172,14 @@ def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> s
         NotFoundError: there is no such document.
     """
     from localrag.provision import citation_of
-    from localrag.reading.wording import state
+    from localrag.reading.wording import state_of
 
     text = store.text(document_id, start, end).strip()
     passage = _around(store, document_id, start, end)
     document = store.document(document_id)
     told = [citation_of(store, passage) if passage else document.title]
-    if document.followed or document.not_yet:
-        date = document.metadata.get("date", "")
-        told.append(state(date, document.followed, not_yet=document.not_yet))
+    if document.followed or document.not_yet or document.before_first:
+        told.append(state_of(document))
     return f"「{text}」（{_(', ').join(told)}）"
 
 

@@ -17,7 +17,7 @@ from textual.widgets import Static
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
-from localrag.reading.wording import state
+from localrag.reading.wording import state_of
 from localrag_tui.library import Library
 from localrag_tui.screen import bench_of
 from localrag_tui.shell.keys import bench_key
@@ -80,9 +80,7 @@ class Head(Widget):
             page = _("page {n}").format(n=unit.locator.page)
             name = f"{name} · {page}" if name else page
         self._provision = one_line(name)
-        law = sheet.document
-        date = one_line(sheet.state)
-        self._as_of = state(date, law.followed, not_yet=law.not_yet) if date else ""
+        self._as_of = one_line(state_of(sheet.document))
         if (self._place, self._provision, self._as_of) != before:
             self.refresh()
 

@@ -13,7 +13,7 @@ from localrag_tui.shown import harmless
 
 if TYPE_CHECKING:
     from localrag.corpus.browsing import Stand
-    from localrag.corpus.lookups import DocumentInfo
+    from localrag.corpus.states import DocumentInfo
     from localrag.corpus.store import CorpusStore
 
 HEADING, CAPTION, NUMBER = "heading", "caption", "number"
