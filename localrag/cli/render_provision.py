@@ -19,7 +19,7 @@ from localrag.provision import (
     ProvisionLink,
     ProvisionReadings,
 )
-from localrag.reading.wording import state_of
+from localrag.reading import wording
 from localrag.statutes.applied import ReadText, ReadWords
 from localrag.statutes.notation import cite
 from localrag.statutes.references import DELEGATES
@@ -195,7 +195,7 @@ def _document(document: DocumentInfo) -> dict[str, Any]:
 
 def _origin(view: Provision) -> str:
     law, metadata = view.document, view.document.metadata
-    parts = (metadata.get("law_num", ""), state_of(law), view.passage.id)
+    parts = (metadata.get("law_num", ""), wording.state_of(law), view.passage.id)
     return "  ".join(part for part in parts if part)
 
 
@@ -230,7 +230,7 @@ def _print_readings(reads: Sequence[ProvisionReadings], most: int | None) -> Non
     for readings in reads[:most]:
         link, note = readings.link, ""
         if not readings.told:
-            note = _("  (code cannot tell which provisions these are)")
+            note = wording.untold()
         elif not link.exists:
             note = _("  (not in this corpus)")
         cited = f"  [{link.words}{readings.part}]" if readings.told else ""
@@ -242,34 +242,27 @@ def _print_readings(reads: Sequence[ProvisionReadings], most: int | None) -> Non
 
 def _print_as_read(text: ReadText) -> None:
     """Print a text with what is read in it marked, and what could not be."""
-    told = _(
-        "Made by code, no text of a law: as {by} has it read. 【 】 is read in the place of 〔 〕."
-    )
-    say((told.format(by=text.by.header), "bold yellow"))
+    say((wording.made_by_code(text), "bold yellow"))
     line: list[str | tuple[str, str]] = []
-    for piece in text.pieces:
-        if piece.replaced:
-            line += [(f"【{piece.text}】", "bold"), (f"〔{piece.replaced}〕", "dim")]
+    for read, of_law in wording.as_read(text):
+        if of_law:
+            line += [(read, "bold"), (of_law, "dim")]
             continue
-        first, *rest = piece.text.split("\n")
+        first, *rest = read.split("\n")
         line.append(first)
         for following in rest:
             say(*line, indent=2)
             line = [following]
     say(*line, indent=2)
     if text.left_out:
-        _heading(_("Readings that were not made"), len(text.left_out))
+        _heading(wording.not_made(), len(text.left_out))
     for words in text.left_out:
         say(*_replacement(words), indent=2)
 
 
 def _replacement(words: ReadWords) -> tuple[str | tuple[str, str], ...]:
-    note = ""
-    if words.times == 0:
-        note = _("  (these words are not found there)")
-    elif words.times is None:
-        note = _("  (not checked: code cannot tell where these words stand)")
-    return f"「{words.replaced}」→「{words.replacing}」", (note, "yellow")
+    pair, note = wording.replacement(words)
+    return pair, (note, "yellow")
 
 
 def _typed(header: str) -> str:

@@ -1,6 +1,6 @@
 """An answer in words, the same for command line, workbench and exported conversations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from localrag.corpus.store import DocumentInfo
 from localrag.facts import told
@@ -8,6 +8,7 @@ from localrag.language import N_, _, ngettext
 from localrag.reading.checking import MismatchKind
 from localrag.reading.types import Answer, Citation, Stage, Status, Step
 from localrag.retrieval.types import FOLLOW_UP
+from localrag.statutes.applied import ReadText, ReadWords
 
 STATUSES: Mapping[str, str] = {
     Status.SUPPORTED: N_("supported"),
@@ -202,6 +203,40 @@ def remarks(citation: Citation) -> list[str]:
 def beside() -> str:
     """What is said of a quotation or a hit of another law than those the question names."""
     return _("of a law that the question does not name")
+
+
+def made_by_code(text: ReadText) -> str:
+    """What is said above a text as another provision has it read."""
+    told = _(
+        "Made by code, no text of a law: as {by} has it read. 【 】 is read in the place of 〔 〕."
+    )
+    return told.format(by=text.by.header)
+
+
+def as_read(text: ReadText) -> Iterator[tuple[str, str]]:
+    """Its pieces: what is read and, behind it, the words of the law; "" where these are read."""
+    for piece in text.pieces:
+        yield (f"【{piece.text}】", f"〔{piece.replaced}〕") if piece.replaced else (piece.text, "")
+
+
+def not_made() -> str:
+    """What is said above the readings that code could not make."""
+    return _("Readings that were not made")
+
+
+def replacement(words: ReadWords) -> tuple[str, str]:
+    """Words that are read otherwise, and what is said of them where they stand nowhere."""
+    note = ""
+    if words.times == 0:
+        note = _("  (these words are not found there)")
+    elif words.times is None:
+        note = _("  (not checked: code cannot tell where these words stand)")
+    return f"「{words.replaced}」→「{words.replacing}」", note
+
+
+def untold() -> str:
+    """What is said of provisions whose words are read otherwise, where code cannot tell them."""
+    return _("  (code cannot tell which provisions these are)")
 
 
 def origin(step: Step) -> str:

@@ -60,6 +60,13 @@ class Preference(NamedTuple):
 
 
 PREFERENCES = (
+    Preference(
+        "retrieval.as_of",
+        N_("day of the law"),
+        N_("Such as 2020-04-01 or 令和2年4月1日."),
+        read=as_day,
+        empty=N_("today"),
+    ),
     Preference("language", N_("language"), "", {"auto": _AUTO, **LANGUAGES}),
     Preference(
         "tui.theme",
@@ -68,13 +75,6 @@ PREFERENCES = (
         {"auto": _AUTO, "dark": N_("Dark theme"), "light": N_("Light theme")},
     ),
     Preference("chat.model", N_("model"), N_("Writes answers; without one they are quotations.")),
-    Preference(
-        "retrieval.as_of",
-        N_("day of the law"),
-        N_("Such as 2020-04-01 or 令和2年4月1日."),
-        read=as_day,
-        empty=N_("today"),
-    ),
     Preference(
         "retrieval.k",
         N_("passages"),

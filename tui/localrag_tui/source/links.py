@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from localrag.corpus.types import Passage
     from localrag.provision import Provision
     from localrag.reading.types import Citation
+    from localrag.statutes.applied import ReadText
     from localrag_tui.source.sheet import Sheet
 
 
@@ -34,6 +35,19 @@ class TextLink:
     start: int
     end: int
     reference: "Reference"
+
+
+@dataclass(frozen=True, slots=True)
+class AsRead:
+    """A provision as another one has it read (読替え); made by code.
+
+    Attributes:
+        title: both provisions, cited.
+        text: what is read.
+    """
+
+    title: str
+    text: "ReadText"
 
 
 def links_of(
@@ -172,15 +186,36 @@ def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> s
         NotFoundError: there is no such document.
     """
     from localrag.provision import citation_of
-    from localrag.reading.wording import state_of
 
     text = store.text(document_id, start, end).strip()
     passage = _around(store, document_id, start, end)
+    source = citation_of(store, passage) if passage else store.document(document_id).title
+    return f"「{text}」（{_with_state(store, document_id, source)}）"
+
+
+def read_otherwise(store: "CorpusStore", passage: "Passage", by: Spot) -> "AsRead":
+    """A provision as another one has it read, with the citations of both; raises `gone`."""
+    from localrag.provision import citation_of
+    from localrag.statutes.applied import as_read
+
+    reading = store.by_id(by.passage_id)
+    text = as_read(store, passage, reading) if reading else None
+    if reading is None or text is None:
+        raise gone(by.passage_id)
+    title = _("{provision} as {by} has it read").format(
+        provision=citation_of(store, passage), by=citation_of(store, reading)
+    )
+    return AsRead(_with_state(store, passage.document_id, title), text)
+
+
+def _with_state(store: "CorpusStore", document_id: str, source: str) -> str:
+    """What is cited; of a wording that may not be the one in force, from which day it is."""
+    from localrag.reading.wording import state_of
+
     document = store.document(document_id)
-    told = [citation_of(store, passage) if passage else document.title]
-    if document.followed or document.not_yet or document.before_first:
-        told.append(state_of(document))
-    return f"「{text}」（{_(', ').join(told)}）"
+    if not (document.followed or document.not_yet or document.before_first):
+        return source
+    return _(", ").join((source, state_of(document)))
 
 
 def paragraph_at(store: "CorpusStore", sheet: "Sheet", position: int) -> tuple[int, int]:

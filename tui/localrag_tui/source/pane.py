@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -30,19 +30,23 @@ from localrag_tui.source.links import (
     gone,
     links_of,
     opened,
+    paragraph_at,
     provision_at,
+    quotation,
+    read_otherwise,
     wording_of,
 )
 from localrag_tui.source.page import DocumentPage, Span
 from localrag_tui.source.sheet import Sheet
-from localrag_tui.source.ties import Ties, counts, ties_of
-from localrag_tui.spot import Spot
+from localrag_tui.source.ties import Tie, Ties, counts, ties_of
+from localrag_tui.spot import History, Spot
 from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.wording import cure_of
 
 if TYPE_CHECKING:
     from localrag.corpus.browsing import Stand
     from localrag.corpus.store import CorpusStore
+    from localrag.corpus.types import Passage
     from localrag.provision import Provision
     from localrag_tui.app import Workbench
 
@@ -106,65 +110,6 @@ class Head(Widget):
             gap,
             (self._as_of, "$foreground-muted"),
         )
-
-
-_MOST = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """A place that was read.
-
-    Attributes:
-        spot: the place that was opened.
-        library: the corpus that it lies in.
-        top: the first character that was in view when it was left; None before.
-        preview: whether it was only looked at: the next place that is takes its place.
-    """
-
-    spot: Spot
-    library: Library
-    top: int | None = None
-    preview: bool = False
-
-
-class History:
-    """The visits of one pane, the one under way among them."""
-
-    def __init__(self) -> None:
-        self._visits: list[Visit] = []
-        self._at = -1
-
-    def enter(self, spot: Spot, library: Library, left_at: int, *, preview: bool = False) -> None:
-        """Go to a new place; what was ahead is forgotten.
-
-        Args:
-            spot: the new place.
-            library: the corpus that it lies in.
-            left_at: the first character in view of the place that is left.
-            preview: see `Visit`. Whoever goes on from a place has read it.
-        """
-        been = self._visits[: self._at + 1]
-        here = been.pop() if been else None
-        if here is not None and (here.spot, here.library) == (spot, library):
-            preview = preview and here.preview
-        elif here is not None and not (preview and here.preview):
-            been.append(replace(here, top=left_at, preview=False))
-        self._visits = [*been, Visit(spot, library, preview=preview)][-_MOST:]
-        self._at = len(self._visits) - 1
-
-    def ahead(self, by: int) -> Visit | None:
-        """What is behind (-1) or ahead (1); None where there is nothing."""
-        return self._visits[self._at + by] if self.can(by) else None
-
-    def step(self, by: int, left_at: int) -> None:
-        """Go to what `ahead` gave; see `enter`."""
-        self._visits[self._at] = replace(self._visits[self._at], top=left_at)
-        self._at += by
-
-    def can(self, by: int) -> bool:
-        """Whether there is something to go to."""
-        return 0 <= self._at + by < len(self._visits)
 
 
 _BESIDE = 110
@@ -295,18 +240,17 @@ class SourcePane(Widget):
         sheet, unit, library = self.page.sheet, self._unit, self._library
         if sheet is None:
             return
-        complaint, top = None, None
-        spot = quoted or self.spot or Spot(sheet.document.id)
+        complaint, top, spot = None, None, Spot(sheet.document.id)
         try:
             day, wording = await library.read(lambda store: wording_of(store, sheet.document.id))
             if day == sheet.day:
                 return
-            if quoted is None and wording == sheet.state:
-                top = self.page.top
-            elif quoted is None:
-                spot = Spot(sheet.document.id)
-                if unit is not None:
-                    spot = await library.read(lambda store: provision_at(store, sheet, unit))
+            if quoted is not None:
+                spot = quoted
+            elif wording == sheet.state and self.spot is not None:
+                spot, top = self.spot, self.page.top
+            elif unit is not None:
+                spot = await library.read(lambda store: provision_at(store, sheet, unit))
         except LocalragError as error:
             complaint = error
         # What was read of another wording stands elsewhere in this one.
@@ -438,15 +382,11 @@ class SourcePane(Widget):
 
     async def action_copy_paragraph(self) -> None:
         """Copy with its citation the paragraph (項) that is read; of other documents, the line."""
-        from localrag_tui.source.links import paragraph_at
-
         sheet, eye = self.page.sheet, self.page.view.eye
         if sheet is not None:
             await self._copy(sheet, lambda store: paragraph_at(store, sheet, eye))
 
     async def _copy(self, sheet: Sheet, span: "Callable[[CorpusStore], Span]") -> None:
-        from localrag_tui.source.links import quotation
-
         try:
             copied = await self._library.read(
                 lambda store: quotation(store, sheet.document.id, *span(store))
@@ -479,7 +419,10 @@ class SourcePane(Widget):
 
     def on_ties_chosen(self, event: Ties.Chosen) -> None:
         event.stop()
-        self._go(event.tie.place)
+        if event.tie.reads and self.provision is not None:
+            self._read_otherwise(event.tie, self.provision.passage)
+        else:
+            self._go(event.tie.place)
 
     def on_find_bar_moved(self, event: FindBar.Moved) -> None:
         event.stop()
@@ -512,6 +455,23 @@ class SourcePane(Widget):
                 await self._show(spot, library=library)
 
         self.run_worker(go(), group="go", exclusive=True)
+
+    @work(group="go", exclusive=True)
+    async def _read_otherwise(self, tie: Tie, passage: "Passage") -> None:
+        """Show a provision as a tied one has it read, and go to that one where it is asked for."""
+        from localrag_tui.source.states import AsReadDialogue
+
+        library = self._library
+        try:
+            found = await library.read(
+                lambda store: read_otherwise(store, passage, tie.place(store))
+            )
+        except LocalragError as error:
+            self._complain(error)
+            return
+        if await self.bench.push_screen_wait(AsReadDialogue(found)):
+            self._leave_ties()
+            await self._show(Spot.of(found.text.by), library=library)
 
     async def _step(self, by: int) -> None:
         visit = self._history.ahead(by)

@@ -1,4 +1,4 @@
-"""The states of a provision: what changed in each, before and after side by side."""
+"""Other wordings of a provision: its states, side by side, and as another one has it read."""
 
 from typing import ClassVar
 
@@ -10,8 +10,11 @@ from textual.widgets import Static
 
 from localrag.history import Difference, History, headline
 from localrag.language import N_, _
+from localrag.reading import wording
+from localrag.wrapping import Layout
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content, harmless, one_line
+from localrag_tui.source.links import AsRead
 from localrag_tui.widgets.paragraph import Paragraph
 
 
@@ -72,3 +75,78 @@ def _side_by_side(difference: Difference) -> ComposeResult:
     with Horizontal():
         yield Paragraph(content(before.text if before else ""), classes="before")
         yield Paragraph(content(after.text if after else ""), classes="after")
+
+
+_OF_LAW = "$foreground-muted"
+# Rows that are shown above the first words that are replaced.
+_ABOVE = 3
+
+
+class AsReadDialogue(Dialogue):
+    """A provision as another one has it read; gives back True where that one is to be opened."""
+
+    CSS: ClassVar[str] = """
+    AsReadDialogue > .box {
+        width: 100; max-width: 98%; height: auto; max-height: 94%;
+        background: $surface; padding: 1 1;
+        .heading, .mark { height: auto; padding: 0 1; }
+        .mark { color: $text-warning; text-style: bold; }
+        VerticalScroll { height: auto; max-height: 100%; padding: 0 1; margin: 1 0 0 0; }
+        .read { height: auto; }
+        .left { height: auto; margin: 1 0 0 0; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", N_("Copy"), id="as_read.copy"),
+        Binding("enter", "open", N_("To what reads it so"), id="as_read.open"),
+    ]
+
+    def __init__(self, found: AsRead) -> None:
+        super().__init__()
+        self._found = found
+
+    def body(self) -> ComposeResult:
+        text = self._found.text
+        yield Paragraph(content(self._found.title), classes="heading")
+        yield Paragraph(content(wording.made_by_code(text)), classes="mark")
+        with VerticalScroll():
+            yield Paragraph(self._read, classes="read")
+            if text.left_out:
+                yield Paragraph(content(self._left_out), classes="left")
+
+    def on_mount(self) -> None:
+        self.query_one(VerticalScroll).focus()
+        self.call_after_refresh(self._go_to_first)
+
+    def _go_to_first(self) -> None:
+        """Show the first words that are replaced: a long provision may have them far below."""
+        rows = Layout(self._read.plain, self.query_one(".read").content_size.width)
+        first = self._read.plain.find("【")
+        if first >= 0:
+            self.query_one(VerticalScroll).scroll_to(y=rows.row_of(first) - _ABOVE, animate=False)
+
+    def action_open(self) -> None:
+        """Go to the provision that has it read so."""
+        self.dismiss(True)
+
+    def action_copy(self) -> None:
+        """Copy all of it, what is made by code marked so."""
+        text = self._found.text
+        read = "".join(map("".join, wording.as_read(text)))
+        parts = [wording.made_by_code(text), f"「{read.strip()}」（{self._found.title}）"]
+        self.bench.copy(harmless("\n\n".join(filter(None, [*parts, self._left_out]))))
+
+    @property
+    def _read(self) -> Content:
+        """The text, the words that are replaced standing out."""
+        parts = [
+            (content(read, "bold $text-accent" * bool(of_law)), content(of_law, _OF_LAW))
+            for read, of_law in wording.as_read(self._found.text)
+        ]
+        return Content.assemble(*(part for pair in parts for part in pair))
+
+    @property
+    def _left_out(self) -> str:
+        """The readings that were not made, a line each."""
+        lines = ["".join(wording.replacement(words)) for words in self._found.text.left_out]
+        return "\n".join([wording.not_made(), *lines]) if lines else ""

@@ -9,7 +9,9 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from localrag.errors import NotFoundError
 from localrag.language import N_, _
+from localrag.reading import wording
 from localrag.wrapping import NARROWEST, Layout
 from localrag_tui.shown import one_line
 from localrag_tui.source.links import gone, spot_at
@@ -18,10 +20,12 @@ from localrag_tui.widgets.listing import Valued
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
-    from localrag.provision import Provision, ProvisionLink
+    from localrag.provision import Provision, ProvisionLink, ProvisionReadings
 
 TITLES = {
     "filled": N_("filled in by"),
+    "read_by": N_("read otherwise by"),
+    "reads": N_("reads otherwise"),
     "refers": N_("refers to"),
     "referred": N_("referred to by"),
     "terms": N_("terms"),
@@ -42,15 +46,23 @@ class Tie:
     Attributes:
         label: what it is called.
         note: how it is tied, in words of the text; may be empty.
-        goal: where it is: a place, the end of a reference, or the id of a passage.
+        goal: where it is: a place, the end of a reference, or the id of a passage; None where code
+            cannot tell.
+        reads: whether it has words of the provision read otherwise: the text so read opens first.
     """
 
     label: str
     note: str
-    goal: "Spot | ProvisionLink | str"
+    goal: "Spot | ProvisionLink | str | None"
+    reads: bool = False
 
     def place(self, store: "CorpusStore") -> Spot:
         """Where it opens; raises what `spot_at` does."""
+        if self.goal is None:
+            raise NotFoundError(
+                _("Code cannot tell which provisions these are."),
+                _("The words of the law tell it: 「{words}」.").format(words=self.label),
+            )
         if isinstance(self.goal, Spot):
             return self.goal
         if not isinstance(self.goal, str):
@@ -74,8 +86,20 @@ def ties_of(provision: "Provision") -> dict[str, list[Tie]]:
             note = _("{words} (not in this corpus)").format(words=note)
         return Tie(label, note.strip(), link)
 
+    def reading(readings: "ProvisionReadings") -> Tie:
+        link, told = readings.link, readings.told
+        label = f"{_short(link.label, title)} {readings.part}".strip()
+        words = _(", ").join("".join(wording.replacement(words)) for words in readings.words)
+        if not told:
+            words += wording.untold()
+        elif not link.exists:
+            words = _("{words} (not in this corpus)").format(words=words)
+        return Tie(label or "…", words, link if told else None)
+
     ties = {
         "filled": _once(map(linked, provision.filled_in_by)),
+        "read_by": [replace(tie, reads=True) for tie in _once(map(linked, provision.read_by))],
+        "reads": _once(map(reading, provision.reads)),
         "refers": _once(map(linked, provision.refers_to)),
         "referred": _once(map(linked, provision.referred_by)),
         "terms": [
