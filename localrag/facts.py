@@ -505,6 +505,22 @@ class FactKind(StrEnum):
         ),
     )
 
+    # diff: what the text of one state lacks as a whole, and perhaps only its source.
+    NO_APPENDICES = (
+        "no-appendices",
+        N_(
+            "the text of {state} has no appendices, its source may leave them out; that of {other} "
+            "has: {names}"
+        ),
+    )
+    NO_ENACTING_CLAUSE = (
+        "no-enacting-clause",
+        N_(
+            "the text of {state} has no enacting clause, its source may leave it out; that of "
+            "{other} has one"
+        ),
+    )
+
     # conversations
     UNCHECKED = (
         "unchecked",

@@ -3,7 +3,8 @@
 Two states are compared provision by provision. An article is known again by its number, and where
 that was given to another one, by its words: moved and renumbered articles are followed, and so are
 paragraphs and items within an article. Widths of characters and blanks do not count, nor do the
-printed numbers of articles and paragraphs, which some sources leave out.
+printed numbers of articles and paragraphs, which some sources leave out; others leave out all
+appendices, or the enacting clause, which is told once and as no change.
 """
 
 import re
@@ -19,6 +20,7 @@ from typing import NamedTuple
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.errors import NotFoundError, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.finding import find, laws_called
 from localrag.language import N_, _
 from localrag.statutes.provisions import order_of
@@ -36,6 +38,8 @@ _MOST_LINES = 40_000
 # After all branches of an article: 第六十三条の九.
 _ENDLESS = 10**6
 _DELETED = re.compile("削除")
+# How the divisions begin that sources leave out as a whole.
+_APPENDICES, _ENACTING_CLAUSE = "appendix", "enact"
 _PRINTED_NUMBER = re.compile(r"(?:第[^　 ]{1,20}条[^　 ]{0,12}|[０-９0-9]{1,3}|[①-⑳])(?:　|$)")
 # 三の二, イ, （１）, ⅰ
 _ITEM_NUMBER = re.compile(
@@ -120,11 +124,18 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two states of a law, and all that changed from the one to the other, in reading order."""
+    """Two states of a law, and all that changed from the one to the other.
+
+    Attributes:
+        before, after: the states.
+        changes: in reading order.
+        left_out: what only one of the texts has, as a whole: no change, for all one can tell.
+    """
 
     before: DocumentInfo
     after: DocumentInfo
     changes: tuple[Change, ...]
+    left_out: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +232,15 @@ def diff(store: CorpusStore, law: str, before: date, after: date) -> Comparison:
     one, other = (_on(states, day) for day in sorted((before, after)))
     if one.key == other.key:
         return Comparison(one, other, ())
-    return Comparison(one, other, compare(store.read(one.key), store.read(other.key)))
+    old, new = store.read(one.key), store.read(other.key)
+    return Comparison(one, other, compare(old, new), tuple(_left_out(one, old, other, new)))
 
 
 def compare(before: Document, after: Document) -> tuple[Change, ...]:
-    """Tell what changed from one state of a law to another, in reading order of the later one."""
+    """Tell what changed from one state of a law to another, in reading order of the later one.
+
+    Appendices and an enacting clause that one of them lacks as a whole are left out.
+    """
     old, new = _Articles(before), _Articles(after)
     partners = _partners(old, new)
     changes: list[tuple[int, Change]] = []
@@ -249,7 +264,51 @@ def compare(before: Document, after: Document) -> tuple[Change, ...]:
         for passage in new.passages
         if passage.id not in known and not new.is_deleted(passage)
     ]
-    return tuple(change for _, change in sorted(changes, key=lambda placed: placed[0]))
+    lacking = tuple(
+        prefix
+        for prefix in (_APPENDICES, _ENACTING_CLAUSE)
+        if not (_of_division(before, prefix) and _of_division(after, prefix))
+    )
+    return tuple(
+        change
+        for _, change in sorted(changes, key=lambda placed: placed[0])
+        if not any(
+            side and side.locator.division.startswith(lacking)
+            for side in (change.before, change.after)
+        )
+    )
+
+
+def _of_division(document: Document, prefix: str) -> list[Passage]:
+    """What stands in the divisions that begin so."""
+    return [
+        passage
+        for passage in document.passages
+        if passage.layer == ARTICLES and passage.locator.division.startswith(prefix)
+    ]
+
+
+def _left_out(
+    one: DocumentInfo, old: Document, other: DocumentInfo, new: Document
+) -> Iterator[Fact]:
+    """What only one of two states has as a whole."""
+    for prefix in (_ENACTING_CLAUSE, _APPENDICES):
+        before, after = _of_division(old, prefix), _of_division(new, prefix)
+        if bool(before) == bool(after):
+            continue
+        lacking, having = (other, one) if before else (one, other)
+        states = {"state": _day(lacking), "other": _day(having)}
+        if prefix == _ENACTING_CLAUSE:
+            yield Fact(FactKind.NO_ENACTING_CLAUSE, **states)
+            continue
+        headers = (part.header.removeprefix(having.title) for part in before or after)
+        names = tuple(_CAPTION.sub("", header).strip(" ") for header in headers)
+        yield Fact(FactKind.NO_APPENDICES, **states, names=names)
+
+
+def _day(state: DocumentInfo) -> str:
+    """By what a state is told: the day from which it is in force, or its id without one."""
+    return state.metadata.get("date") or state.state_id
 
 
 class _Row(NamedTuple):

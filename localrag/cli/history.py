@@ -110,11 +110,14 @@ def diff(
                 "before": _state_as_json(found.before),
                 "after": _state_as_json(found.after),
                 "changes": [_change_as_json(change) for change in found.changes],
+                "left_out": [fact.stored() for fact in found.left_out],
             }
         )
         return
     title = found.after.title
     say((title, "bold cyan"), f"  {_date(found.before)} → {_date(found.after)}")
+    for fact in found.left_out:
+        say((str(fact), "dim"))
     if not found.changes:
         say(_("Nothing changed."))
     for change in found.changes:

@@ -11,6 +11,7 @@ import pytest
 import localrag
 from localrag.corpus.readers.statutes_jsonl import statute_document
 from localrag.errors import NotFoundError, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.history import Change, ChangeKind, Comparison, compare
 
 FERRIES = "599AC0000000001"
@@ -359,6 +360,45 @@ def test_history_and_diff_are_printed(corpus: localrag.Corpus, cli: Callable[...
     ]
     assert cli("diff", "渡し舟法", "2015", SECOND).code == 2
     assert cli("history", "渡し舟法").code != 0
+
+
+def test_what_a_source_leaves_out_as_a_whole_is_told_once(
+    home: Path, tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    enacted = "<EnactStatement>渡し舟法をここに公布する。</EnactStatement><MainProvision>"
+    table = (
+        "<AppdxTable><AppdxTableTitle>別表第{}</AppdxTableTitle>"
+        "<RelatedArticleNum>（第三条関係）</RelatedArticleNum><Remarks><RemarksLabel>備考"
+        "</RemarksLabel><Sentence>川の名による。</Sentence></Remarks></AppdxTable>"
+    )
+    tables = [table.format(number) for number in "一二"]
+    whole = law_xml(BEFORE).replace("<MainProvision>", enacted)
+    for day, text in (
+        ("20151227", law_xml(BEFORE)),
+        ("20180401", whole.replace("</LawBody>", "".join(tables) + "</LawBody>")),
+        ("20200401", whole.replace("</LawBody>", tables[0] + "</LawBody>")),
+    ):
+        (tmp_path / f"{FERRIES}_{day}_000000000000000.xml").write_text(text, encoding="utf-8")
+    made = localrag.open(home).corpus()
+    made.add(tmp_path)
+    first, second, third = date(2016, 1, 1), date(2019, 1, 1), date(2021, 1, 1)
+    found = made.diff("渡し舟法", first, second)
+    assert found.changes == ()
+    states = {"state": FIRST, "other": "2018-04-01"}
+    assert found.left_out == (
+        Fact(FactKind.NO_ENACTING_CLAUSE, **states),
+        Fact(FactKind.NO_APPENDICES, **states, names=("別表第一", "別表第二")),
+    )
+    # Where both have some, one that goes is a change.
+    some = made.diff("渡し舟法", second, third)
+    assert (kinds(some), some.left_out) == ([("deleted", "appendix2/", "")], ())
+    out = cli("diff", "渡し舟法", "2016-01-01", "2019-01-01").out
+    assert "has no appendices" in out
+    assert "Nothing changed." in out
+    (clause, _) = cli("diff", "渡し舟法", "2016-01-01", "2019-01-01", "--json").json["left_out"]
+    assert (clause["kind"], clause["fields"]["other"]) == ("no-enacting-clause", "2018-04-01")
+    versions = made.as_of("2019-01-01").history("渡し舟法別表第一").versions
+    assert [version.passage is None for version in versions] == [True, False, False]
 
 
 def test_a_batch_answers_as_of_a_day(
