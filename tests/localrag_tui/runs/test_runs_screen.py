@@ -133,6 +133,21 @@ async def test_the_report_of_an_evaluation_is_read(
         )
 
 
+async def test_the_arrows_go_from_part_to_part(workbench, done_evaluation, until, shown):
+    assert done_evaluation.exists()
+    app = workbench(mode="runs")
+    async with app.run_test(size=(140, 40)) as pilot:
+        await until(pilot, lambda: "Report" in shown(app))
+        await pilot.press("enter")
+        report = app.screen.query_one(ReportView)
+        await until(pilot, lambda: app.focused is report)
+        assert "← → Parts" in shown(app)
+        await pilot.press("left")
+        await until(pilot, lambda: app.focused is not report and app.focused.id == "entries")
+        await pilot.press("right", "right")
+        await until(pilot, lambda: app.focused is not None and app.focused.id == "answers")
+
+
 async def test_a_report_has_the_whole_width_once_it_is_zoomed(
     workbench: Any, shown: Any, until: Any, done_evaluation: Path
 ) -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import DataTable, ProgressBar, Static, TabbedContent, TabPane
+from textual.widgets import DataTable, ProgressBar, Static, TabbedContent, TabPane, Tabs
 
 from localrag.errors import LocalragError, StorageError
 from localrag.facts import Fact, FactKind
@@ -134,6 +135,14 @@ class RunDetail(Vertical):
     }
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Before the keys of the table, which has no cursor to move.
+        Binding("right", "part(1)", N_("Parts"), key_display="← →", id="runs.part", priority=True),
+        Binding(
+            "left", "part(-1)", N_("Part before"), id="runs.part_before", show=False, priority=True
+        ),
+    ]
+
     def __init__(self, runs: Runs, *, id: str) -> None:  # noqa: A002 - as every widget has it
         super().__init__(id=id, classes="-empty")
         self._runs = runs
@@ -187,6 +196,20 @@ class RunDetail(Vertical):
         pane = self.query_one(TabbedContent).active_pane
         if pane is not None:
             pane.children[0].focus()
+
+    def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys to a report that is wider than its place, and to the tabs themselves."""
+        focused = self.screen.focused
+        if action == "part" and focused is not None:
+            return not isinstance(focused, Tabs) and not focused.max_scroll_x
+        return True
+
+    def action_part(self, step: int) -> None:
+        """Go to the next part, or the one before: answers, failures, entries, report."""
+        tabs = self.query_one(TabbedContent)
+        shown = [pane.id or "" for pane in tabs.query(TabPane) if tabs.get_tab(pane).display]
+        tabs.active = shown[(shown.index(tabs.active) + step) % len(shown)]
+        self.call_after_refresh(self.focus_part)
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
         """Show a question with what became of it."""
