@@ -1,14 +1,18 @@
 """An answer in words, the same for command line, workbench and exported conversations."""
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from localrag.corpus.store import DocumentInfo
 from localrag.facts import told
 from localrag.language import N_, _, ngettext
 from localrag.reading.checking import MismatchKind
 from localrag.reading.types import Answer, Citation, Stage, Status, Step
 from localrag.retrieval.types import FOLLOW_UP
-from localrag.statutes.applied import ReadText, ReadWords
+
+if TYPE_CHECKING:
+    # The first paint of the workbench needs words, and no store.
+    from localrag.corpus.store import DocumentInfo
+    from localrag.statutes.applied import ReadText, ReadWords
 
 STATUSES: Mapping[str, str] = {
     Status.SUPPORTED: N_("supported"),
@@ -175,7 +179,7 @@ def state(
     return _("as of {date}").format(date=date)
 
 
-def state_of(law: DocumentInfo) -> str:
+def state_of(law: "DocumentInfo") -> str:
     """What is said of the text that the corpus shows of a law; "" where its day is not known."""
     date = law.metadata.get("date", "")
     if not date:
@@ -205,7 +209,7 @@ def beside() -> str:
     return _("of a law that the question does not name")
 
 
-def made_by_code(text: ReadText) -> str:
+def made_by_code(text: "ReadText") -> str:
     """What is said above a text as another provision has it read."""
     told = _(
         "Made by code, no text of a law: as {by} has it read. 【 】 is read in the place of 〔 〕."
@@ -213,7 +217,7 @@ def made_by_code(text: ReadText) -> str:
     return told.format(by=text.by.header)
 
 
-def as_read(text: ReadText) -> Iterator[tuple[str, str]]:
+def as_read(text: "ReadText") -> Iterator[tuple[str, str]]:
     """Its pieces: what is read and, behind it, the words of the law; "" where these are read."""
     for piece in text.pieces:
         yield (f"【{piece.text}】", f"〔{piece.replaced}〕") if piece.replaced else (piece.text, "")
@@ -224,7 +228,7 @@ def not_made() -> str:
     return _("Readings that were not made")
 
 
-def replacement(words: ReadWords) -> tuple[str, str]:
+def replacement(words: "ReadWords") -> tuple[str, str]:
     """Words that are read otherwise, and what is said of them where they stand nowhere."""
     note = ""
     if words.times == 0:

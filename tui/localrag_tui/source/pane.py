@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,11 +16,10 @@ from textual.widgets import Static
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _
-from localrag.reading.wording import state_of
 from localrag_tui.library import Library
 from localrag_tui.screen import bench_of
 from localrag_tui.shell.keys import bench_key
-from localrag_tui.shown import content, cut, one_line
+from localrag_tui.shown import content
 from localrag_tui.source.find import FindBar
 from localrag_tui.source.links import (
     TextLink,
@@ -37,7 +35,7 @@ from localrag_tui.source.links import (
     wording_of,
 )
 from localrag_tui.source.page import DocumentPage, Span
-from localrag_tui.source.sheet import Sheet
+from localrag_tui.source.sheet import Head, Sheet
 from localrag_tui.source.ties import Tie, Ties, counts, ties_of
 from localrag_tui.spot import History, Spot
 from localrag_tui.widgets.paragraph import Paragraph
@@ -49,67 +47,6 @@ if TYPE_CHECKING:
     from localrag.corpus.types import Passage
     from localrag.provision import Provision
     from localrag_tui.app import Workbench
-
-
-_STEP = " › "
-
-
-class Head(Widget):
-    """Title and headings, then the provision in view and the state of the text."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Head {
-        height: 2;
-        padding: 0 1;
-        background: $surface;
-        color: $foreground;
-    }
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._place: tuple[str, ...] = ()
-        self._provision = ""
-        self._as_of = ""
-
-    def show(self, sheet: Sheet, unit: "Stand | None", position: int) -> None:
-        """Say where a position is, and which provision is read."""
-        title = sheet.document.title
-        headings = sheet.place(position) if sheet.is_law else ()
-        before = self._place, self._provision, self._as_of
-        self._place = tuple(map(one_line, (title, *headings)))
-        header = "" if unit is None else unit.header
-        name = header.removeprefix(title).strip(" >") if header.startswith(title) else header
-        if unit and unit.locator.page:
-            page = _("page {n}").format(n=unit.locator.page)
-            name = f"{name} · {page}" if name else page
-        self._provision = one_line(name)
-        self._as_of = one_line(state_of(sheet.document))
-        if (self._place, self._provision, self._as_of) != before:
-            self.refresh()
-
-    def clear(self) -> None:
-        """Say nothing."""
-        self._place, self._provision, self._as_of = (), "", ""
-        self.refresh()
-
-    def render(self) -> Content:
-        width = self.size.width
-        title: str = self._place[0] if self._place else ""
-        rest = _STEP.join(("", *self._place[1:]))
-        # The innermost heading says most: a long title gives way to it.
-        title = cut(title, max(width - cell_len(rest), width // 3))
-        rest = cut(rest, width - cell_len(title))
-        name = cut(self._provision, width - cell_len(self._as_of) - 1)
-        gap = " " * max(1, width - cell_len(name) - cell_len(self._as_of))
-        return Content.assemble(
-            (title, "bold"),
-            (rest, "$foreground-muted"),
-            "\n",
-            (name, "bold $primary"),
-            gap,
-            (self._as_of, "$foreground-muted"),
-        )
 
 
 _BESIDE = 110
@@ -560,7 +497,9 @@ class SourcePane(Widget):
             await asyncio.sleep(_STAY)
             provision = await library.read(lambda store: described(store, unit.passage_id))
         except LocalragError as error:
-            self._complain(error)
+            # The law of another day may lack what was left meanwhile.
+            if unit == self._unit and sheet is page.sheet:
+                self._complain(error)
             return
         here = unit == self._unit and sheet is page.sheet and self.is_attached
         if here and self.spot is not None:
