@@ -242,6 +242,15 @@ class FactKind(StrEnum):
         ),
     )
 
+    # methods, multihop: the question is split.
+    NOT_DECOMPOSED = (
+        "not-decomposed",
+        N_(
+            "the model split the question into nothing that could be read: the question itself was "
+            "searched for"
+        ),
+    )
+
     # methods, staged: the question is split.
     NO_QUERY = (
         "no-query",

@@ -18,6 +18,8 @@ _PLACES = {
     "statute-options-gepa": "lawqa_study.options:OPTIONS_GEPA",
     "statute-localrag": "statute_localrag:METHOD",
     "statute-lexical": "agreement.lexical:METHOD",
+    "naive": "multihop.naive:METHOD",
+    "naive-qd": "multihop.naive_qd:METHOD",
     "staged": "staged.method:METHOD",
     "staged-symbolic": "staged_symbolic.method:METHOD",
 }

@@ -59,7 +59,7 @@ _AGREED = 0.5
 
 
 class ClaimsReply(BaseModel):
-    """What a model writes; its claims are of the shape that `_reply_shape` makes."""
+    """What a model writes; its claims are of the shape that `reply_shape` makes."""
 
     claims: list[Any]
 
@@ -170,7 +170,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
         )
 
     sentences = toolkit.sentences(asked, hits, messages)
-    reply = toolkit.ask(messages(sentences), _reply_shape(len(sentences)), claims=_drafted)
+    reply = toolkit.ask(messages(sentences), reply_shape(len(sentences)), claims=drafted)
     if not reply.claims:
         return toolkit.quoted(asked, found, _SURE)
     with toolkit.store() as store:
@@ -219,20 +219,32 @@ def _agrees(toolkit: Toolkit, asked: Query, checked: CheckedClaim) -> bool:
 
 
 @cache
-def _reply_shape(sentences: int) -> type[ClaimsReply]:
-    """The shape of a reply that can cite only the sentences there are."""
+def reply_shape(
+    sentences: int,
+    claims: int = _MOST_CLAIMS,
+    cited: int = _MOST_CITED,
+    longest: int = _LONGEST_CLAIM,
+) -> type[ClaimsReply]:
+    """The shape of a reply that can cite only the sentences there are.
+
+    Args:
+        sentences: how many there are.
+        claims: in a reply, at most.
+        cited: sentences of a claim, at most.
+        longest: characters of a claim, at most.
+    """
     number = Annotated[int, Field(ge=1, le=sentences)]
     # The numbers come first: what is claimed is then written with the sentences in view.
     claim = create_model(
         "Claimed",
-        sentences=Annotated[list[number], Field(min_length=1, max_length=_MOST_CITED)],
-        text=Annotated[str, Field(min_length=1, max_length=_LONGEST_CLAIM)],
+        sentences=Annotated[list[number], Field(min_length=1, max_length=cited)],
+        text=Annotated[str, Field(min_length=1, max_length=longest)],
     )
-    claims: Any = Annotated[list[claim], Field(max_length=_MOST_CLAIMS)]
-    return create_model("Reply", __base__=ClaimsReply, claims=claims)
+    listed: Any = Annotated[list[claim], Field(max_length=claims)]
+    return create_model("Reply", __base__=ClaimsReply, claims=listed)
 
 
-def _drafted(text: str) -> list[str]:
+def drafted(text: str) -> list[str]:
     """The claims in the beginning of a reply."""
     reply = from_json(text, allow_partial="trailing-strings")
     return [claim["text"] for claim in reply.get("claims", []) if "text" in claim]

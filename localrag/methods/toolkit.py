@@ -19,7 +19,12 @@ from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of
 from localrag.reading.extractive import quotations
-from localrag.reading.sentences import Sentence, sentences_that_may_answer
+from localrag.reading.sentences import (
+    ChosenSentences,
+    Sentence,
+    sentences_in_full,
+    sentences_that_may_answer,
+)
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Cancelled, Watch
@@ -93,13 +98,19 @@ class Toolkit:
         return self._resources.query_prompt
 
     def search(
-        self, asked: Query, k: int, *, words: bool, meaning: bool, subject: str = ""
+        self,
+        asked: Query,
+        k: int | None = None,
+        *,
+        words: bool,
+        meaning: bool,
+        subject: str = "",
     ) -> tuple[Hit, ...]:
         """Search by words, by meaning or by both; see `Retriever.rank`.
 
         Args:
             asked: the query.
-            k: how many hits to give back.
+            k: how many hits to give back; as the settings say by default.
             words: whether to search by words.
             meaning: whether to search by meaning.
             subject: what the search is for, where a method searches several times ("option a").
@@ -201,15 +212,44 @@ class Toolkit:
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
         """
+        return self._shown(
+            hits,
+            messages,
+            lambda retriever, fits: sentences_that_may_answer(
+                retriever, asked, hits, fits, whole=whole
+            ),
+            subject,
+        )
+
+    def all_sentences(
+        self, hits: Sequence[Hit], messages: Callable[[Sequence[Sentence]], Sequence[Message]]
+    ) -> Sequence[Sentence]:
+        """Every sentence of the hits, numbered, as many as the context holds.
+
+        Args:
+            hits: best first, at least one; the last ranks are left out first.
+            messages: the prompt made of the sentences.
+
+        Raises:
+            ModelUnusable: the context of the model does not hold a single sentence.
+        """
+        return self._shown(
+            hits, messages, lambda retriever, fits: sentences_in_full(retriever, hits, fits)
+        )
+
+    def _shown(
+        self,
+        hits: Sequence[Hit],
+        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        choose: Callable[[Retriever, Callable[[Sequence[Sentence]], bool]], ChosenSentences],
+        subject: str = "",
+    ) -> Sequence[Sentence]:
         since = perf_counter()
         model, reply = self._resources.model, self._resources.settings.max_tokens
         with named(), self._resources.reading:
-            chosen = sentences_that_may_answer(
+            chosen = choose(
                 self._resources.retriever,
-                asked,
-                hits,
                 lambda some: model.count(messages(some)) + reply <= model.context,
-                whole=whole,
             )
         if not chosen.sentences:
             self._too_small(messages(chosen.least))

@@ -135,6 +135,27 @@ def sentences_that_may_answer(
     return ChosenSentences(_numbered(found, chosen), events, least)
 
 
+def sentences_in_full(
+    retriever: Retriever,
+    hits: Sequence[Hit],
+    fits: Callable[[Sequence[Sentence]], bool],
+) -> ChosenSentences:
+    """Number every sentence of the hits, the best hit first, as many as fit.
+
+    Args:
+        retriever: what found the hits; used by one thread at a time.
+        hits: best first, at least one.
+        fits: whether a prompt with these sentences leaves room for the reply.
+    """
+    found = [(hit.passage, sentences_of(retriever.store, hit.passage)) for hit in hits]
+    places = list(dict.fromkeys(_first_places(found).values()))
+    kept = bisect_left(
+        range(1, len(places) + 1), True, key=lambda n: not fits(_numbered(found, places[:n]))
+    )
+    events = [Fact(FactKind.SENTENCES_LEFT_OUT, n=kept)] if kept < len(places) else []
+    return ChosenSentences(_numbered(found, places[:kept]), events, _numbered(found, places[:1]))
+
+
 def _by_support(
     retriever: Retriever,
     query: Query,

@@ -68,6 +68,8 @@ _STEPS = {
     "query": N_("query"),
     "query-prompt": N_("query-prompt"),
     "decomposition": N_("decomposition"),
+    "decomposition need": N_("need of decomposition"),
+    "sub-question": N_("sub-question"),
     "comparison": N_("comparison"),
     "subject": N_("subject"),
     "agreement": N_("agreement"),

@@ -273,7 +273,7 @@ class Retriever:
             related,
         )
 
-    def rank(self, asked: Query, k: int, *, words: bool, meaning: bool) -> Retrieval:
+    def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:
         """Search by words, by meaning, or by both fused by rank, and nothing else.
 
         What published methods call lexical, dense and hybrid search. Where the corpus has no
@@ -282,7 +282,8 @@ class Retriever:
 
         Args:
             asked: the question.
-            k: how many hits to give back, and to record of every stage.
+            k: how many hits to give back, and to record of every stage; the setting
+                ``retrieval.k`` by default.
             words: search by words; bare BM25 scores.
             meaning: search by meaning.
 
@@ -292,7 +293,7 @@ class Retriever:
             ModelUnusable: a model failed.
         """
         query.check(asked)
-        trail = Trail(self.store, k)
+        trail = Trail(self.store, k or self._settings.k)
         by_words, by_meaning, hits = self._ranked(trail, asked, words=words, meaning=meaning)
         if by_words and by_meaning:
             hits = trail.record(FUSE, by_ranks(by_words, by_meaning, self._settings))

@@ -1,0 +1,88 @@
+"""The final call that these methods share: the evidence, and an answer in as few words as possible.
+
+The answer cites its sentences by number, as claims of `generative` do: code puts in the words
+quoted and checks the answer against them. Whether its sentences speak of the question is not asked:
+where an answer takes several steps, those of the last one need not. A yes or no follows from
+sentences without standing in them, and so it is `unsupported`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from localrag.methods.generative import ClaimChecker, drafted, reply_shape
+from localrag.methods.toolkit import Toolkit
+from localrag.question.expectation import Expectation, is_of_kind, repeats
+from localrag.reading.checking import Mismatch, MismatchKind
+from localrag.reading.evidence import element
+from localrag.reading.sentences import Sentence, passages_of
+from localrag.reading.types import Answer, Status
+from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Hit, Query
+from localrag_models.chat import Message
+
+_LONGEST_ANSWER = 150
+# Two of each step of the longest questions.
+_MOST_CITED = 8
+
+
+def answer_from(toolkit: Toolkit, asked: Query, hits: Sequence[Hit]) -> Answer:
+    """Answer a question from all sentences of some hits, by one call; without a hit by none.
+
+    Args:
+        toolkit: of the question.
+        asked: the question.
+        hits: best first; what the context does not hold is left out from their end.
+
+    Raises:
+        ModelUnusable: the model failed, or its reply is malformed for the second time.
+    """
+
+    def messages(sentences: Sequence[Sentence]) -> tuple[Message, ...]:
+        passages = passages_of(sentences)
+        texts = [sentence.piece.text for sentence in sentences]
+        places = [passage.place for passage in passages]
+        tag = element("evidence", [full_text(asked), *places, *texts])
+        return toolkit.prompt(
+            "multihop_answer", asked, options=asked.options, passages=passages, tag=tag
+        )
+
+    if not hits:
+        return _nothing(toolkit)
+    sentences = toolkit.all_sentences(hits, messages)
+    shape = reply_shape(len(sentences), claims=1, cited=_MOST_CITED, longest=_LONGEST_ANSWER)
+    reply = toolkit.ask(messages(sentences), shape, "answer", claims=drafted)
+    if not reply.claims:
+        return _nothing(toolkit)
+    written = reply.claims[0]
+    with toolkit.store() as store:
+        checker = ClaimChecker(store, sentences, full_text(asked))
+        claim = checker.check(written.text, written.sentences).claim
+    if not claim.mismatches and not _answers(claim.text, full_text(asked)):
+        claim = replace(claim, mismatches=(Mismatch(MismatchKind.ANSWER, claim.text),))
+    return Answer(
+        text=claim.text,
+        citations=tuple(checker.citations),
+        status=Status.UNSUPPORTED if claim.mismatches else Status.SUPPORTED,
+        trace=toolkit.trace,
+        claims=(claim,),
+    )
+
+
+def in_turn(found: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """The hits of several searches, the best of each first, every passage once."""
+    return list({hit.passage.id: hit for hit in _alternating(found)}.values())
+
+
+def _alternating(found: Sequence[Sequence[Hit]]) -> Iterator[Hit]:
+    for row in zip_longest(*found):
+        yield from (hit for hit in row if hit is not None)
+
+
+def _answers(text: str, question: str) -> bool:
+    """Whether an answer is of the kind asked for, and says more than the question does."""
+    return is_of_kind(text, Expectation.of(question).kind) and not repeats(text, question)
+
+
+def _nothing(toolkit: Toolkit) -> Answer:
+    return Answer(text="", citations=(), status=Status.NOT_FOUND, trace=toolkit.trace)
