@@ -125,6 +125,17 @@ def test_meaning_and_reranking_take_part(
     assert not any("stands in" in str(event) for event in played.trace.events)
 
 
+@pytest.mark.parametrize("name", ["naive", "naive-qd"])
+def test_multi_hop_questions_are_searched_for_by_meaning(
+    answer: Callable[..., Answer], name: str
+) -> None:
+    found = answer(name, Query("大凧を揚げる許可を受けた者を何というか。"))
+    stages = {record.stage for record in found.trace.stages}
+    assert {"dense", "evidence"} <= stages <= {"dense", "evidence", "decomposition"}
+    good = [call for call in found.trace.calls if not call.problem]
+    assert method(name).calls.of(0) <= len(good) <= method(name).calls.most(0)
+
+
 def test_the_same_question_gets_the_same_answer(
     answer: Callable[..., Answer], question: Query
 ) -> None:
