@@ -181,7 +181,9 @@ def amended_by(state: DocumentInfo) -> str:
 def headline(version: Version) -> str:
     """From when to when a state is in force, by what law, and what became of the provision."""
     state = version.state
-    parts = [f"{state.metadata.get('date') or _('without a date')} – {state.followed}".strip()]
+    date = state.metadata.get("date") or _("without a date")
+    period = f"{date} – {state.followed}" if state.followed else _("since {date}").format(date=date)
+    parts = [period]
     if law := amended_by(state):
         parts.append(_("amended by {law}").format(law=law))
     if version.change is not None:

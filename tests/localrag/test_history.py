@@ -338,7 +338,7 @@ def test_history_and_diff_are_printed(corpus: localrag.Corpus, cli: Callable[...
     assert corpus.name == "main"
     out = cli("history", "渡し舟法4条").out
     assert "2015-12-27 – 2020-04-01" in out
-    assert "2020-04-01 –  amended by 平成31年法律第7号" in out
+    assert "since 2020-04-01  amended by 平成31年法律第7号" in out
     assert "- 第四条　渡し守は、二十歳に" in out
     assert "+ 第四条　渡し守は、十八歳に" in out
     versions = cli("history", "渡し舟法4条", "--json").json["versions"]

@@ -178,7 +178,8 @@ def unreadable(error: OSError) -> InputError:
     return InputError(
         N_("The file cannot be read ({problem})."),
         N_("Check that it is there."),
-        problem=error,
+        # Without its name: whoever tells it says of which file.
+        problem=OSError(error.errno, error.strerror),
     )
 
 
