@@ -83,7 +83,10 @@ class SourcePane(Widget):
         Ties:focus { border-top: solid $accent; }
         #source-notice { height: auto; max-height: 6; padding: 0 1; display: none; }
         #source-notice.-told { display: block; background: $panel; }
-        #source-counts { height: 1; padding: 0 1; background: $surface; color: $foreground-muted; }
+        #source-counts {
+            height: 1; padding: 0 1; background: $surface; color: $foreground-muted;
+            text-wrap: nowrap; text-overflow: ellipsis;
+        }
         &.-ties Ties { display: block; }
         &.-ties #source-counts { display: none; }
         &.-beside {

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList
@@ -152,6 +153,10 @@ class Ties(OptionList):
         & > .option-list--option-disabled { color: $accent; text-style: bold; }
     }
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", N_("Open"), id="ties.open"),
+    ]
 
     class Chosen(Message):
         """A tie is to be opened."""
