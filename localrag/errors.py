@@ -168,3 +168,8 @@ class ModelUnusable(LocalragError):  # noqa: N818 - the name says the state, as 
         super().__init__(cause, cure, **fields)
         self.kind = kind
         self.transient = transient
+
+    @property
+    def of_one_request(self) -> bool:
+        """Whether a model that works fails so too, on a request that it cannot manage."""
+        return self.kind in ("ContextExceeded", "ReplyInvalid")

@@ -33,8 +33,6 @@ PATIENCE = 5
 
 # These say that there is nothing to search in, or nowhere to write: no row would fare better.
 _FATAL = (WorkspaceError, NotFoundError, BusyError, StorageError)
-# A model that works gives these too, for questions it cannot manage.
-_OF_ONE_QUESTION = frozenset({"ContextExceeded", "ReplyInvalid"})
 
 
 class _UntilStopped(Watch):
@@ -143,7 +141,7 @@ def settled(outcomes: Iterable[RowOutcome]) -> Iterator[RowOutcome]:
 
 def _of_one_question(error: Exception) -> bool:
     if isinstance(error, ModelUnusable):
-        return error.kind in _OF_ONE_QUESTION
+        return error.of_one_request
     return isinstance(error, UsageError | InputError)
 
 

@@ -16,7 +16,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, Field, create_model
@@ -27,7 +27,7 @@ from localrag.language import N_
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
-from localrag.question.expectation import Expectation, is_of_kind, repeats
+from localrag.question.expectation import answers_as_asked
 from localrag.reading.checking import (
     ENOUGH,
     CandidateSentence,
@@ -157,18 +157,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     if not hits or (found.missing and not found.named) or found.absent:
         return toolkit.quoted(asked, found)
 
-    def messages(sentences: Sequence[Sentence]) -> tuple[Message, ...]:
-        passages = passages_of(sentences)
-        texts = [sentence.piece.text for sentence in sentences]
-        places = [passage.place for passage in passages]
-        return toolkit.prompt(
-            "generative",
-            asked,
-            options=asked.options,
-            passages=passages,
-            tag=element("evidence", [full_text(asked), *places, *texts]),
-        )
-
+    messages = partial(numbered_prompt, toolkit, "generative", asked)
     sentences = toolkit.sentences(asked, hits, messages)
     reply = toolkit.ask(messages(sentences), reply_shape(len(sentences)), claims=drafted)
     if not reply.claims:
@@ -187,14 +176,24 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     )
 
 
+def numbered_prompt(
+    toolkit: Toolkit, name: str, asked: Query, sentences: Sequence[Sentence]
+) -> tuple[Message, ...]:
+    """The prompt ``<name>.jinja`` about a question, with numbered sentences as its evidence."""
+    passages = passages_of(sentences)
+    texts = [sentence.piece.text for sentence in sentences]
+    places = [passage.place for passage in passages]
+    tag = element("evidence", [full_text(asked), *places, *texts])
+    return toolkit.prompt(name, asked, options=asked.options, passages=passages, tag=tag)
+
+
 def _held(toolkit: Toolkit, asked: Query, found: Retrieval, checked: CheckedClaim) -> Claim:
     """A claim that its sentences carry, held against the question, which they may not answer."""
     claim = checked.claim
     if claim.mismatches:
         return claim
     kind = None
-    question = full_text(asked)
-    if not is_of_kind(claim.text, Expectation.of(question).kind) or repeats(claim.text, question):
+    if not answers_as_asked(claim.text, full_text(asked)):
         kind = MismatchKind.ANSWER
     elif toolkit.answers(asked, found, checked.sentences) < _ANSWERS:
         kind = MismatchKind.SUBJECT

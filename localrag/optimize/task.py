@@ -162,9 +162,6 @@ def weight(workspace: Workspace, *models: str) -> int:
 FOUND = 5
 """Hits of a query that count."""
 
-# What the prompt itself brings about is its score, not the end of the run.
-_OF_THE_PROMPT = ("ReplyInvalid", "ContextExceeded")
-
 
 @dataclass(frozen=True, slots=True)
 class QueryTask:
@@ -201,7 +198,8 @@ class QueryTask:
         try:
             query = write_query(toolkit, question.query)
         except ModelUnusable as error:
-            if error.kind not in _OF_THE_PROMPT:
+            # What the prompt itself brings about is its score, not the end of the run.
+            if not error.of_one_request:
                 raise
             toolkit.note(STAGE, [Fact(FactKind.MODEL_FAILED, cause=error.cause)])
             return Rollout("", 0.0, problem=as_written(error))

@@ -154,13 +154,15 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
 
 def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
     """The sentences of a statute, with the provisions and laws that they cite written out."""
+    # A law names few others, again and again.
+    title_of = cache(lambda law_id: store.document(law_id).title)
     for article in law.passages:
         if article.layer != ARTICLES:
             continue
         references = store.references_from(law.id, article.locator)
         for piece in sentences_of(store, article):
             span = Span(piece.start, piece.end)
-            text = _written_out(store, law, span, references)
+            text = _written_out(law, span, references, title_of)
             made = Made(Outcome.UNCHANGED)
             if text != piece.text:
                 made = Made(Outcome.MADE, (DerivedText(text),))
@@ -184,7 +186,7 @@ def _as_made(made: Made) -> Made:
 
 
 def _written_out(
-    store: CorpusStore, law: Document, span: Span, references: Sequence[Reference]
+    law: Document, span: Span, references: Sequence[Reference], title_of: Callable[[str], str]
 ) -> str:
     """The text of a span, with the references that are not written in full so written."""
     parts: list[str] = []
@@ -193,7 +195,7 @@ def _written_out(
         inside = position <= reference.start and reference.end <= span.end
         if not inside or reference.kind == DELEGATES or not reference.law_id:
             continue
-        title = store.document(reference.law_id).title
+        title = title_of(reference.law_id)
         written = law.text[reference.start : reference.end]
         if not reference.target.path or title in written:
             continue

@@ -159,17 +159,13 @@ def digest(*parts: str) -> str:
     return found.hexdigest()
 
 
-# A model that works gives these too, of sentences that it cannot manage.
-_OF_ONE_SENTENCE = frozenset({"ContextExceeded", "ReplyInvalid"})
-
-
 def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
     """What was made where a model could not manage one sentence.
 
     Raises:
         ModelUnusable: it cannot manage any.
     """
-    if error.kind not in _OF_ONE_SENTENCE:
+    if not error.of_one_request:
         raise error
     return Made(Outcome.MALFORMED, calls=calls)
 
@@ -209,12 +205,13 @@ class DerivedLayer:
 
     def keep(self, digests: Collection[str]) -> int:
         """Keep the rows made of these, each once; returns how many went."""
-        offsets = {
-            line.row.place: line.offset
-            for line in self._journal.lines()
-            if line.row.made_of in digests
-        }
-        gone = sum(1 for _ in self._journal.lines()) - len(offsets)
+        offsets: dict[tuple[str, int], int] = {}
+        count = 0
+        for line in self._journal.lines():
+            count += 1
+            if line.row.made_of in digests:
+                offsets[line.row.place] = line.offset
+        gone = count - len(offsets)
         if gone:
             self._journal.keep(sorted(offsets.values()))
         return gone

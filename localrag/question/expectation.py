@@ -188,6 +188,11 @@ _TELLS = {
 }
 
 
+def answers_as_asked(answer: str, question: str) -> bool:
+    """Whether an answer is of the kind asked for, and says more than the question does."""
+    return is_of_kind(answer, Expectation.of(question).kind) and not repeats(answer, question)
+
+
 def is_of_kind(answer: str, kind: AnswerKind) -> bool:
     """Whether an answer can be one of this kind; what no word tells, a person or a place, can."""
     sign = _TELLS.get(kind)

@@ -38,13 +38,13 @@ _WORDS = tuple(
         (Interrogative.WHAT, r"\bwhat\b|何|なに|なん(?=[でとのだ])"),
     )
 )  # fmt: skip
-_HOW = re.compile("どのよう|どのように|どんなふう")
+_HOW = re.compile("どのよう|どんなふう")
 
 
 def interrogative_of(question: str) -> Interrogative:
     """The word that a question is asked with; of several the one that stands first."""
     normal = normalize(question)
-    # どのように asks how, though it begins as どの人 does.
+    # They ask how, though they begin as どの人 and どんな人 do.
     normal = _HOW.sub("どう", normal)
     found = [
         (match.start(), order, word)

@@ -8,18 +8,16 @@ sentences without standing in them, and so it is `unsupported`.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 
-from localrag.methods.generative import ClaimChecker, drafted, reply_shape
+from localrag.methods.generative import ClaimChecker, drafted, numbered_prompt, reply_shape
 from localrag.methods.toolkit import Toolkit
-from localrag.question.expectation import Expectation, is_of_kind, repeats
+from localrag.question.expectation import answers_as_asked
 from localrag.reading.checking import Mismatch, MismatchKind
-from localrag.reading.evidence import element
-from localrag.reading.sentences import Sentence, passages_of
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Hit, Query
-from localrag_models.chat import Message
 
 _LONGEST_ANSWER = 150
 # Two of each step of the longest questions.
@@ -37,18 +35,9 @@ def answer_from(toolkit: Toolkit, asked: Query, hits: Sequence[Hit]) -> Answer:
     Raises:
         ModelUnusable: the model failed, or its reply is malformed for the second time.
     """
-
-    def messages(sentences: Sequence[Sentence]) -> tuple[Message, ...]:
-        passages = passages_of(sentences)
-        texts = [sentence.piece.text for sentence in sentences]
-        places = [passage.place for passage in passages]
-        tag = element("evidence", [full_text(asked), *places, *texts])
-        return toolkit.prompt(
-            "multihop_answer", asked, options=asked.options, passages=passages, tag=tag
-        )
-
     if not hits:
         return _nothing(toolkit)
+    messages = partial(numbered_prompt, toolkit, "multihop_answer", asked)
     sentences = toolkit.all_sentences(hits, messages)
     shape = reply_shape(len(sentences), claims=1, cited=_MOST_CITED, longest=_LONGEST_ANSWER)
     reply = toolkit.ask(messages(sentences), shape, "answer", claims=drafted)
@@ -58,7 +47,7 @@ def answer_from(toolkit: Toolkit, asked: Query, hits: Sequence[Hit]) -> Answer:
     with toolkit.store() as store:
         checker = ClaimChecker(store, sentences, full_text(asked))
         claim = checker.check(written.text, written.sentences).claim
-    if not claim.mismatches and not _answers(claim.text, full_text(asked)):
+    if not claim.mismatches and not answers_as_asked(claim.text, full_text(asked)):
         claim = replace(claim, mismatches=(Mismatch(MismatchKind.ANSWER, claim.text),))
     return Answer(
         text=claim.text,
@@ -77,11 +66,6 @@ def in_turn(found: Sequence[Sequence[Hit]]) -> list[Hit]:
 def _alternating(found: Sequence[Sequence[Hit]]) -> Iterator[Hit]:
     for row in zip_longest(*found):
         yield from (hit for hit in row if hit is not None)
-
-
-def _answers(text: str, question: str) -> bool:
-    """Whether an answer is of the kind asked for, and says more than the question does."""
-    return is_of_kind(text, Expectation.of(question).kind) and not repeats(text, question)
 
 
 def _nothing(toolkit: Toolkit) -> Answer:
