@@ -92,6 +92,7 @@ class AnsweredRow:
     absent: tuple[str, ...] = ()
     trace: TraceSummary | None = None
     seconds: float = 0.0
+    documents: Annotated[tuple[str, ...], Field(exclude_if=lambda ids: not ids)] = ()
 
     @property
     def outcome(self) -> str:
@@ -101,7 +102,7 @@ class AnsweredRow:
     @property
     def digest(self) -> int:
         """What stands for the question that was answered."""
-        return digest(self.id or "", self.question, self.options)
+        return digest(self.id or "", self.question, self.options, self.documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
             answer.absent,
             trace,
             seconds,
+            query.filters.documents,
         )
     assert error is not None, "what is not answered has failed"
     return FailedRow(

@@ -20,12 +20,12 @@ from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError, LocalragError, NotFoundError, StorageError
 from localrag.language import N_, _
 from localrag.retrieval.query import check as check_query
-from localrag.retrieval.types import Query
+from localrag.retrieval.types import Filters, Query
 
 _Record = tuple[int, Mapping[str, Any] | InputError]
 """The line a row begins at, and its fields by name, or why they cannot be told."""
 
-_FIELDS = ("id", "question", "options")
+_FIELDS = ("id", "question", "options", "documents")
 _OPTION = "option_"
 _HEAD = 65_536
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -42,8 +42,9 @@ class QuestionTable:
     """The questions of a stream that can be rewound.
 
     A row is a JSON object with ``question`` and, where wanted, ``id`` and ``options`` (a list, or
-    an object such as ``{"a": …, "b": …}``); in CSV, a row under a header with ``question``,
-    ``id`` and a column for each option (``option_a``, ``option_b`` …). The text is UTF-8.
+    an object such as ``{"a": …, "b": …}``) and ``documents`` (the ids of those that alone are
+    searched); in CSV, a row under a header with ``question``, ``id`` and a column for each option
+    (``option_a``, ``option_b`` …). The text is UTF-8.
 
     Attributes:
         name: of the file, for messages.
@@ -210,16 +211,17 @@ class CheckedTable:
         )
 
 
-def digest(id_: str, question: str, options: Sequence[str]) -> int:
+def digest(id_: str, question: str, options: Sequence[str], documents: Sequence[str]) -> int:
     """A number of 8 bytes, never 0, that stands for the content of a row."""
-    content = json.dumps([id_, question, list(options)]).encode()
+    content = json.dumps([id_, question, list(options), list(documents)]).encode()
     return int.from_bytes(blake2b(content, digest_size=8).digest(), "big") or 1
 
 
 def _digest_of(row: Row) -> int:
     if isinstance(row, UnreadableRow):
         return 0
-    return digest(row.id, row.query.text, row.query.options)
+    query = row.query
+    return digest(row.id, query.text, query.options, query.filters.documents)
 
 
 class _Ids:
@@ -256,9 +258,10 @@ def _question(row: int, line: int, record: Mapping[str, Any]) -> QuestionRow:
         InputError: a field is missing, of the wrong kind, or not Unicode.
         UsageError: the question holds no word or is too long.
     """
-    query = Query(text=_text(record), options=_options(record))
+    filters = Filters(documents=_documents(record))
+    query = Query(text=_text(record), options=_options(record), filters=filters)
     id_ = _id(record)
-    _check_unicode(query.text, id_, *query.options)
+    _check_unicode(query.text, id_, *query.options, *filters.documents)
     check_query(query)
     return QuestionRow(row, line, id_, query)
 
@@ -304,6 +307,19 @@ def _options(record: Mapping[str, Any]) -> tuple[str, ...]:
     raise InputError(
         N_("The options are neither a list of texts nor an object of texts."),
         N_('Write {"a": "…", "b": "…"} or ["…", "…"].'),
+    )
+
+
+def _documents(record: Mapping[str, Any]) -> tuple[str, ...]:
+    documents = record.get("documents")
+    if documents is None:
+        return ()
+    # An empty list would leave out every document where it is meant, and none where it is read.
+    if isinstance(documents, list) and documents and all(isinstance(d, str) for d in documents):
+        return tuple(documents)
+    raise InputError(
+        N_("The documents to search are no list of ids."),
+        N_('Write "documents": ["…", "…"] in JSON Lines, or leave the field out.'),
     )
 
 

@@ -50,6 +50,8 @@ app = group(
         "localrag eval lawqa --method all --dry-run",
         "localrag eval jemhopqa --method staged,staged-symbolic --model qwen3-8b --judge qwen3-8b",
         "localrag eval jemhopqa --method staged --stages 1,2,3,1-2,2-1,1-3,2-3,1-2-3",
+        "localrag eval hotpotqa --method naive --own-documents",
+        "localrag eval musique --method all --unanswerable",
     ],
     exit_codes=_CODES,
 )
@@ -94,6 +96,22 @@ def run(
     ] = "",
     split: SplitName = "",
     questions: QuestionsFile = None,
+    own_documents: Annotated[
+        bool,
+        typer.Option(
+            "--own-documents",
+            help="Ask each question of those paragraphs alone that come with it, as documents of "
+            "the corpus (musique, hotpotqa, 2wikimultihopqa).",
+        ),
+    ] = False,
+    unanswerable: Annotated[
+        bool,
+        typer.Option(
+            "--unanswerable",
+            help="Ask each question of its own paragraphs, and then once more of them without "
+            "those that support its answer; the report says how often no answer is given.",
+        ),
+    ] = False,
     orders: Annotated[
         int,
         typer.Option(
@@ -166,7 +184,15 @@ def run(
     brought = loading.corpus_name(found.dataset)
     usual = not (corpus or brought)
     corpus = session.corpus(corpus or brought).name
-    asked = loading.load(workspace, dataset, split, questions, corpus=corpus)
+    asked = loading.load(
+        workspace,
+        dataset,
+        split,
+        questions,
+        corpus=corpus,
+        own_documents=own_documents,
+        unanswerable=unanswerable,
+    )
     planned = plan(
         workspace,
         asked,

@@ -22,7 +22,9 @@ from localrag.evaluation.report.measured import (
     costs,
     counts,
     measured,
+    refusals,
 )
+from localrag.evaluation.report.retrieved import shown
 from localrag.evaluation.runner import Finished, Forecast
 from localrag.evaluation.statistics import Estimate, score
 from localrag.evaluation.types import (
@@ -126,6 +128,7 @@ def print_finished(finished: Finished) -> None:
     )
     say(_("calls and median s are those of one answer"))
     _print_measured(evaluation)
+    _print_refusals(evaluation)
     for note in shared:
         holding = _holding(note, notes)
         say(f"{numbers[note.key]} {one_line(str(note))}{colon()}{holding}")
@@ -146,6 +149,8 @@ def _asked(evaluation: Evaluation, now: int) -> str:
         words = _("{questions} in {orders} orders").format(
             questions=words, orders=evaluation.orders
         )
+    if evaluation.questions.own_documents:
+        words = _("{questions}, each of its own documents").format(questions=words)
     return _("{questions}; {n:,} asked now").format(questions=words, n=now)
 
 
@@ -159,6 +164,8 @@ def finished_as_json(plan: Plan, finished: Finished) -> dict[str, Any]:
         "split": evaluation.questions.split,
         "n": len(evaluation.questions.questions),
         "orders": evaluation.orders,
+        "own_documents": evaluation.questions.own_documents,
+        "unanswerable": evaluation.questions.unanswerable,
         "asked": finished.asked,
         "judge": dict(evaluation.judge),
         "entries": [_as_json(answers) for answers in answers_of(evaluation)],
@@ -216,6 +223,8 @@ def forecasts_as_json(plan: Plan, forecasts: Sequence[Forecast]) -> dict[str, An
         "n": plan.n,
         "orders": plan.orders,
         "corpus": plan.corpus,
+        "own_documents": plan.questions.own_documents,
+        "unanswerable": plan.questions.unanswerable,
         "entries": [asdict(one) for one in forecasts],
         "left_out": [asdict(one) for one in plan.left_out],
     }
@@ -302,6 +311,29 @@ def _print_measured(evaluation: Evaluation) -> None:
             say(one_line(str(fact)))
 
 
+def _print_refusals(evaluation: Evaluation) -> None:
+    """Print how often questions were refused an answer; nothing where all of them have one."""
+    found = {answers.entry.name: refusals(answers) for answers in answers_of(evaluation)}
+    if not any(found.values()):
+        return
+    table(
+        [_("method"), _("refused, without an answer"), _("refused, with an answer")],
+        [
+            (
+                name,
+                *(
+                    f"{_value(one.refused)} ({_interval(one.refused)})"
+                    if (one := by_value.get(value))
+                    else "–"
+                    for value in ("no", "yes")
+                ),
+            )
+            for name, by_value in found.items()
+        ],
+        folding=(_("method"),),
+    )
+
+
 def _value(found: Estimate | None) -> str:
     return f"{found.value:.1%}" if found else "–"
 
@@ -337,12 +369,14 @@ def _holding(note: Note, notes: Mapping[str, Sequence[Note]]) -> str:
 
 def _as_json(answers: Answers) -> dict[str, Any]:
     entry, found = answers.entry, _score(answers.entry)
-    more = measured(answers)
+    more, seen = measured(answers), shown(answers)
     return {
         "name": entry.name,
         "method": entry.method,
         "score": asdict(found) if found else None,
         "measured": asdict(more) if more else None,
+        "shown": asdict(seen) if seen else None,
+        "refusals": {value: asdict(one) for value, one in refusals(answers).items()},
         "failed": sum(bool(result.failure) for result in entry.results),
         "notes": {note.key: note.answers for note in counts(entry.results)},
         "made_with": dict(entry.made_with),

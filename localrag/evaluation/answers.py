@@ -237,6 +237,8 @@ def _result(
         asked.options,
     ):
         raise ValueError("another question")
+    if isinstance(row, AnsweredRow) and row.documents != asked.filters.documents:
+        raise ValueError("other documents")
     shown = row.label if isinstance(row, AnsweredRow) else ""
     if method.chooses and not failure and not shown:
         raise ValueError("no option")

@@ -374,6 +374,10 @@ def _setup(
         "dataset.split": questions.split,
         "dataset.sha256": questions.sha256,
     }
+    if questions.own_documents:
+        made_with["dataset.documents"] = "own"
+    if questions.unanswerable:
+        made_with["dataset.unanswerable"] = "added"
     if one.needs_model:
         made_with |= {f"chat.{bound}": getattr(own.chat, bound) for bound in _BOUNDS}
         made_with |= server_of("chat", own.chat)

@@ -286,7 +286,9 @@ def table(questions: Iterable[Question], order: int) -> bytes:
 
 
 def _row(id_: str, query: Query) -> bytes:
-    row = {"id": id_, "question": query.text, "options": query.options}
+    row: dict[str, object] = {"id": id_, "question": query.text, "options": query.options}
+    if query.filters.documents:
+        row["documents"] = query.filters.documents
     return json.dumps(row, ensure_ascii=False).encode() + b"\n"
 
 

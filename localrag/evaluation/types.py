@@ -22,6 +22,10 @@ CONTAINS = "contains"
 """The measure of answers in free text where a dataset names no other one."""
 
 
+ANSWERABLE = "answerable"
+"""The group that tells questions with an answer in their documents (yes) from those without."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gold:
     """A place that is known to answer a question, wholly or in part.
@@ -144,6 +148,9 @@ class Questions:
         sha256: of the file they were read from.
         own: whether a user gave them in the place of a split. What is said and published of the
             dataset does not hold for them, and `dataset` does not claim it.
+        own_documents: whether each is asked of the documents alone that came with it; its query
+            names them.
+        unanswerable: whether each is followed by a variant without those that support its answer.
     """
 
     dataset: Dataset
@@ -151,6 +158,8 @@ class Questions:
     sha256: str
     questions: tuple[Question, ...]
     own: bool = False
+    own_documents: bool = False
+    unanswerable: bool = False
 
 
 class Cause(StrEnum):

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -24,8 +24,9 @@ from localrag.evaluation.datasets.keeping import (
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.datasets.readers.entries import Titled
 from localrag.evaluation.recall import excerpted_law
-from localrag.evaluation.types import Dataset, Questions, Split
+from localrag.evaluation.types import ANSWERABLE, Dataset, Question, Questions, Split
 from localrag.language import N_
+from localrag.retrieval.types import Filters
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_indexes.analysis.normalize import without_blanks
@@ -124,6 +125,8 @@ def load(
     file: Path | None = None,
     *,
     corpus: str = "",
+    own_documents: bool = False,
+    unanswerable: bool = False,
 ) -> Questions:
     """Read the questions of a dataset.
 
@@ -135,15 +138,21 @@ def load(
             unless the file is that of a split whose hash is declared.
         corpus: in which the ids of the laws and documents that gold places name are looked up;
             without it, the one of the dataset.
+        own_documents: whether each question is asked of the documents alone that come with it.
+        unanswerable: whether each is followed by a variant that its documents do not answer: those
+            that support its answer are left out of them. Takes own documents for granted.
 
     Raises:
-        NotFoundError: there is no such dataset or file, or it is not at hand yet.
+        NotFoundError: there is no such dataset or file, or it is not at hand yet; or the corpus
+            lacks documents that come with the questions.
         InputError: the file is not what the declaration, or the record of its arrival, says, or
             some question of it cannot be used; names every defect.
-        UsageError: the dataset has no such split.
+        UsageError: the dataset has no such split; or its questions come without documents, or do
+            not tell which of these support their answers.
         WorkspaceError: the record of arrivals is damaged.
     """
     dataset, folder = find(workspace, name_or_path)
+    own_documents = own_documents or unanswerable
     own = False
     if file is not None:
         _refuse_sheet(file)
@@ -158,11 +167,71 @@ def load(
         _require_unchanged(dataset, folder, chosen, content, recorded=kept)
         file = folder / chosen.file
     searched = corpus or corpus_name(dataset)
-    known = Sources(partial(_law_names, workspace, searched), partial(_titled, workspace, searched))
+    known = Sources(
+        partial(_law_names, workspace, searched),
+        partial(_titled, workspace, searched, every_text=own_documents),
+        own_documents=own_documents,
+    )
     questions = read(dataset.reader, str(file), content, known)
+    if known.lacking:
+        raise NotFoundError(
+            N_(
+                "The corpus {corpus!r} lacks {n:,} of the paragraphs that come with the questions, "
+                "such as one of {title!r}."
+            ),
+            N_(
+                "Add them: localrag add {file} --corpus {corpus}, then: localrag index --corpus "
+                "{corpus}"
+            ),
+            corpus=searched,
+            n=len(known.lacking),
+            title=known.lacking[0],
+            file=file,
+        )
+    if own_documents and not all(one.query.filters.documents for one in questions):
+        raise UsageError(
+            N_("The questions of {dataset} come without documents of their own."),
+            N_("Leave out --own-documents and --unanswerable: the whole corpus is searched then."),
+            dataset=dataset.name,
+        )
+    if unanswerable:
+        questions = tuple(_with_variants(questions))
     if own:
         dataset = _of_own_questions(dataset, name, digest(content))
-    return Questions(dataset, name, digest(content), questions, own)
+    return Questions(dataset, name, digest(content), questions, own, own_documents, unanswerable)
+
+
+def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:
+    """Each question that has an answer, and after it the same without what supports the answer."""
+    for question in questions:
+        if not question.answer:
+            yield question
+            continue
+        supporting = {place.document for place in question.gold}
+        if not supporting:
+            raise UsageError(
+                N_("It is not told which paragraphs support the answer of {question!r}."),
+                N_("Name a split that tells it (--split), or leave out --unanswerable."),
+                question=question.id,
+            )
+        left = tuple(id_ for id_ in question.query.filters.documents if id_ not in supporting)
+        if not left:
+            raise UsageError(
+                N_("All paragraphs that come with {question!r} support its answer: none is left."),
+                N_("Leave that question out of the file, or leave out --unanswerable."),
+                question=question.id,
+            )
+        yield replace(question, groups={**question.groups, ANSWERABLE: "yes"})
+        yield replace(
+            question,
+            id=f"{question.id}-{ANSWERABLE}-no",
+            query=replace(question.query, filters=Filters(documents=left)),
+            answer="",
+            context="",
+            gold=(),
+            groups={**question.groups, ANSWERABLE: "no"},
+            aliases=(),
+        )
 
 
 def splits_at_hand(dataset: Dataset, folder: Path) -> list[Split]:
@@ -284,8 +353,14 @@ def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
     return LawNames(rows.values())
 
 
-def _titled(workspace: Workspace, corpus: str) -> Titled:
-    """The documents of a corpus that are no laws; "" has none."""
+def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
+    """The documents of a corpus that are no laws; "" has none.
+
+    Args:
+        workspace: where it lies.
+        corpus: its name.
+        every_text: whether texts come also with those that alone bear their title.
+    """
     ids: dict[str, list[str]] = {}
     with _opened(workspace, corpus) as store:
         if store is None:
@@ -294,7 +369,7 @@ def _titled(workspace: Workspace, corpus: str) -> Titled:
             if document.kind != "law":
                 ids.setdefault(without_blanks(document.title), []).append(document.id)
         return {
-            title: [(one, store.text(one) if len(some) > 1 else "") for one in some]
+            title: [(one, store.text(one) if every_text or len(some) > 1 else "") for one in some]
             for title, some in ids.items()
         }
 

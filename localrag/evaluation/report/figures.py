@@ -13,7 +13,7 @@ from localrag.evaluation.report.measured import (
     Measured,
     Note,
     Position,
-    Recall,
+    Refusals,
     answers_of,
     apart,
     baselines,
@@ -21,9 +21,10 @@ from localrag.evaluation.report.measured import (
     counts,
     measured,
     positions,
-    recall,
+    refusals,
     same_choice,
 )
+from localrag.evaluation.report.retrieved import Recall, Shown, recall, shown
 from localrag.evaluation.statistics import (
     Estimate,
     McNemar,
@@ -53,6 +54,8 @@ class EntryFigures:
         same_choice: share of questions with the same option chosen in every order; None where
             there is one order, or nothing to choose.
         recall: by stage of the retrieval.
+        shown: how much of what supports the answers a model was shown; None where that is not
+            known.
         costs: None where no question was asked.
         failures: answers that failed, by kind.
         causes: answers that are not right, by cause.
@@ -60,6 +63,7 @@ class EntryFigures:
         published: figures of others for the same method, under conditions of their own.
         measured: what answers in free text come to; None where they are a choice.
         apart: the same by the name of a group and the value in it, for those in `APART`.
+        refusals: of questions with an answer (yes) and without (no); empty where all have one.
         judging: what a verdict of the judge costs; None without one.
     """
 
@@ -71,6 +75,7 @@ class EntryFigures:
     positions: Sequence[Position]
     same_choice: Estimate | None
     recall: Mapping[str, Recall]
+    shown: Shown | None
     costs: Costs | None
     failures: Mapping[str, int]
     causes: Mapping[Cause, int]
@@ -78,6 +83,7 @@ class EntryFigures:
     published: Sequence[Published]
     measured: Measured | None
     apart: Mapping[str, Mapping[str, Measured]]
+    refusals: Mapping[str, Refusals]
     judging: Costs | None
 
 
@@ -165,6 +171,7 @@ def _entry(answers: Answers, published: Sequence[Published]) -> EntryFigures:
         positions=positions(answers),
         same_choice=same_choice(answers),
         recall=recall(answers),
+        shown=shown(answers),
         costs=costs([result.spent for result in results]),
         failures=_counted(result.failure for result in results if result.failure),
         causes=_counted(result.cause for result in results if result.cause),
@@ -172,6 +179,7 @@ def _entry(answers: Answers, published: Sequence[Published]) -> EntryFigures:
         published=published,
         measured=measured(answers),
         apart=apart(answers),
+        refusals=refusals(answers),
         judging=costs([one.judging for one in results if one.judging.calls]),
     )
 

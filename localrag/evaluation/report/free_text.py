@@ -25,6 +25,7 @@ _VERDICTS = {
     Verdict.FF: N_("both wrong"),
     Verdict.NA: N_("no answer"),
 }
+_HAVING = {"yes": N_("with an answer"), "no": N_("without an answer")}
 _GIVEN_BY = {DETERMINISTIC: N_("deterministic"), JUDGE: N_("judge")}
 _WITH_GOLD = {
     Reading.RIGHT: N_("hits with gold: right"),
@@ -98,6 +99,47 @@ def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[
         blocks += [ReportText(_("Derivations, {what}:").format(what=triad)), table]
     said = list(made_with)
     return [*blocks, Items(said)] if said else blocks
+
+
+def refusals(entries: Sequence[EntryFigures]) -> list[Block]:
+    """How often questions without an answer were refused one, beside those that have one."""
+    rows = [
+        [
+            entry.name,
+            _(_HAVING[value]),
+            str(found.n),
+            *map(
+                estimate,
+                (
+                    found.refused,
+                    found.not_found,
+                    found.unsupported,
+                    found.quoted,
+                    found.supported,
+                ),
+            ),
+        ]
+        for entry in entries
+        for value, found in entry.refusals.items()
+    ]
+    if not rows:
+        return []
+    head = _(
+        "Refused: nothing was found, or the answer was marked as one that its citations do not "
+        "carry. Of questions without an answer every other outcome is an error, and of those with "
+        "one every refusal is. A failed answer is neither."
+    )
+    header = [
+        _("entry"),
+        _("questions"),
+        "n",
+        _("refused"),
+        _("not found"),
+        _("not carried"),
+        _("quoted"),
+        _("answered"),
+    ]
+    return [ReportText(head), Table(header, rows, left=2)]
 
 
 def verdicts(
@@ -217,6 +259,27 @@ def searches(entries: Sequence[EntryFigures]) -> list[Block]:
         words = _("Gold triples that no query asked for: {counts}.")
         blocks.append(ReportText(words.format(counts="; ".join(unsought))))
     return blocks
+
+
+def shown(entries: Sequence[EntryFigures]) -> list[Block]:
+    """How much of what supports the answers a model was shown."""
+    rows = [
+        [
+            entry.name,
+            str(one.recall.n),
+            *map(estimate, (one.any_found, one.all_found, one.recall)),
+        ]
+        for entry in entries
+        if (one := entry.shown)
+    ]
+    if not rows:
+        return []
+    head = _(
+        "Questions with any, with all of their gold places in what the model was shown, over all "
+        "searches of a question; and the share of the gold places of a question that was."
+    )
+    header = [_("entry"), _("questions"), _("any shown"), _("all shown"), _("share shown")]
+    return [ReportText(head), Table(header, rows)]
 
 
 def costs(head: str, counted: str, found: Mapping[str, Costs | None]) -> list[Block]:

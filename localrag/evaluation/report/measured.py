@@ -4,13 +4,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from statistics import fmean, median
 from string import Formatter
 
 from localrag.errors import InputError
 from localrag.evaluation.statistics import Estimate, score, share
 from localrag.evaluation.types import (
+    ANSWERABLE,
     DETERMINISTIC,
     JUDGE,
     Entry,
@@ -248,51 +248,6 @@ def right_position(question: Question, order: int) -> str:
     return next(one for one in labels if in_dataset_order(one, order, size) == question.answer)
 
 
-DEPTHS = (5, 10)
-"""Hits looked at."""
-
-_Found = Callable[[Iterable[bool]], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """Questions with any, with all of their gold places among the first hits, by how many hits.
-
-    A depth is left out where no list of hits is longer than the depth before it.
-    """
-
-    any_found: Mapping[int, Estimate]
-    all_found: Mapping[int, Estimate]
-
-
-def recall(answers: Answers) -> dict[str, Recall]:
-    """Recall of every stage, over all questions that have gold places.
-
-    A stage that a question never came to has found nothing for it.
-    """
-    asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
-    stages = dict.fromkeys(
-        stage for results in asked for result in results for stage in result.recall
-    )
-    return {stage: Recall(_at(asked, stage, any), _at(asked, stage, all)) for stage in stages}
-
-
-def _at(asked: Sequence[Sequence[Result]], stage: str, found: _Found) -> dict[int, Estimate]:
-    # Of reports from before lengths were written down it is not known.
-    longest = max(r.lengths.get(stage, DEPTHS[-1]) for rs in asked for r in rs if stage in r.recall)
-    return {
-        depth: estimate
-        for before, depth in pairwise((0, *DEPTHS))
-        if before == 0 or longest > before
-        if (estimate := score([[_hit(r, stage, found, depth) for r in rs] for rs in asked]))
-    }
-
-
-def _hit(result: Result, stage: str, found: _Found, depth: int) -> float:
-    ranks = result.recall.get(stage, ())
-    return float(bool(ranks) and found(0 < rank <= depth for rank in ranks))
-
-
 SHARE = 0.05
 """Of the answers of an entry: what holds for fewer says little about its score."""
 
@@ -372,7 +327,10 @@ _Value = Callable[[Result], float | None]
 _ANSWERED = (Status.SUPPORTED, Status.UNSUPPORTED)
 """Statuses of answers that say something; quotations that come nearest promise no answer."""
 
-APART = ("type", "answer")
+_REFUSED = (Status.NOT_FOUND, Status.UNSUPPORTED)
+"""Statuses of answers that nobody is to rely on."""
+
+APART = (ANSWERABLE, "type", "answer")
 """The groups of questions that are measured apart, where a dataset has them."""
 
 
@@ -465,6 +423,57 @@ def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
         unjudged=sum(bool(result.unjudged) for result in results),
         searched=_searched([search for result in results for search in result.searches]),
         unsought=sum(result.unsought for result in results),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """How often questions were refused an answer, and what was given in its place.
+
+    Attributes:
+        n: questions.
+        refused: share of them for which nothing was found, or whose answer was marked as one that
+            its citations do not carry.
+        not_found, unsupported: the share of each of the two.
+        quoted: share for which only quotations were given.
+        supported: share that was answered without a doubt.
+    """
+
+    n: int
+    refused: Estimate
+    not_found: Estimate
+    unsupported: Estimate
+    quoted: Estimate
+    supported: Estimate
+
+
+def refusals(answers: Answers) -> dict[str, Refusals]:
+    """Of questions that have an answer (yes) and of those that have none (no).
+
+    Nothing where no question is known to have none. A failure is neither refusal nor answer.
+    """
+    by_value: dict[str, list[Sequence[Result]]] = {}
+    for question in answers.questions:
+        if value := question.groups.get(ANSWERABLE):
+            by_value.setdefault(value, []).append(answers.by_question[question.id])
+    if "no" not in by_value:
+        return {}
+    return {value: _refusals(by_value[value]) for value in sorted(by_value)}
+
+
+def _refusals(asked: Sequence[Sequence[Result]]) -> Refusals:
+    def having(*statuses: Status) -> Estimate:
+        found = score([[float(one.status in statuses) for one in results] for results in asked])
+        assert found
+        return found
+
+    return Refusals(
+        n=len(asked),
+        refused=having(*_REFUSED),
+        not_found=having(Status.NOT_FOUND),
+        unsupported=having(Status.UNSUPPORTED),
+        quoted=having(Status.QUOTED),
+        supported=having(Status.SUPPORTED),
     )
 
 

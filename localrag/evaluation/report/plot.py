@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from localrag.evaluation.report.document import one_line
 from localrag.evaluation.report.figures import Figures
-from localrag.evaluation.report.measured import CHANCE, DEPTHS, Recall
+from localrag.evaluation.report.measured import CHANCE
+from localrag.evaluation.report.retrieved import DEPTHS, Recall
 from localrag.evaluation.statistics import Estimate
 from localrag.language import _
 

@@ -18,7 +18,8 @@ from localrag.evaluation.report.document import (
     value,
 )
 from localrag.evaluation.report.figures import EntryFigures, Figures, Pair
-from localrag.evaluation.report.measured import CHANCE, DEPTHS, SHARE, Baseline, Note, common
+from localrag.evaluation.report.measured import CHANCE, SHARE, Baseline, Note, common
+from localrag.evaluation.report.retrieved import DEPTHS
 from localrag.evaluation.statistics import FEW, RESAMPLES
 from localrag.evaluation.types import Cause, Evaluation, NotMeasured, Published
 from localrag.language import N_, _, ngettext
@@ -120,12 +121,14 @@ def all_sections(
         _("Differences"): differences(figures.pairs, choices=choices),
         _("Not measured"): not_measured(evaluation.not_measured),
         _("Measures"): free_text.measures(entries, map(str, evaluation.measured_with)),
+        _("Refusals"): free_text.refusals(entries),
         _("Verdicts"): free_text.verdicts(entries, [evaluation.judge]),
         _("Search success"): free_text.searches(entries),
         **groups(entries),
         _("Order of the options"): orders(entries),
         _("Retrieval"): [
             *retrieval(entries),
+            *free_text.shown(entries),
             *_lacking(evaluation),
             *_without_embedder(evaluation, figures),
         ],
@@ -522,6 +525,12 @@ def _head(evaluation: Evaluation) -> str:
             "{questions}, asked with the options in {n} orders",
             evaluation.orders,
         ).format(questions=words, n=evaluation.orders)
+    if asked.unanswerable:
+        words += _(
+            ", each of its own documents, and once more without those that support its answer"
+        )
+    elif asked.own_documents:
+        words += _(", each of its own documents")
     named = _("Questions: {title}") if asked.own else _("Dataset {title}, split {split}")
     return _("{named}: {questions}. Ended {date}. Machine: {machine}.").format(
         named=named.format(title=asked.dataset.title, split=asked.split),

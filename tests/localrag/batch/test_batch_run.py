@@ -158,6 +158,17 @@ def test_other_questions_are_noticed(bench: Any, scripted: Any, texts: list[str]
     assert (report.answered, report.earlier) == (len(texts), 0)
 
 
+def test_other_documents_are_noticed(bench: Any, scripted: Any) -> None:
+    row = {"question": TEXTS[0], "documents": ["599AC0000000001"]}
+    bench.write(json.dumps(row))
+    bench.run(scripted())
+    assert json.loads(bench.out.read_text(encoding="utf-8"))["documents"] == row["documents"]
+    assert bench.run(scripted()).earlier == 1
+    bench.ask(TEXTS[0])
+    with pytest.raises(UsageError, match="answers another question than row 1 asks now"):
+        bench.run(scripted())
+
+
 def test_other_settings_are_noticed(bench: Any, scripted: Any) -> None:
     bench.ask(*TEXTS[:3])
     bench.run(scripted())

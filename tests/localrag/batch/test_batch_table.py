@@ -78,6 +78,12 @@ def test_the_content_tells_the_format_where_the_name_does_not(tmp_path: Path) ->
     assert asked(rows("question\na?\n", tmp_path, ".txt")[0]) == ("", "a?", ())
 
 
+def test_documents_that_alone_are_searched(tmp_path: Path) -> None:
+    rows_ = rows('{"question": "a?", "documents": ["x", "y"]}\n{"question": "a?"}\n', tmp_path)
+    found = [row.query.filters.documents for row in rows_ if isinstance(row, QuestionRow)]
+    assert found == [("x", "y"), ()]
+
+
 def test_names_of_fields_that_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"question": "a?", "choices": [], "level": 1}\n')
@@ -96,6 +102,8 @@ BAD_LINES = {
     "too long": (json.dumps({"question": "あ" * 10_001}).encode(), "10,001 characters"),
     "id of another kind": (b'{"id": true, "question": "a?"}', "The id"),
     "options of another kind": (b'{"question": "a?", "options": "x|y"}', "The options"),
+    "documents of another kind": (b'{"question": "a?", "documents": "x"}', "The documents"),
+    "no document": (b'{"question": "a?", "documents": []}', "The documents"),
     "an option of another kind": (b'{"question": "a?", "options": [1]}', "The options"),
     "not UTF-8": ('{"question": "水位"}'.encode("cp932"), "not valid UTF-8"),
     "half a character": (b'{"question": "a\\ud800"}', "not valid UTF-8"),

@@ -179,3 +179,31 @@ def test_before_the_first_run(cli: Cli, sample: Path) -> None:
     damaged.parent.mkdir(parents=True)
     damaged.write_text('{"dataset": ')
     assert "cannot be read" in cli("eval", "list").err
+
+
+def test_each_question_of_its_own_documents(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    asked = tmp_path / "q.json"
+    paragraphs = [
+        {"title": "Tarn Ferries", "paragraph_text": "Ada Moss founded it.", "is_supporting": True},
+        {"title": "Anvil Ferries", "paragraph_text": "Ben Roe founded it."},
+    ]
+    question = {"id": "q", "question": "Who founded Tarn Ferries?", "answer": "Ada Moss"}
+    asked.write_text(json.dumps([question | {"paragraphs": paragraphs}]), encoding="utf-8")
+    (tmp_path / "ferries.toml").write_text(
+        'title = "Ferries"\nsource = "invented"\nlicence = "CC0"\nreader = "multihop"\n'
+        'measure = "multihop"\n[[splits]]\nname = "dev"\nfile = "q.json"\n',
+        encoding="utf-8",
+    )
+    evaluated = ("eval", str(tmp_path / "ferries.toml"), "--method", "extractive", "-c", "paper")
+    assert cli("init").code == 0
+    lacking = cli(*evaluated, "--own-documents")
+    assert lacking.code == 3
+    assert f"localrag add {asked} --corpus paper" in "".join(lacking.err.split("\n"))
+    assert cli("add", str(asked), "--corpus", "paper").code == 0
+    assert cli("index", "--corpus", "paper").code == 0
+    own = cli(*evaluated, "--own-documents", "--json").json
+    assert (own["own_documents"], own["n"], own["entries"][0]["refusals"]) == (True, 1, {})
+    both = cli(*evaluated, "--unanswerable")
+    assert "2 questions, each of its own documents; 2 asked now" in both.out
+    assert "refused, without an answer" in both.out

@@ -1,7 +1,7 @@
 """The entries of a file of questions, and their fields, read without guessing."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import BytesIO
 from typing import Any
@@ -168,7 +168,7 @@ def _is_object(value: Any) -> bool:
 
 Titled = Mapping[str, Sequence[tuple[str, str]]]
 """By title, without blanks, width and case, the ids of the documents that bear it and their texts;
-where only one bears it, the text may be left out."""
+where only one bears it, the text may be left out, unless own documents are asked for."""
 
 
 class Sources:
@@ -177,15 +177,23 @@ class Sources:
     Args:
         open_names: gives the names of its laws; None where there is no corpus.
         open_titled: gives its other documents.
+        own_documents: whether questions are asked of the documents alone that come with them.
+
+    Attributes:
+        lacking: titles of such documents that the corpus does not hold.
     """
 
     def __init__(
         self,
         open_names: Callable[[], LawNames | None] = lambda: None,
         open_titled: Callable[[], Titled] = dict,
+        *,
+        own_documents: bool = False,
     ) -> None:
+        self.lacking: list[str] = []
         self._open_names = open_names
         self._open_titled = open_titled
+        self._own_documents = own_documents
 
     def law_id(self, name: str) -> str:
         """The id of the one law of this name; empty where none bears it, or several do."""
@@ -203,6 +211,26 @@ class Sources:
         if len(found) > 1:
             found = [one for one in found if without_blanks(one[1]) == without_blanks(text)]
         return found[0][0] if found else ""
+
+    def own_documents(self, paragraphs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """The ids of the documents of just these titles and texts, each once.
+
+        What the corpus does not hold is noted as `lacking`. None where they are not asked for.
+        """
+        if not self._own_documents:
+            return ()
+        found: dict[str, None] = {}
+        for title, text in paragraphs:
+            there = (
+                id_
+                for id_, held in self._titled.get(without_blanks(title), ())
+                if without_blanks(held) == without_blanks(text)
+            )
+            if id_ := next(there, ""):
+                found[id_] = None
+            else:
+                self.lacking.append(title)
+        return tuple(found)
 
     @cached_property
     def _names(self) -> LawNames | None:

@@ -17,12 +17,12 @@ from typing import Any
 from localrag.corpus.readers.records import question_contexts
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
-from localrag.evaluation.types import Gold, Question
+from localrag.evaluation.types import ANSWERABLE, Gold, Question
 from localrag.language import N_
 from localrag.retrieval.query import check
-from localrag.retrieval.types import Query
+from localrag.retrieval.types import Filters, Query
 
-_ANSWERABLE = {True: "yes", False: "no", None: ""}
+_YES_OR_NO = {True: "yes", False: "no", None: ""}
 
 Paragraph = tuple[str, str]
 """Title and text."""
@@ -33,15 +33,16 @@ def read_multihop(fields: Fields, known: Sources) -> Question:
 
     Its groups are, where the format tells them, ``type``, ``level``, ``hops`` and ``answerable``
     (yes or no). Gold places are the supporting paragraphs: the documents of the corpus that they
-    are, else their titles; its context is their text. A question that is not answerable has the
-    answer "": none is right.
+    are, else their titles; its context is their text. Its query names the documents of all its
+    paragraphs where these are asked for. A question that is not answerable has the answer "": none
+    is right.
 
     Raises:
         InputError: a field is missing or of the wrong kind.
         UsageError: the question is no question.
     """
     if "input" in fields:
-        return _longbench(fields)
+        return _longbench(fields, known)
     return _musique(fields, known) if "paragraphs" in fields else _hotpotqa(fields, known)
 
 
@@ -65,8 +66,9 @@ def _musique(fields: Fields, known: Sources) -> Question:
         {
             "type": id_.partition("__")[0] if "__" in id_ else "",
             "hops": str(len(steps)) if isinstance(steps, list) and steps else "",
-            "answerable": _ANSWERABLE[answerable],
+            ANSWERABLE: _YES_OR_NO[answerable],
         },
+        paragraphs,
         supporting,
         known,
     )
@@ -82,7 +84,8 @@ def _hotpotqa(fields: Fields, known: Sources) -> Question:
             raise InputError(
                 N_("The field 'supporting_facts' is no list of titles and numbers of sentences.")
             )
-    texts = dict(question_contexts(dict(fields)))
+    paragraphs = list(question_contexts(dict(fields)))
+    texts = dict(paragraphs)
     return _question(
         required(fields, "_id"),
         required(fields, "question"),
@@ -92,18 +95,20 @@ def _hotpotqa(fields: Fields, known: Sources) -> Question:
             "level": text(fields, "level"),
             "hops": str(len(triples)) if isinstance(triples, list) and triples else "",
         },
+        paragraphs,
         # Of the setting "fullwiki", the context may lack what answers.
         [(title, texts.get(title, "")) for title in titles],
         known,
     )
 
 
-def _longbench(fields: Fields) -> Question:
+def _longbench(fields: Fields, known: Sources) -> Question:
     answers = _texts(fields, "answers")
     if not answers:
         raise InputError(N_("The field 'answers' is missing or empty."))
     groups = {"dataset": text(fields, "dataset")}
-    return _question(required(fields, "_id"), required(fields, "input"), answers, groups)
+    id_, asked = required(fields, "_id"), required(fields, "input")
+    return _question(id_, asked, answers, groups, question_contexts(dict(fields)), (), known)
 
 
 def _question(
@@ -111,23 +116,31 @@ def _question(
     asked: str,
     answers: Iterable[str],
     groups: Mapping[str, str],
-    supporting: Iterable[Paragraph] = (),
-    known: Sources = Sources(),  # noqa: B008 - it knows nothing
+    paragraphs: Iterable[Paragraph],
+    supporting: Iterable[Paragraph],
+    known: Sources,
 ) -> Question:
-    query = Query(asked)
+    # A paragraph without a text is no document.
+    own = known.own_documents(one for one in map(_checked, paragraphs) if one[1])
+    query = Query(asked, filters=Filters(documents=own))
     check(query)
     answer, *aliases = dict.fromkeys(answers) or [""]
-    paragraphs = [(checked("title", title), checked("text", one)) for title, one in supporting]
-    places = [Gold(known.document_id(*one) or one[0]) for one in paragraphs]
+    gold = list(map(_checked, supporting))
+    places = [Gold(known.document_id(*one) or one[0]) for one in gold]
     return Question(
         id_,
         query,
         answer,
-        "\n\n".join(f"{title}\n{one}" for title, one in paragraphs if one),
+        "\n\n".join(f"{title}\n{one}" for title, one in gold if one),
         tuple(dict.fromkeys(places)),
         {name: value for name, value in groups.items() if value},
         aliases=tuple(aliases),
     )
+
+
+def _checked(paragraph: Paragraph) -> Paragraph:
+    title, one = paragraph
+    return checked("title", title), checked("text", one)
 
 
 def _texts(fields: Fields, name: str) -> list[str]:

@@ -1,0 +1,90 @@
+"""How much of what supports the answers an entry has found, and shown to its model."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+
+from localrag.evaluation.report.measured import Answers
+from localrag.evaluation.statistics import Estimate, score
+from localrag.evaluation.types import Result
+from localrag.methods.toolkit import EVIDENCE
+
+DEPTHS = (5, 10)
+"""Hits looked at."""
+
+_Found = Callable[[Iterable[bool]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Questions with any, with all of their gold places among the first hits, by how many hits.
+
+    A depth is left out where no list of hits is longer than the depth before it.
+    """
+
+    any_found: Mapping[int, Estimate]
+    all_found: Mapping[int, Estimate]
+
+
+def recall(answers: Answers) -> dict[str, Recall]:
+    """Recall of every stage, over all questions that have gold places.
+
+    A stage that a question never came to has found nothing for it.
+    """
+    asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
+    stages = dict.fromkeys(
+        stage for results in asked for result in results for stage in result.recall
+    )
+    return {stage: Recall(_at(asked, stage, any), _at(asked, stage, all)) for stage in stages}
+
+
+def _at(asked: Sequence[Sequence[Result]], stage: str, found: _Found) -> dict[int, Estimate]:
+    # Of reports from before lengths were written down it is not known.
+    longest = max(r.lengths.get(stage, DEPTHS[-1]) for rs in asked for r in rs if stage in r.recall)
+    return {
+        depth: estimate
+        for before, depth in pairwise((0, *DEPTHS))
+        if before == 0 or longest > before
+        if (estimate := score([[_hit(r, stage, found, depth) for r in rs] for rs in asked]))
+    }
+
+
+def _hit(result: Result, stage: str, found: _Found, depth: int) -> float:
+    ranks = result.recall.get(stage, ())
+    return float(bool(ranks) and found(0 < rank <= depth for rank in ranks))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How much of what supports the answers a model was shown.
+
+    Attributes:
+        any_found, all_found: share of the questions with any, with all of their gold places in it.
+        recall: share of the gold places of a question that are in it.
+    """
+
+    any_found: Estimate
+    all_found: Estimate
+    recall: Estimate
+
+
+def shown(answers: Answers) -> Shown | None:
+    """The gold places in the evidence of all searches of a question together.
+
+    None where no evidence was recorded, or no gold place is known. A question that never came to
+    evidence was shown none.
+    """
+    asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
+    if not any(EVIDENCE in result.recall for results in asked for result in results):
+        return None
+    held = [[[rank > 0 for rank in one.recall.get(EVIDENCE, (0,))] for one in rs] for rs in asked]
+    found = [
+        score([[float(share_of(places)) for places in results] for results in held])
+        for share_of in (any, all, fmean)
+    ]
+    some, every, recalled = found
+    assert some
+    assert every
+    assert recalled
+    return Shown(some, every, recalled)
