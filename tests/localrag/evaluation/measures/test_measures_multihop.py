@@ -1,4 +1,12 @@
-"""Exact match and F1 as the scripts of HotpotQA and MuSiQue compute them, by hand."""
+"""Exact match and F1 as the official scripts compute them: by hand, and by what they printed.
+
+``official_multihop.json`` holds what the scripts of HotpotQA, 2WikiMultiHopQA and MuSiQue gave for
+invented answers.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -6,6 +14,9 @@ from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.measures.multihop import exact, normalised, word_f1
 from localrag.evaluation.types import Question
 from localrag.retrieval.types import Query
+
+OFFICIAL = Path(__file__).with_name("official_multihop.json")
+_WHOLE = ("yes", "no", "noanswer")
 
 
 @pytest.mark.parametrize(
@@ -65,3 +76,27 @@ def test_where_nothing_is_right_no_answer_is() -> None:
     question = Question("q", Query("Which?"), "")
     assert figures("", (), question) == {"em": 1, "f1": 1}
     assert figures("River Quill", (), question) == {"em": 0, "f1": 0}
+
+
+@pytest.mark.parametrize("case", json.loads(OFFICIAL.read_text(encoding="utf-8"))["cases"])
+def test_figures_are_those_of_the_official_scripts(case: dict[str, Any]) -> None:
+    right, *aliases = case["right"]
+    question = Question("q", Query("Which?"), right, aliases=tuple(aliases))
+    found = MEASURES["multihop"]([]).figures(case["answer"], (), question)
+    answer, *texts = map(normalised, (case["answer"], *case["right"]))
+    for script in ("hotpotqa", "2wikimultihopqa", "musique"):
+        if script not in case:
+            assert aliases, "the script of HotpotQA takes one right answer"
+            continue
+        em, f1 = case[script]
+        assert found["em"] == em, script
+        if script == "musique":
+            # That script alone takes yes and no for words like others.
+            if f1 != pytest.approx(found["f1"]):
+                assert {answer, *texts} & set(_WHOLE)
+                assert found["f1"] == case["2wikimultihopqa"][1]
+        elif not answer and "" in texts:
+            # To the script of MuSiQue, where a question can be without an answer, these agree.
+            assert (f1, found["f1"]) == (0, case["musique"][1])
+        else:
+            assert found["f1"] == pytest.approx(f1), script
