@@ -22,6 +22,7 @@ RUNS = {
     "delegated_rules": ["--show"],
     "lawyers": ["--parts", "--questions={lawyers}"],
     "multihop": [],
+    "sentences": [],
     "provision_recall": ["--misses", "--all-laws"],
     "spoiled_claims": ["--misses"],
     "statute_lexical": ["--embedder={embedder}"],
