@@ -49,6 +49,7 @@ RUNS = {
     "kill": ["--rounds=1", "--files=3"],
     "incremental": ["--laws=3", "--questions=1", "--kills=1"],
     "kill_embedding": ["--rounds=1", "--files=1", "--graph-from=10"],
+    "kill_prepare": ["--rounds=1", "--paragraphs=3"],
     # On the questions whose digest is declared.
     "kill_optimize": ["--kills=1", "--questions=4", "--calls=8"],
     "evaluation": ["--limit=2", "--kills=0", "--method=statute-lexical"],
@@ -66,8 +67,9 @@ SMALLER = {
         "train_statute_lexical.REPEATS": 1,
         "train_statute_lexical.PENALTIES": (1.0,),
     },
-    # It is killed until a kill comes before the end: here it comes before the beginning.
+    # They are killed until a kill comes before the end: here it comes before the beginning.
     "kill_embedding": {"random.Random.uniform": lambda _, first, end: first / 2},
+    "kill_prepare": {"random.Random.uniform": lambda _, first, end: first / 2},
     # How long a busy machine takes says nothing.
     "evaluation": {"bench.evaluation._ALLOWED_SECONDS": PATIENCE},
     "model_shapes": {

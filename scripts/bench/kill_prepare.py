@@ -1,0 +1,240 @@
+"""Kill -9 at random moments of `prepare`: no row of a layer may be lost, and none made twice.
+
+Half of the paragraphs that come with the first questions of HotpotQA are added and all layers are
+made of them; then the other half is added, and a paragraph of the first half is another one now. In
+each round a process makes the layers, telling every row that is written down, and is killed at a
+random moment. Then every row told is there, and the same call, run to its end, keeps each row that
+was there word for word, makes those that are missing and no other, and ends with the same rows as a
+run that nobody killed.
+
+The model puts the title in the place of the first pronoun of a sentence, and asks for it: what it
+says follows from the prompt alone.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.options import parser
+
+from localrag.config import Config
+from localrag.ingest.add import add
+from localrag.ingest.index import index
+from localrag.prepare.layers import LAYERS, DerivedLayer, DerivedRow
+from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
+from localrag.progress import Progress, ignore
+from localrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    from tiny_models.scripted import ScriptedChat
+
+sys.path.append(str(Path(__file__).parents[1]))
+_DOCUMENT = re.compile(r'name="(?:document|文書) (.*?)">')
+_SENTENCE = re.compile(r'name="(?:sentence|文)">\s*(.*?)\s*</', re.DOTALL)
+_REWRITTEN = re.compile(r'name="(?:rewritten sentence|書き直した文)">\s*(.*?)\s*</', re.DOTALL)
+_PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their|This|These)\b")
+
+Rows = dict[str, list[DerivedRow]]
+"""By layer, what is written down, in the order in which it was."""
+
+
+def main() -> None:
+    """Be the parent, or after ``--child`` the process to be killed."""
+    if sys.argv[1:2] == ["--child"]:
+        child(Path(sys.argv[2]))
+        return
+    options = parser(__doc__)
+    options.add_argument("--rounds", type=int, default=30, metavar="N", help="kills (30)")
+    options.add_argument("--paragraphs", type=int, default=200, metavar="N", help="of them (200)")
+    options.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments (1)")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench(chosen, Path(folder))
+
+
+def child(home: Path) -> None:
+    """Make the layers, telling on standard output how many rows are written down."""
+
+    def tell(event: Progress) -> None:
+        told = {"at": event.phase.name, "made": event.done - event.earlier}
+        print(json.dumps(told), flush=True)
+
+    made = sum(report.made for report in make(home, tell))
+    print(json.dumps({"at": "end", "made": made}), flush=True)
+
+
+def make(home: Path, on_event: Listener = ignore) -> list[LayerReport]:
+    """Make all layers, as the command does."""
+    workspace, model = Workspace.locate(home), reader()
+    return prepare(workspace, "main", Config(), LAYERS, on_event=on_event, opener=lambda *_: model)
+
+
+def reader() -> "ScriptedChat":
+    """The model of all runs."""
+    from tiny_models.scripted import ScriptedChat
+
+    class Reader(ScriptedChat):
+        def chat(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+            self._replies = [reply_to(request.messages[-1].content)]
+            return super().chat(request, *args, **kwargs)
+
+    return Reader()
+
+
+def reply_to(prompt: str) -> str:
+    """What the model says."""
+    if rewritten := _REWRITTEN.search(prompt):
+        name, _, rest = rewritten[1].partition(" ")
+        return json.dumps({"pairs": [{"question": f"What {rest[:200]}?", "answer": name}]})
+    title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)
+    assert title
+    return json.dumps({"sentence": _PRONOUN.sub(title[1], sentence[-1], count=1)})
+
+
+def bench(chosen: argparse.Namespace, folder: Path) -> None:
+    """Run all rounds and print the outcome of each."""
+    chance = random.Random(chosen.seed)
+    base = prepared(chosen, folder)
+    before = rows(base)
+
+    home = folder / "undisturbed"
+    shutil.copytree(base, home)
+    first, seconds, made = timed_child(home)
+    truth = rows(home)
+    count = sum(map(len, truth.values()))
+    print(
+        f"{chosen.paragraphs} paragraphs, {count:,} rows of {len(LAYERS)} layers, {made:,} of them "
+        f"to make; undisturbed it begins after {first:.1f} s and ends after {seconds:.1f} s"
+    )
+
+    where: Counter[str] = Counter()
+    while where.total() < chosen.rounds:
+        home = folder / "round"
+        shutil.copytree(base, home)
+        moment = chance.uniform(first, seconds)
+        lines = kill_child(home, moment)
+        there = rows(home)
+        for layer, told in told_of(lines).items():
+            assert len(set(there[layer]) - set(before[layer])) >= told, "a row told is lost"
+        afterwards = sum(report.made for report in make(home))
+        standing = examine(there, rows(home), truth)
+        assert afterwards == count - standing, "something was made again"
+        shutil.rmtree(home)
+        stage = lines[-1]["at"] if lines else "start"
+        if stage == "end":
+            # It was faster than the first time, and there was nothing left to kill.
+            seconds = max(first, 0.9 * seconds)
+            continue
+        where[stage] += 1
+        print(
+            f"  round {where.total():2}: killed after {moment:5.2f} s in {stage!r}, "
+            f"{standing:,} rows stand, {afterwards:,} made afterwards"
+        )
+    print(
+        f"n = {chosen.rounds}, failures 0 (95 % upper bound {1 - 0.05 ** (1 / chosen.rounds):.1%});"
+        f" killed in {dict(where)}"
+    )
+
+
+def prepared(chosen: argparse.Namespace, folder: Path) -> Path:
+    """A workspace with layers of half of its paragraphs, one of which has changed since."""
+    path = chosen.data / "multihop" / "hotpotqa.json"
+    contexts = (
+        (title, "".join(sentences))
+        for record in json.loads(path.read_text(encoding="utf-8"))
+        for title, sentences in record["context"]
+    )
+    paragraphs = list(dict.fromkeys(contexts))[: chosen.paragraphs]
+    workspace = Workspace.locate(folder / "base")
+    workspace.init()
+    table = folder / "paragraphs.jsonl"
+
+    def put(some: Sequence[tuple[str, str]]) -> None:
+        texts = ({"id": f"p{n}", "title": t, "text": one} for n, (t, one) in enumerate(some))
+        table.write_text("".join(json.dumps(text) + "\n" for text in texts), encoding="utf-8")
+        add(workspace, "main", [table])
+        index(workspace, "main")
+
+    put(paragraphs[: len(paragraphs) // 2])
+    make(workspace.home)
+    title, text = paragraphs[0]
+    put([(title, f"{text} It is told so."), *paragraphs[1:]])
+    return workspace.home
+
+
+def rows(home: Path) -> Rows:
+    """The rows of all layers."""
+    place = Workspace.locate(home).corpus("main")
+    return {layer: list(DerivedLayer(place, layer).rows()) for layer in LAYERS}
+
+
+def examine(there: Rows, now: Rows, truth: Rows) -> int:
+    """Check what a killed and a second run have come to; returns the rows that stood in between."""
+    standing = 0
+    for layer in LAYERS:
+        by_place = {row.place: row for row in now[layer]}
+        assert len(by_place) == len(now[layer]), "a sentence has two rows"
+        assert substance(now[layer]) == substance(truth[layer])
+        good = [row for row in there[layer] if by_place[row.place].made_of == row.made_of]
+        assert all(by_place[row.place] == row for row in good), "a row was made again"
+        standing += len(good)
+    return standing
+
+
+def substance(some: Sequence[DerivedRow]) -> set[DerivedRow]:
+    """Rows in any order, without the time that they took."""
+    return {replace(row, seconds=0.0) for row in some}
+
+
+def told_of(lines: Sequence[Any]) -> dict[str, int]:
+    """How many rows of each layer a child has told."""
+    return {
+        layer: max((line["made"] for line in lines if line["at"] == PHASES[layer].name), default=0)
+        for layer in LAYERS
+    }
+
+
+def command(home: Path) -> list[str]:
+    """Command line of the child."""
+    return [sys.executable, __file__, "--child", str(home)]
+
+
+def timed_child(home: Path) -> tuple[float, float, int]:
+    """Run the child to its end: when it began to tell, when it ended, how many rows it made."""
+    started = time.perf_counter()
+    with subprocess.Popen(command(home), stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        first = time.perf_counter() - started
+        lines += process.stdout.readlines()
+    assert process.returncode == 0
+    return first, time.perf_counter() - started, json.loads(lines[-1])["made"]
+
+
+def kill_child(home: Path, moment: float) -> list[Any]:
+    """Kill the child; returns what it told."""
+    with tempfile.TemporaryFile("w+") as told:
+        process = subprocess.Popen(command(home), stdout=told, start_new_session=True)
+        time.sleep(moment)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        told.seek(0)
+        # The last line may be cut off: it was not told.
+        return [json.loads(line) for line in told if line.endswith("\n")]
+
+
+if __name__ == "__main__":
+    main()
