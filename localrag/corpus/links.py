@@ -80,6 +80,21 @@ class Connection(NamedTuple):
     place: str
 
 
+class Citing(NamedTuple):
+    """A reference to a provision, as far as it is needed to choose among thousands.
+
+    Attributes:
+        key: of the reference in the store.
+        document: key of the document that refers.
+        kind, source: as in `Reference`.
+    """
+
+    key: int
+    document: int
+    kind: str
+    source: Locator
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """Where a term is defined.
@@ -169,23 +184,34 @@ def replace(
 def references_from(database: Database, document: int, path: str) -> list[Reference]:
     """List the references of a provision and of what stands inside it, in reading order."""
     rows = database.rows(
-        f"{_REFERENCES} WHERE refs.document = ? AND refs.source >= ? AND refs.source < ?"
+        f"{REFERENCES} WHERE refs.document = ? AND refs.source >= ? AND refs.source < ?"
         ' ORDER BY refs.start, refs."end", refs.key',
         (document, *subtree(path)),
     )
-    return [_reference(row) for row in rows]
+    return [reference_of(row) for row in rows]
 
 
 def references_to(database: Database, law: int, path: str) -> list[Reference]:
     """List the references to a provision or to something inside it, by document and place."""
     rows = database.rows(
-        f"{_REFERENCES} WHERE refs.key IN"  # noqa: S608 - a constant
+        f"{REFERENCES} WHERE refs.key IN"  # noqa: S608 - a constant
         " (SELECT reference FROM reached WHERE law = ? AND place >= ? AND place < ?)"
         " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = refs.document)"
         " ORDER BY refs.document, refs.key",
         (law, *subtree(path)),
     )
-    return [_reference(row) for row in rows]
+    return [reference_of(row) for row in rows]
+
+
+def citing(database: Database, law: int, path: str, kinds: Sequence[str]) -> list[Citing]:
+    """List the references of some kinds to a provision or to something inside it, as above."""
+    rows = database.rows(
+        "SELECT key, document, kind, source FROM refs WHERE key IN"  # noqa: S608 - marks
+        " (SELECT reference FROM reached WHERE law = ? AND place >= ? AND place < ?)"
+        f" AND kind IN ({','.join('?' * len(kinds))}) ORDER BY document, key",
+        (law, *subtree(path), *kinds),
+    )
+    return [Citing(key, document, kind, Locator.parse(path)) for key, document, kind, path in rows]
 
 
 def connections_from(database: Database, document: int, path: str, limit: int) -> list[Connection]:
@@ -243,8 +269,8 @@ def definitions_used(database: Database, document: int, text: str) -> list[Defin
     return [_definition(row) for row in rows]
 
 
-_REFERENCES = (
-    'SELECT states.id, refs.source, refs.start, refs."end", refs.kind, works.id,'
+REFERENCES = (
+    'SELECT refs.key, states.id, refs.source, refs.start, refs."end", refs.kind, works.id,'
     " refs.law_name, refs.target, refs.target_end FROM refs"
     " JOIN states ON states.key = refs.document"
     " LEFT JOIN works ON works.key = refs.law"
@@ -261,8 +287,9 @@ def _definition(row: Row) -> Definition:
     return Definition(document, Locator.parse(path), *rest)
 
 
-def _reference(row: Row) -> Reference:
-    document, source, start, end, kind, law, law_name, target, target_end = row
+def reference_of(row: Row) -> Reference:
+    """Read a row of `REFERENCES`."""
+    _, document, source, start, end, kind, law, law_name, target, target_end = row
     return Reference(
         document,
         Locator.parse(source),

@@ -1,14 +1,15 @@
 """Everything that can be asked of a corpus store."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import cache
 from typing import NamedTuple
 
 from localrag.corpus import links, readings
 from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
-from localrag.corpus.links import Connection, Definition, Reference
+from localrag.corpus.links import Citing, Connection, Definition, Reference
 from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
@@ -71,7 +72,10 @@ class Lookups(Browsing):
     @property
     def has_states(self) -> bool:
         """Whether it has more than one state of any law."""
-        row = self._db.row("SELECT 1 FROM documents WHERE shown_from <> '' LIMIT 1")
+        # Without its name the planner takes an index of all documents.
+        row = self._db.row(
+            "SELECT 1 FROM documents INDEXED BY documents_later WHERE shown_from <> '' LIMIT 1"
+        )
         return row is not None
 
     def shown(self, keys: Iterable[int]) -> dict[int, int]:
@@ -118,6 +122,10 @@ class Lookups(Browsing):
                 does not say otherwise).
         """
         return self._info_of(self._require(document_id))
+
+    def documents_of(self, keys: Collection[int]) -> dict[int, DocumentInfo]:
+        """Find the listings of the documents of some keys; of those that are not shown, none."""
+        return {row[0]: info(row) for row in self._rows_by_key(f"{INFO} FROM shown", "key", keys)}
 
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
         """Return the text of a document, or a span of it, in characters."""
@@ -241,7 +249,9 @@ class Lookups(Browsing):
         """Find passages by key, in the order asked for; keys that are gone are left out."""
         wanted = list(keys)
         rows = {row[0]: row for row in self._rows_by_key(_PASSAGE, "passages.key", wanted)}
-        pieced = {key for key in {row[1] for row in rows.values()} if self._is_pieced(key)}
+        documents = {row[1] for row in rows.values()}
+        of_pieces = self._rows_by_key("SELECT document FROM pieces", "document", documents)
+        pieced = {key for (key,) in of_pieces}
         whole = [row for row in rows.values() if row[1] not in pieced]
         blocks = self._blocks(
             block for row in whole for block in block_range(row[1], row[_START], row[_END])
@@ -275,17 +285,24 @@ class Lookups(Browsing):
 
     def by_ids(self, passage_ids: Iterable[str]) -> dict[str, Passage]:
         """Find the passages with these ids; ids that are not there are left out."""
-        keys = {id_: key for id_ in passage_ids if (key := self.key_of(id_)) is not None}
+        # Most of several are of few documents.
+        document_key = cache(self._key)
+        keys = {
+            id_: key for id_ in passage_ids if (key := self._key_of(id_, document_key)) is not None
+        }
         found = self.by_keys(set(keys.values()))
         return {id_: found[key] for id_, key in keys.items() if key in found}
 
     def key_of(self, passage_id: str) -> int | None:
         """Find the key of the passage with this id."""
+        return self._key_of(passage_id, self._key)
+
+    def _key_of(self, passage_id: str, document_key: Callable[[str], int | None]) -> int | None:
         # Ids of documents that come from file names may hold a '#' too.
         for position, character in enumerate(passage_id):
             if character == "#":
                 document_id, place = passage_id[:position], passage_id[position + 1 :]
-                key = self._key(document_id)
+                key = document_key(document_id)
                 found = key and self._db.row(_KEY, (key, place, key, place))
                 if found:
                     return int(found[0])
@@ -441,6 +458,19 @@ class Lookups(Browsing):
     def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
         """List the references to a provision or to something inside it, also as part of a range."""
         return links.references_to(self._db, self._require_work(document_id), locator.path)
+
+    def citing(self, document_id: str, locator: Locator, kinds: Sequence[str]) -> list[Citing]:
+        """List what `references_to` gives, of some kinds, as keys: a few of it are cheap then.
+
+        References from states of laws that are not shown are among them.
+        """
+        return links.citing(self._db, self._require_work(document_id), locator.path, kinds)
+
+    def references(self, keys: Iterable[int]) -> list[Reference]:
+        """List the references of these keys, in the order asked for."""
+        wanted = list(keys)
+        rows = {row[0]: row for row in self._rows_by_key(links.REFERENCES, "refs.key", wanted)}
+        return [links.reference_of(rows[key]) for key in wanted if key in rows]
 
     def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
         """List what a provision, and what stands inside it, has read otherwise (読替え)."""

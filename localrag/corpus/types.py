@@ -89,14 +89,25 @@ class Locator:
 
     def contains(self, other: "Locator") -> bool:
         """Whether `other` is this statute place or stands inside it."""
-        mine = (self.division, self.article, self.paragraph, self.item)
-        theirs = (other.division, other.article, other.paragraph, other.item)
-        if self.subitem:
-            return mine == theirs and f"{other.subitem}.".startswith(f"{self.subitem}.")
-        depth = len(mine)
-        while depth and not mine[depth - 1]:
-            depth -= 1
-        return mine[:depth] == theirs[:depth]
+        if self.subitem and not f"{other.subitem}.".startswith(f"{self.subitem}."):
+            return False
+        # What stands around the innermost part that is given must be the same, be it empty.
+        if self.item or self.subitem:
+            return (self.item, self.paragraph, self.article, self.division) == (
+                other.item,
+                other.paragraph,
+                other.article,
+                other.division,
+            )
+        if self.paragraph:
+            return (self.paragraph, self.article, self.division) == (
+                other.paragraph,
+                other.article,
+                other.division,
+            )
+        if self.article:
+            return self.article == other.article and self.division == other.division
+        return not self.division or self.division == other.division
 
 
 @lru_cache(maxsize=1 << 16)

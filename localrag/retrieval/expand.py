@@ -194,10 +194,12 @@ def _weighted(
     The connections of one kind share their weight, those with the place named and those with
     the rest of its article apart: the more there are, the less each of them says.
     """
-    groups: dict[tuple[str, bool], set[str]] = {}
+    place = named.path
+    # Units in the order of the connections: what is found alike keeps one order in every process.
+    groups: dict[tuple[str, bool], dict[str, None]] = {}
     for connection in connections:
-        group = connection.kind, _touches(named.path, connection.place)
-        groups.setdefault(group, set()).add(f"{connection.document_id}#{connection.article}")
+        group = connection.kind, _touches(place, connection.place)
+        groups.setdefault(group, {})[f"{connection.document_id}#{connection.article}"] = None
     found: dict[str, tuple[float, FactKind]] = {}
     for (kind, exact), units in groups.items():
         if kind not in weights:

@@ -8,7 +8,6 @@ tell which of them fills that point in (`localrag.statutes.delegations`).
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple, Self
 
 from localrag.corpus.lookups import Lookups
@@ -56,7 +55,7 @@ _ASKED, _OF_NOUN, _ENOUGH, _SAME = 2.0, 0.6, 20, 0.8
 # So many characters of the act before 政令で定める a question has that quotes it; and in so many
 # places at most.
 _QUOTES, _FEW, _NEAR = 6, 3, 240
-_CONTENT = re.compile(r"[一-鿿々ァ-ヺーa-z0-9]")
+_CONTENT = re.compile(r"[一-鿿々ァ-ヺーa-z0-9]{2,}")
 _PROVISO = "ただし書"
 _BOUNDS = re.compile(
     r"[^、。（）\n]*(?:以上|以下|以内|を?超えない|を?下らない)[^、。（）\n]{0,20}"
@@ -381,11 +380,8 @@ def _without_places(question: str, names: LawNames) -> str:
 
 def _pairs(text: str) -> set[str]:
     """The pairs of letters of a text that carry meaning: words without their inflection."""
-    letters = normalize(text)
     return {
-        first + second
-        for first, second in pairwise(letters)
-        if _CONTENT.match(first) and _CONTENT.match(second)
+        run[at : at + 2] for run in _CONTENT.findall(normalize(text)) for at in range(len(run) - 1)
     }
 
 

@@ -66,9 +66,10 @@ def lexical(
         search = partial(index.search, terms, where=allowed, between=bounds)
         for key, score in on_the_day(store, search, _DEPTH):
             scores[key] = scores.get(key, 0.0) + weight * score
-    headings = store.headings(scores)
+    best = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:_DEPTH]
+    headings = store.headings([key for key, _ in best])
     found = {}
-    for key, score in sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:_DEPTH]:
+    for key, score in best:
         # A passage removed since the index was built is passed over.
         if key in headings:
             unit, header = headings[key]

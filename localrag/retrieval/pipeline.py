@@ -31,7 +31,7 @@ from localrag.retrieval.trail import Reason, StageListener, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Mention, Query, Retrieval
 from localrag.retrieval.units import Admission, Scores, add, relative_to_best
 from localrag.statutes.names import LawNames
-from localrag.statutes.provisions import StoredProvisions
+from localrag.statutes.provisions import RememberedProvisions, StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
 from localrag.statutes.typed import written_out
 from localrag.workspace import Workspace
@@ -212,7 +212,7 @@ class Retriever:
         if laws_apply:
             asked = replace(asked, text=written_out(asked.text, self.names))
             scope = scope_of(asked, self.names, self.store, self._orders)
-            resolved = resolve.resolve(self._resolver, self.store, asked, admission, scope)
+            resolved = resolve.resolve(self._resolver(), self.store, asked, admission, scope)
             scope = scope.with_cited(target.law_id for target in resolved.targets)
         trail = Trail(self.store, k or settings.k, on_stage, scope)
         named = resolved.units
@@ -470,9 +470,10 @@ class Retriever:
     def _orders(self) -> OrdersUnder:
         return OrdersUnder(self.store, self.names)
 
-    @cached_property
     def _resolver(self) -> CitationResolver:
-        return CitationResolver(self.names, StoredProvisions(self.store, self.names))
+        # A question and its options cite the same laws: they are looked at once for all of it.
+        provisions = RememberedProvisions(StoredProvisions(self.store, self.names))
+        return CitationResolver(self.names, provisions)
 
 
 class _Sought(NamedTuple):

@@ -69,11 +69,12 @@ class Admission:
     def __init__(self, store: Lookups, filters: Filters) -> None:
         self._store = store
         self._filters = filters
+        self._admits_all = filters == Filters()
         self._answers: dict[str, bool] = {}
 
     def admits(self, document_id: str) -> bool:
         """Whether passages of this document may be found; not when there is no such document."""
-        if self._filters == Filters():
+        if self._admits_all:
             return True
         if document_id not in self._answers:
             self._answers[document_id] = self._ask(document_id)

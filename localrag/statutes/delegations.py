@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from localrag.corpus.links import Reference
 from localrag.corpus.lookups import Lookups
+from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import Locator, Passage
 from localrag.statutes.references import DELEGATED_BY, DELEGATES, INSTRUMENT, REFERS
 
@@ -71,7 +72,8 @@ _REPEATED, _SAME_NOUN, _SAME_WORDS, _ENOUGH = 3.0, 4.0, 2.0, 20
 _SAME_HEAD, _LEAST_ALIKE = 0.6, 0.5
 
 
-@dataclass(frozen=True, slots=True)
+# By identity: they are keys of many small tables, and no two of an article are the same.
+@dataclass(frozen=True, slots=True, eq=False)
 class Point:
     """What a provision leaves to an order.
 
@@ -186,32 +188,27 @@ def fillings_of(
     """
     citing = [
         of
-        for of in store.references_to(law_id, _article(place))
-        if of.kind in (DELEGATED_BY, REFERS)
-        and of.document_id != law_id
-        and of.source.paragraph
+        for of in store.citing(law_id, _article(place), (DELEGATED_BY, REFERS))
         # A supplement of an order fills in supplements.
-        and (not of.source.division or place.division)
-        and admits(of.document_id)
+        if of.source.paragraph and (not of.source.division or place.division)
     ]
-    orders = {id_: store.document(id_) for id_ in {of.document_id for of in citing}}
-    types = {id_: order.metadata.get("law_type", "") for id_, order in orders.items()}
-    citing = [of for of in citing if types[of.document_id] not in _ACTS]
+    orders = {
+        key: order
+        for key, order in store.documents_of({of.document for of in citing}).items()
+        if order.id != law_id and _law_type(order) not in _ACTS and admits(order.id)
+    }
+    citing = [of for of in citing if of.document in orders]
     if len(citing) > _TOO_MANY:
         citing = [of for of in citing if of.kind == DELEGATED_BY]
     title = store.document(law_id).title
-    own = {of.document_id for of in citing if of.kind == DELEGATED_BY}
-    own |= {id_ for id_, order in orders.items() if order.title.startswith(title)}
-    citing = [of for of in citing if of.document_id in own]
-    articles = store.by_ids(dict.fromkeys(map(_article_id, citing)))
+    own = {of.document for of in citing if of.kind == DELEGATED_BY}
+    own |= {key for key, order in orders.items() if order.title.startswith(title)}
+    of_cabinet = {order.id: _law_type(order) in CABINET_TYPES for order in orders.values()}
+    references = store.references(of.key for of in citing if of.document in own)
+    articles = store.by_ids(dict.fromkeys(map(_article_id, references)))
     return [
-        Filling(
-            article,
-            of,
-            _clause(article, of.end),
-            types[of.document_id] in CABINET_TYPES,
-        )
-        for of in citing
+        Filling(article, of, _clause(article, of.end), of_cabinet[of.document_id])
+        for of in references
         if (article := articles.get(_article_id(of)))
         and (of.kind == DELEGATED_BY or (not of.source.item and _opens(article, of.start)))
     ]
@@ -224,8 +221,24 @@ def points_of(filling: Filling, points: Sequence[Point]) -> dict[Point, float]:
         The points that it fits best; several where its words fit them equally, none where they
         fit none. The figures compare the provisions that fill in one point.
     """
-    likeness = {point: _likeness(point, filling, points) for point in points}
-    best = max(likeness.values(), default=0.0)
+    near = {
+        point: nearness
+        for point in points
+        if point.of_cabinet == filling.of_cabinet
+        and (nearness := _nearness(point.reference.source, filling.reference))
+    }
+    if not near:
+        return {}
+    repeated, of_proviso = _repeated(filling), _OF_PROVISO.match(filling.clause) is not None
+    likeness = {}
+    for point, nearness in near.items():
+        # Who names the proviso means none of the rest.
+        exactness = nearness + (of_proviso == point.in_proviso)
+        if repeated is None:
+            likeness[point] = _opening_likeness(point, filling, exactness)
+        else:
+            likeness[point] = _repeating_likeness(point, repeated, exactness, near)
+    best = max(likeness.values())
     return {point: one for point, one in likeness.items() if one == best and one}
 
 
@@ -282,33 +295,37 @@ def same_before(one: str, other: str) -> int:
     return _common(*words)
 
 
-def _likeness(point: Point, filling: Filling, points: Sequence[Point]) -> float:
-    """How surely a provision of an order fills in a point; 0 where it does not."""
-    if point.of_cabinet != filling.of_cabinet:
+def _opening_likeness(point: Point, filling: Filling, near: float) -> float:
+    """How surely what only opens with a place fills in a point of it; 0 where it does not."""
+    last = filling.reference.target_end
+    if last is not None and last.article != filling.reference.target.article:
+        # 第百五十七条から第百五十九条までの権限 carries out none of them.
         return 0.0
-    near = _nearness(point.reference.source, filling.reference)
-    if not near:
-        return 0.0
-    # Who names the proviso means none of the rest.
-    near += (_OF_PROVISO.match(filling.clause) is not None) == point.in_proviso
-    repeated = _repeated(filling)
-    if repeated is None:
-        last = filling.reference.target_end
-        if last is not None and last.article != filling.reference.target.article:
-            # 第百五十七条から第百五十九条までの権限 carries out none of them.
-            return 0.0
-        subject = filling.subject
-        nouns = (point.noun, point.noun_before, point.called)
-        if any(noun and subject.endswith(noun) for noun in nouns):
-            return near + 1
-        # 第十条の手数料の額の計算 for 政令で定める額, if nothing fits better.
-        if point.is_manner or any(len(noun) > 1 and noun in subject for noun in nouns):
-            return near
-        return 0.0
+    subject = filling.subject
+    nouns = (point.noun, point.noun_before, point.called)
+    if any(noun and subject.endswith(noun) for noun in nouns):
+        return near + 1
+    # 第十条の手数料の額の計算 for 政令で定める額, if nothing fits better.
+    if point.is_manner or any(len(noun) > 1 and noun in subject for noun in nouns):
+        return near
+    return 0.0
+
+
+def _repeating_likeness(
+    point: Point, repeated: _Repeated, near: float, points: Iterable[Point]
+) -> float:
+    """How surely a point is the one that an order repeats; 0 where it is not.
+
+    Args:
+        point: one of `points`.
+        repeated: what the order repeats.
+        near: how exactly it cites the place.
+        points: all that the place cited leaves to this kind of order.
+    """
     if repeated.instrument != point.reference.law_name:
         return 0.0
     alike = _alike(repeated.noun, point)
-    if alike < _LEAST_ALIKE and not _is_alone(point, points, filling.reference):
+    if alike < _LEAST_ALIKE and not _is_alone(point, points):
         return 0.0
     words = min(_common(repeated.before[::-1], point.before[::-1]), _ENOUGH) / _ENOUGH
     return _REPEATED + near + _SAME_NOUN * alike + _SAME_WORDS * words
@@ -355,13 +372,12 @@ def _alike(noun: str, point: Point) -> float:
     return max(_SAME_HEAD * same_head, same / len(noun))
 
 
-def _is_alone(point: Point, points: Sequence[Point], reference: Reference) -> bool:
+def _is_alone(point: Point, points: Iterable[Point]) -> bool:
     """Whether the place cited leaves no other thing to this kind of order, but a manner."""
     return not point.is_manner and not any(
         other is not point
-        and not other.is_manner
         and other.reference.law_name == point.reference.law_name
-        and _nearness(other.reference.source, reference)
+        and not other.is_manner
         for other in points
     )
 
@@ -402,6 +418,10 @@ def _without_asides(text: str) -> str:
     while dropped:
         text, dropped = _ASIDE.subn("", text)
     return text
+
+
+def _law_type(document: DocumentInfo) -> str:
+    return document.metadata.get("law_type", "")
 
 
 def _ending(words: str) -> str:
