@@ -1,7 +1,7 @@
 """Running a batch: every row that has no answer yet is asked, and its answer written down."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -18,15 +18,20 @@ from localrag.batch.types import (
     AnswerSource,
     Listener,
     Opener,
+    QuestionRow,
     Row,
     RowAnswered,
     RowFailed,
     RowOutcome,
+    UnreadableRow,
     cause_and_cure,
 )
 from localrag.config import Config
+from localrag.corpus.store import CorpusStore
+from localrag.errors import InputError, NotFoundError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import IndexState, index_state
+from localrag.language import N_
 from localrag.methods.answering import open_answers
 from localrag.progress import Progress, ignore
 from localrag.reading.types import Status
@@ -171,8 +176,12 @@ def run(
                 work = _Work(checked, written, limit, retry_failed, on_event)
                 try:
                     if work.left:
-                        with opener(workspace, corpus, config) as answers, written.opened():
-                            work.ask(answers, concurrency)
+                        with (
+                            opener(workspace, corpus, config) as answers,
+                            _held(workspace, corpus, config) as held,
+                            written.opened(),
+                        ):
+                            work.ask(answers, concurrency, held)
                     written.put_in_order(folder.aside)
                 except BaseException:
                     on_event(work.stopped())
@@ -201,6 +210,36 @@ def with_concurrency(config: Config, concurrency: int) -> Config:
         return config
     chat = config.chat.model_copy(update={"parallel": concurrency})
     return config.model_copy(update={"chat": chat})
+
+
+@contextmanager
+def _held(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
+    """Gives what refuses a row whose documents the corpus does not hold: it would find nothing."""
+    if not searches(config):
+        yield lambda row: row
+        return
+    with CorpusStore.open(
+        workspace.corpus(corpus).store, read_only=True, as_of=config.retrieval.day
+    ) as store:
+
+        def held(row: Row) -> Row:
+            for id_ in row.query.filters.documents if isinstance(row, QuestionRow) else ():
+                try:
+                    store.document(id_)
+                except NotFoundError:
+                    return UnreadableRow(row.row, row.line, _lacking(corpus, id_), row.id)
+            return row
+
+        yield held
+
+
+def _lacking(corpus: str, document: str) -> InputError:
+    return InputError(
+        N_("The corpus {corpus!r} holds no document {document!r}."),
+        N_("See what it holds: localrag list {corpus}"),
+        corpus=corpus,
+        document=document,
+    )
 
 
 def _described(
@@ -250,11 +289,11 @@ class _Work:
         """How many rows there are to ask."""
         return self._total - self._earlier
 
-    def ask(self, answers: AnswerSource, concurrency: int) -> None:
-        """Ask them; see `settled` for what ends it early."""
+    def ask(self, answers: AnswerSource, concurrency: int, held: Callable[[Row], Row]) -> None:
+        """Ask them as `held` gives them back; see `settled` for what ends it early."""
         started = perf_counter()
         threads = at_once(answers, concurrency)
-        with closing(outcomes(self._rows(), answers, threads)) as found:
+        with closing(outcomes(map(held, self._rows()), answers, threads)) as found:
             for outcome in settled(found):
                 self._write(outcome)
                 self._asking = perf_counter() - started

@@ -169,6 +169,15 @@ def test_other_documents_are_noticed(bench: Any, scripted: Any) -> None:
         bench.run(scripted())
 
 
+def test_a_row_that_names_a_document_which_is_not_there_fails(bench: Any, scripted: Any) -> None:
+    bench.write(json.dumps({"id": "x", "question": "a?", "documents": ["599AC0000000001", "no"]}))
+    answers = scripted()
+    report = bench.run(answers)
+    assert (report.failed, answers.asked) == ({"InputError": 1}, [])
+    (row,) = map(json.loads, bench.out.read_text(encoding="utf-8").splitlines())
+    assert "'main' holds no document 'no'" in row["error"]["cause"]
+
+
 def test_other_settings_are_noticed(bench: Any, scripted: Any) -> None:
     bench.ask(*TEXTS[:3])
     bench.run(scripted())
