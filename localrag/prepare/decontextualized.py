@@ -7,6 +7,7 @@
    provisions that they lead to, under the titles of their laws.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from typing import Annotated, Any
@@ -27,7 +28,7 @@ from localrag.reading.pieces import sentences_of
 from localrag.retrieval.types import ModelCall
 from localrag.statutes.notation import cite
 from localrag.statutes.references import DELEGATES
-from localrag_indexes.analysis.normalize import without_blanks
+from localrag_indexes.analysis.normalize import letters_of
 from localrag_indexes.analysis.sentences import split_sentences
 from localrag_models.chat import ChatModel, Message
 
@@ -36,6 +37,15 @@ PROMPT = "decontextualized"
 _VERSION = "1"
 # Characters that a rewritten sentence may have more than three times those of the sentence.
 _MORE = 200
+# Words that stand for what the text around them names. In English "this" and "that" often stand
+# for nothing of the kind (that he won): they count before a noun's place only, at the beginning.
+_POINTING = re.compile(
+    r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|there|then)\b"
+    r"|^(?:this|that|these|those|here|such|the former|the latter)\b"
+    r"|彼女ら?|彼ら?|(?:そ|こ|あ)(?:の|れら?|こ)(?!よう|ため|ほか|他|間)|当時|両(?:者|社|国|名)"
+    r"|同(?:社|氏|国|年|月|日|地|市|県|町|村|校|大学|作|曲|書|誌|局|法|条|項|号)|前者|後者",
+    re.IGNORECASE,
+)
 _PARTICULARS = frozenset(
     (
         MismatchKind.FIGURE,
@@ -85,7 +95,8 @@ class Rewriter:
         except ModelUnusable as error:
             return unreadable(error, calls)
         text = " ".join(reply.sentence.split())
-        if without_blanks(text) == without_blanks(sentence):
+        # Small models write other quotation marks and hyphens; that says nothing else.
+        if letters_of(text) == letters_of(sentence):
             return Made(Outcome.UNCHANGED, calls=calls)
         if adds_or_loses(text, sentence, document.text[around.start : around.end], document.title):
             return Made(Outcome.REFUSED, refused=text, calls=calls)
@@ -99,6 +110,7 @@ class Rewriter:
             title=document.title,
             text=text,
             sentence=sentence,
+            pointing=pointing_words(sentence),
             tag=element("document", [document.title, text, sentence]),
         )
 
@@ -136,6 +148,16 @@ class _Reading:
         half = len(spans) // 2
         yield from self._halved(spans[:half], longest)
         yield from self._halved(spans[half:], longest)
+
+
+def pointing_words(sentence: str) -> tuple[str, ...]:
+    """The words of a sentence that stand for what other sentences name, as written, each once.
+
+    A small model copies a sentence whole unless it is told what to replace. What is elided, as
+    Japanese subjects are, no word tells.
+    """
+    found = (match[0] for match in _POINTING.finditer(sentence))
+    return tuple({word.casefold(): word for word in found}.values())
 
 
 def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
