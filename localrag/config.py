@@ -106,6 +106,16 @@ class MethodConfig(_Section):
     stages: Stages = Field(
         "1-2-3", description="what staged asks in turn: 1 triples, 2 documents, 3 the model alone"
     )
+    sentences: int = Field(
+        3, ge=1, le=100, description="sentences for a sub-question, of methods that search layers"
+    )
+    threshold: float = Field(
+        0.8,
+        ge=-1,
+        le=1,
+        description="cosine from which a prepared question is taken for the one asked; see "
+        "`localrag calibrate`",
+    )
 
 
 class EmbeddingConfig(_Section):

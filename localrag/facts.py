@@ -87,6 +87,13 @@ class FactKind(StrEnum):
         "words-for-meaning",
         N_("no vectors or no model for them: BM25 stands in for search by meaning"),
     )
+    LAYERS_BEHIND = (
+        "layers-behind",
+        N_(
+            "the corpus or its layers have changed since the layers were indexed; what is gone is "
+            "passed over (localrag prepare)"
+        ),
+    )
     NO_RERANKER = (
         "no-reranker",
         N_("no model for reranking: the hits keep the order in which they were found"),
@@ -250,6 +257,9 @@ class FactKind(StrEnum):
             "searched for"
         ),
     )
+
+    # methods, decon-hybrid: the answer is withheld.
+    WITHHELD = "withheld", N_("the answer {answer} was withheld: no sentence found carries it")
 
     # methods, staged: the question is split.
     NO_QUERY = (

@@ -17,6 +17,7 @@ from localrag.inference.opening import named
 from localrag.language import N_, _
 from localrag.methods.answering import named_method
 from localrag.methods.catalogue import method
+from localrag.prepare.index import layers_stamp
 from localrag.prompts import OptimisedPrompt
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError
@@ -84,6 +85,8 @@ def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
     origin: dict[str, object] = {"localrag": __version__}
     if searches(config):
         origin |= _corpus(workspace.corpus(corpus))
+        if layers := named_method(config).layers:
+            origin["corpus.layers"] = layers_stamp(workspace.corpus(corpus), layers)
         for section in _OF_SEARCH:
             origin |= _settings(config, section) | weights(workspace, config, section)
     if writes(config):
@@ -200,6 +203,9 @@ def _method(workspace: Workspace, config: Config) -> dict[str, object]:
     found: dict[str, object] = {"method": config.method.name}
     if method(config.method.name).staged:
         found["method.stages"] = config.method.stages
+    if method(config.method.name).layers:
+        found["method.sentences"] = config.method.sentences
+        found["method.threshold"] = config.method.threshold
     name = config.method.query_prompt
     if name and method(config.method.name).writes_queries:
         prompt = OptimisedPrompt.load(workspace.prompts, name)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import cast, get_args
+from typing import get_args
 
 import localrag
 from localrag import prompts
 from localrag.batch.origin import Origin, origin_of, weights
-from localrag.config import Config, MethodConfig, Stages
+from localrag.config import Config, Stages
 from localrag.corpus.store import CorpusStore
 from localrag.errors import NotFoundError, UsageError
 from localrag.evaluation import places
@@ -351,8 +351,8 @@ def _settings(config: Config, one: Method, model: str, stages: str) -> Config:
     prompt = config.method.query_prompt if one.writes_queries else ""
     return config.model_copy(
         update={
-            "method": MethodConfig(
-                name=one.name, query_prompt=prompt, stages=cast("Stages", stages)
+            "method": config.method.model_copy(
+                update={"name": one.name, "query_prompt": prompt, "stages": stages}
             ),
             "chat": config.chat.model_copy(update={"model": model}),
         }

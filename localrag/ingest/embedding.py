@@ -66,13 +66,13 @@ class KeptVectors:
         self._opened: sqlite3.Connection | None = None
 
     @classmethod
-    def of(cls, place: CorpusPaths, model: str) -> Self:
-        """What is kept of a corpus for one embedder.
+    def of(cls, folder: Path, model: str) -> Self:
+        """What is kept beside the vectors in a folder for one embedder.
 
         Each has its own: who tries another model and comes back finds what was done before.
         """
         name = hashlib.blake2b(model.encode(), digest_size=6).hexdigest()
-        return cls(place.vectors / f"journal-{name}.sqlite")
+        return cls(folder / f"journal-{name}.sqlite")
 
     def digests(self) -> set[bytes]:
         """The digests of all texts in it."""
@@ -154,8 +154,9 @@ class KeptVectors:
             ) from error
 
 
-# The windows of a passage, each after its digest.
-_Split = Callable[[Passage], list[tuple[bytes, str]]]
+Window = tuple[bytes, str]
+"""A window after its digest."""
+_Split = Callable[[Passage], list[Window]]
 
 # Windows embedded between two commits: what a kill can cost, and how often progress is told. They
 # are of about the same length, for a processor computes the padding of the shorter ones too.
@@ -183,8 +184,8 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
-    """A passage with the digests of its windows."""
+class PlannedEntry:
+    """What is to be embedded under one key, with the digests of its windows."""
 
     key: int
     digests: tuple[bytes, ...]
@@ -219,47 +220,89 @@ def embed(
         IndexingError: the index cannot be built, or memory would not suffice.
         StorageError: the disk is full or the folder cannot be written.
     """
-    from localrag_indexes import vectors
 
-    def split(passage: Passage) -> list[tuple[bytes, str]]:
+    def split(passage: Passage) -> list[Window]:
         opening = passage.layer == ARTICLES and provisions == "openings"
         text = passage.text[:_OPENING] if opening else passage.text
-        windows = embedder.windows(text, passage.header)
-        return [(_digest(embedder.id, window), window) for window in windows]
+        return windows_of(embedder, text, passage.header)
 
-    plan = list(_plan(store, split, on_event))
-    known, discarded = _known(place, embedder)
-    with KeptVectors.of(place, embedder.id) as kept:
-        texts = {digest for passage in plan for digest in passage.digests}
+    return embed_planned(
+        place.vectors,
+        list(_plan(store, split, on_event)),
+        partial(_windows, store, split),
+        embedder,
+        on_event,
+        attributes=ATTRIBUTES,
+        extra=origin(store) | {"provisions": provisions},
+        rebuild=rebuild,
+        threads=threads,
+    )
+
+
+def windows_of(embedder: "Embedder", text: str, header: str = "") -> list[Window]:
+    """The windows that an embedder reads a text in, each after the digest it is known by."""
+    return [(_digest(embedder.id, window), window) for window in embedder.windows(text, header)]
+
+
+def embed_planned(
+    root: Path,
+    plan: Sequence[PlannedEntry],
+    read: Callable[[Sequence[int], Collection[bytes]], Iterator[Window]],
+    embedder: "Embedder",
+    on_event: Listener,
+    *,
+    attributes: Sequence[str],
+    extra: Mapping[str, object],
+    rebuild: bool = False,
+    threads: int = 1,
+) -> Embedded:
+    """Make an index of vectors; what is embedded already, in the one in use or kept, stays.
+
+    Args:
+        root: of the generations of the index; what is embedded is kept there until it is built.
+        plan: its entries.
+        read: gives, of the entries with some keys, the windows that are wanted, once each.
+        embedder: the model.
+        on_event: as for `embed`, like the errors.
+        attributes: names of those that the entries can be filtered by.
+        extra: for the manifest.
+        rebuild: build the graph anew.
+        threads: of the graph.
+    """
+    from localrag_indexes import vectors
+
+    known, discarded = _known(root, embedder)
+    with KeptVectors.of(root, embedder.id) as kept:
+        texts = {digest for entry in plan for digest in entry.digests}
         missing = texts - known.keys() - kept.digests()
-        pending = [passage.key for passage in plan if not missing.isdisjoint(passage.digests)]
+        pending = [entry.key for entry in plan if not missing.isdisjoint(entry.digests)]
         needed = vectors.memory_needed(len(texts), embedder.dimension)
         on_event(EmbeddingPlanned(len(missing), len(pending), embedder.id, needed, discarded))
         vectors.check(len(texts), embedder.dimension)
-        _embed(_windows(store, split, pending, missing), len(missing), embedder, kept, on_event)
-        with new_generation(place.vectors) as folder:
+        _embed(read(pending, missing), len(missing), embedder, kept, on_event)
+        with new_generation(root) as folder:
             manifest = vectors.build(
                 folder,
                 _entries(plan, known, kept),
                 model=embedder.id,
                 dimension=embedder.dimension,
-                attributes=ATTRIBUTES,
-                previous=None if rebuild else current(place.vectors),
+                attributes=attributes,
+                previous=None if rebuild else current(root),
                 threads=threads,
                 on_progress=partial(Stopwatch(on_event), JOINING),
-                extra=origin(store) | {"provisions": provisions},
+                extra=extra,
             )
         kept.discard()
     return Embedded(len(missing), manifest.count)
 
 
-def _plan(store: CorpusStore, split: _Split, on_event: Listener) -> Iterator[_Planned]:
+def _plan(store: CorpusStore, split: _Split, on_event: Listener) -> Iterator[PlannedEntry]:
     total = store.count(LAYERS)
     watch = Stopwatch(on_event)
     every = store.distinct_passages(LAYERS)
     for done, (document, key, passage) in enumerate(every, start=1):
         digests = tuple(digest for digest, _ in split(passage))
-        yield _Planned(key, digests, attributes(document, passage.layer))
+        yield PlannedEntry(key, digests, attributes(document, passage.layer))
         watch(SPLITTING, done, total)
 
 
@@ -268,7 +311,7 @@ def _digest(model: str, window: str) -> bytes:
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
-def _known(place: CorpusPaths, embedder: "Embedder") -> "tuple[dict[bytes, Vector], str]":
+def _known(root: Path, embedder: "Embedder") -> "tuple[dict[bytes, Vector], str]":
     """The vectors of the index in use, if it is of this model and every byte is as it was written.
 
     Returns:
@@ -276,7 +319,7 @@ def _known(place: CorpusPaths, embedder: "Embedder") -> "tuple[dict[bytes, Vecto
     """
     from localrag_indexes.vectors import VectorIndex
 
-    folder = current(place.vectors)
+    folder = current(root)
     if folder is None:
         return {}, ""
     try:
@@ -290,7 +333,7 @@ def _known(place: CorpusPaths, embedder: "Embedder") -> "tuple[dict[bytes, Vecto
 
 def _windows(
     store: CorpusStore, split: _Split, passages: Sequence[int], missing: Collection[bytes]
-) -> Iterator[tuple[bytes, str]]:
+) -> Iterator[Window]:
     """Yield the windows that are missing, once each, with their digests."""
     seen: set[bytes] = set()
     for start in range(0, len(passages), _READ):
@@ -303,7 +346,7 @@ def _windows(
 
 
 def _embed(
-    windows: Iterator[tuple[bytes, str]],
+    windows: Iterator[Window],
     total: int,
     embedder: "Embedder",
     kept: KeptVectors,
@@ -337,11 +380,11 @@ def _vectors(embedder: "Embedder", windows: Sequence[str]) -> "NDArray[np.float3
 
 
 def _entries(
-    plan: Iterable[_Planned], known: "Mapping[bytes, Vector]", kept: KeptVectors
+    plan: Iterable[PlannedEntry], known: "Mapping[bytes, Vector]", kept: KeptVectors
 ) -> "Iterator[VectorEntry]":
     from localrag_indexes.vectors import VectorEntry
 
-    for passage in plan:
-        for digest in passage.digests:
+    for entry in plan:
+        for digest in entry.digests:
             vector = known[digest] if digest in known else kept.vector(digest)
-            yield VectorEntry(passage.key, digest, vector, passage.attributes)
+            yield VectorEntry(entry.key, digest, vector, entry.attributes)

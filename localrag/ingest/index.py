@@ -207,7 +207,7 @@ def _vectors(
         and vector_state(place, store, source.id, source.provisions, deep=True) is IndexState.FRESH
     ):
         sweep(place.vectors)
-        KeptVectors.of(place, source.id).discard()
+        KeptVectors.of(place.vectors, source.id).discard()
         return report
     with _words_stay(place.name), _failures_named(place), source.load() as embedder:
         done = embed(

@@ -12,7 +12,7 @@ from typing import Any
 from localrag.config import Provisions
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES
+from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Document
 from localrag.durable import locked, storing
 from localrag.errors import BusyError
 from localrag.language import N_, _
@@ -131,7 +131,7 @@ ATTRIBUTES = ("document", "kind", "law_type", "layer", "date")
 """Names of the attributes that every index of a corpus knows."""
 
 
-def attributes(document: DocumentInfo, layer: str) -> dict[str, str]:
+def attributes(document: DocumentInfo | Document, layer: str) -> dict[str, str]:
     """The attributes of the passages of a document in a layer; those without a value are left out.
 
     Dates are ISO dates, so that they can be compared as strings.

@@ -25,6 +25,7 @@ from localrag.methods.catalogue import method
 from localrag.methods.choices import FEWEST, LABELS, labelled, mark
 from localrag.methods.toolkit import Resources, Toolkit
 from localrag.methods.types import Case, Method
+from localrag.prepare.index import LayerIndex
 from localrag.prompts import OptimisedPrompt, language_of
 from localrag.question.follow_up import Rewritten, plain_end, rewritten
 from localrag.question.laws import laws_named
@@ -203,6 +204,23 @@ class MethodResources:
         opened = Retriever.open(self._workspace, self._corpus, self._config)
         return self._opened.enter_context(opened)
 
+    @property
+    def layers(self) -> LayerIndex:
+        """The index of the derived layers of the corpus.
+
+        Raises:
+            UsageError: none was prepared.
+            IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+        """
+        with self._opening:
+            return self._layers
+
+    @cached_property
+    def _layers(self) -> LayerIndex:
+        store = self._retriever.store
+        opened = LayerIndex.open(self._workspace, self._corpus, self._config, store)
+        return self._opened.enter_context(opened)
+
     @cached_property
     def _model(self) -> ChatModel:
         opened = open_chat(self._workspace, self._config, self._on_load)
@@ -213,14 +231,23 @@ class MethodResources:
             )
         return self._opened.enter_context(opened)
 
-    def open(self, *, model: bool, on_load: Callable[[str, int, int], None] = overlook) -> None:
+    def open(
+        self,
+        *,
+        model: bool,
+        layers: Sequence[str] = (),
+        on_load: Callable[[str, int, int], None] = overlook,
+    ) -> None:
         """Open the corpus now, and the model if it takes part; raises as the properties do.
 
         Args:
             model: whether it takes part.
+            layers: that have to be prepared.
             on_load: told how much of the model is loaded, as `open_chat` says.
         """
         self.retriever  # noqa: B018 - to look at it opens it
+        if layers:
+            self.layers.require(*layers)
         if model:
             with self._opening:
                 self._on_load = on_load
@@ -259,6 +286,7 @@ class Answerer:
     ) -> None:
         self._method = method
         self._resources = resources
+        self._settings = settings
         self._stages = tuple(tuple(Stage)[int(n) - 1] for n in settings.stages.split("-"))
         self._contexts = contexts
         prompt = resources.query_prompt if method.writes_queries else None
@@ -325,7 +353,8 @@ class Answerer:
                     label=label,
                 )
         context = self._contexts.get(query, "") if self._method.reads_context else ""
-        return Case(query, context, self._stages)
+        settings = self._settings
+        return Case(query, context, self._stages, settings.sentences, settings.threshold)
 
 
 @contextmanager
@@ -353,7 +382,7 @@ def open_answers(
     with MethodResources(workspace, corpus, config) as resources:
         # A prompt that is lacking is told before anything is loaded.
         answerer = Answerer(chosen, resources, settings=config.method)
-        resources.open(model=chosen.needs_model, on_load=on_load)
+        resources.open(model=chosen.needs_model, layers=chosen.layers, on_load=on_load)
         yield answerer
 
 

@@ -20,6 +20,10 @@ _PLACES = {
     "statute-lexical": "agreement.lexical:METHOD",
     "naive": "multihop.naive:METHOD",
     "naive-qd": "multihop.naive_qd:METHOD",
+    "decon-plain": "multihop.decon:PLAIN",
+    "decon-plain-qd": "multihop.decon:PLAIN_QD",
+    "decon": "multihop.decon:DECON",
+    "decon-hybrid": "multihop.decon:HYBRID",
     "staged": "staged.method:METHOD",
     "staged-symbolic": "staged_symbolic.method:METHOD",
 }

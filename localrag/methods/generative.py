@@ -181,7 +181,7 @@ def numbered_prompt(
 ) -> tuple[Message, ...]:
     """The prompt ``<name>.jinja`` about a question, with numbered sentences as its evidence."""
     passages = passages_of(sentences)
-    texts = [sentence.piece.text for sentence in sentences]
+    texts = [sentence.text for sentence in sentences]
     places = [passage.place for passage in passages]
     tag = element("evidence", [full_text(asked), *places, *texts])
     return toolkit.prompt(name, asked, options=asked.options, passages=passages, tag=tag)

@@ -1,5 +1,6 @@
 """What a method answers a question with; everything it does with it is in the trace."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,11 +15,14 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.opening import named
 from localrag.language import N_
 from localrag.methods.choices import labelled
+from localrag.prepare.index import FoundText, LayerIndex, LayerText
+from localrag.prepare.layers import digest
 from localrag.prompts import OptimisedPrompt, language_of, prompt
 from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of
 from localrag.reading.extractive import quotations
+from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.sentences import (
     ChosenSentences,
     Sentence,
@@ -29,6 +33,7 @@ from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Cancelled, Watch
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.query import check, full_text
 from localrag.retrieval.types import Hit, ModelCall, Query, Retrieval, StageRecord, Trace
 from localrag_models.chat import ChatModel, Message
 from localrag_models.errors import ContextExceeded
@@ -50,6 +55,15 @@ class Resources(Protocol):
 
     settings: ChatConfig
     reading: RLock
+
+    @property
+    def layers(self) -> LayerIndex:
+        """The derived layers of the corpus; opened when they are first needed.
+
+        Raises:
+            UsageError: none was prepared.
+        """
+        ...
 
     @property
     def query_prompt(self) -> OptimisedPrompt | None:
@@ -118,6 +132,55 @@ class Toolkit:
         with self._resources.reading:
             retrieval = self._resources.retriever.rank(asked, k, words=words, meaning=meaning)
         return self._record(retrieval, asked, subject).hits
+
+    @property
+    def layers_have_vectors(self) -> bool:
+        """Whether the layers of the corpus can be searched by meaning."""
+        with self._resources.reading:
+            return self._resources.layers.has_vectors
+
+    def search_layer(
+        self,
+        layer: str,
+        asked: Query,
+        k: int,
+        *,
+        word: str = "",
+        words: bool = False,
+        subject: str = "",
+    ) -> list[FoundText]:
+        """Search a derived layer by meaning; where it has no vectors, by words.
+
+        Args:
+            layer: its name.
+            asked: the query.
+            k: how many texts to give back.
+            word: which word a prepared question asks with; empty for any.
+            words: search by words instead.
+            subject: as for `search`.
+
+        Raises:
+            UsageError: the layer is not prepared.
+        """
+        since = perf_counter()
+        check(asked)
+        with self._resources.reading:
+            layers, store = self._resources.layers, self._resources.retriever.store
+            layers.require(layer)
+            stands_in = not (words or layers.has_vectors)
+            search = layers.by_words if words or stands_in else layers.nearest
+            found = search(store, full_text(asked), k, layer, asked.filters, word)
+            passages = store.by_ids(dict.fromkeys(one.found.passage for one in found))
+        hits = [
+            Hit(passages[one.found.passage], one.score, rank, layer)
+            for rank, one in enumerate(found, 1)
+            if one.found.passage in passages
+        ]
+        events = [Fact(FactKind.WORDS_FOR_MEANING)] if stands_in else []
+        if layers.is_behind:
+            events.append(Fact(FactKind.LAYERS_BEHIND))
+        self.note(layer, events, hits, perf_counter() - since, subject, asked.text)
+        return found
 
     def known(
         self, name: str, predicate: str, asked: Query, k: int, *, subject: str = ""
@@ -237,6 +300,50 @@ class Toolkit:
             hits, messages, lambda retriever, fits: sentences_in_full(retriever, hits, fits)
         )
 
+    def derived_sentences(
+        self,
+        found: Sequence[LayerText],
+        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+    ) -> Sequence[Sentence]:
+        """The sentences that texts of a layer were made of, numbered, as many as the context holds.
+
+        The model is shown them as they can be read alone. What the corpus has no longer is left
+        out.
+
+        Args:
+            found: best first; the last ones are left out first.
+            messages: the prompt made of the sentences.
+
+        Raises:
+            ModelUnusable: the context of the model does not hold a single sentence.
+        """
+        since = perf_counter()
+        model, reply = self._resources.model, self._resources.settings.max_tokens
+        with self.store() as store:
+            passages = store.by_ids(dict.fromkeys(one.passage for one in found))
+            sentences = [
+                Sentence(0, piece, passage, one.sentence)
+                for one in found
+                if (passage := passages.get(one.passage))
+                and (piece := _piece_of(store, passage, one))
+            ]
+        numbered = [replace(one, number=number) for number, one in enumerate(sentences, 1)]
+        with named():
+            kept = bisect_left(
+                range(1, len(numbered) + 1),
+                True,
+                key=lambda n: model.count(messages(numbered[:n])) + reply > model.context,
+            )
+            if numbered and not kept:
+                self._too_small(messages(numbered[:1]))
+        events = []
+        if kept < len(numbered):
+            events.append(Fact(FactKind.SENTENCES_LEFT_OUT, n=kept))
+        shown = dict.fromkeys(one.passage for one in numbered[:kept])
+        hits = [Hit(passage, 1 / rank, rank, EVIDENCE) for rank, passage in enumerate(shown, 1)]
+        self.note(EVIDENCE, events, hits, perf_counter() - since)
+        return numbered[:kept]
+
     def _shown(
         self,
         hits: Sequence[Hit],
@@ -323,6 +430,11 @@ class Toolkit:
         with self._resources.reading:
             matches = self._resources.retriever.names.find_names(text)
         return list(dict.fromkeys(law_id for match in matches for law_id in match.law_ids))
+
+    def documents_named(self, text: str, besides: str = "") -> list[str]:
+        """The documents whose titles stand in a text; see `Retriever.documents_named`."""
+        with self._resources.reading:
+            return self._resources.retriever.documents_named(text, besides)
 
     def prompt(self, name: str, asked: Query, **values: object) -> tuple[Message, ...]:
         """The prompt ``<name>.jinja`` in the language of the question."""
@@ -454,3 +566,11 @@ class Toolkit:
 
     def _count(self, call: ModelCall) -> None:
         self.trace = replace(self.trace, calls=(*self.trace.calls, call))
+
+
+def _piece_of(store: CorpusStore, passage: Passage, text: LayerText) -> Piece | None:
+    """The sentence that a text was made of, if it stands there as it did."""
+    for piece in sentences_of(store, passage):
+        if piece.start == text.start and digest(piece.text) == text.source:
+            return piece
+    return None

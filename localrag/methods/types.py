@@ -21,11 +21,16 @@ class Case:
         context: the texts that are known to answer it; "" where they are not known, as outside an
             evaluation. Only methods with `Method.reads_context` look at it.
         stages: what is asked in turn. Only methods with `Method.staged` look at it.
+        sentences: so many are looked for with each sub-question. Only methods with `Method.layers`
+            look at it.
+        threshold: cosine from which a prepared question is taken for the one asked; likewise.
     """
 
     query: Query
     context: str = ""
     stages: tuple[Stage, ...] = tuple(Stage)
+    sentences: int = 3
+    threshold: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class Method:
         writes_queries: whether it can follow an optimised prompt (`localrag optimize`).
         staged: whether it asks in the order that the settings give (``method.stages``).
         derives: whether its answers have a derivation.
+        layers: of the corpus, which it searches in (`localrag prepare`).
         answer: answers one question with a fresh toolkit. It raises nothing but errors of
             localrag; a reply that stays malformed after the retry is `ModelUnusable`.
     """
@@ -85,6 +91,7 @@ class Method:
     writes_queries: bool = False
     staged: bool = False
     derives: bool = False
+    layers: tuple[str, ...] = ()
 
     def takes(self, query: Query) -> bool:
         """Whether a question has as many options as the method needs."""

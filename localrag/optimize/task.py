@@ -22,6 +22,7 @@ from localrag.methods.answering import MethodResources
 from localrag.methods.lawqa_study.querying import STAGE, write_query
 from localrag.methods.toolkit import Toolkit
 from localrag.optimize.types import Objective, Rollout
+from localrag.prepare.index import LayerIndex
 from localrag.prompts import OptimisedPrompt
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Hit
@@ -139,12 +140,18 @@ class Shared:
     retriever: Retriever
     model: ChatModel
     reading: RLock
+    opened: MethodResources
     query_prompt: OptimisedPrompt | None = None
 
     @classmethod
     def of(cls, resources: MethodResources, retriever: Retriever) -> Self:
         """The model of `resources`, beside a corpus."""
-        return cls(resources.settings, retriever, resources.model, resources.reading)
+        return cls(resources.settings, retriever, resources.model, resources.reading, resources)
+
+    @property
+    def layers(self) -> LayerIndex:
+        """The derived layers of the corpus of the run."""
+        return self.opened.layers
 
 
 def with_model(config: Config, model: str) -> Config:

@@ -17,14 +17,14 @@ from pydantic import BaseModel, Field, create_model
 from localrag.config import ChatConfig
 from localrag.corpus.links import Reference
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ARTICLES, PASSAGES, Document
+from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
 from localrag.errors import ModelUnusable
 from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
 from localrag.prompts import language_of, prompt, template
 from localrag.reading.asking import ask
 from localrag.reading.checking import MismatchKind, mismatches
 from localrag.reading.evidence import element
-from localrag.reading.pieces import sentences_of
+from localrag.reading.pieces import Piece, sentences_of
 from localrag.retrieval.types import ModelCall
 from localrag.statutes.notation import cite
 from localrag.statutes.references import DELEGATES
@@ -76,7 +76,8 @@ class Rewriter:
         for start, end in reading.spans:
             made_of = digest(self._recipe, document.title, document.text, str(start))
             span = Span(start, end)
-            yield Job(document.id, span, made_of, partial(self._made, reading, span))
+            source = digest(document.text[start:end])
+            yield Job(document.id, span, source, made_of, partial(self._made, reading, span))
 
     def _made(self, reading: "_Reading", span: Span) -> Made:
         document = reading.document
@@ -174,22 +175,38 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     return any(one.kind in _PARTICULARS for one in (*brought, *lost))
 
 
+def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[Job]:
+    """The sentences of any document, as they are."""
+    if document.kind == "law":
+        spans = [Span(piece.start, piece.end) for _, piece in _statute_sentences(store, document)]
+    else:
+        spans = _spans(document)
+    for span in spans:
+        source = digest(document.text[span.start : span.end])
+        yield Job(document.id, span, source, source, partial(_as_made, Made(Outcome.UNCHANGED)))
+
+
 def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
     """The sentences of a statute, with the provisions and laws that they cite written out."""
     # A law names few others, again and again.
     title_of = cache(lambda law_id: store.document(law_id).title)
+    references_of = cache(lambda place: store.references_from(law.id, place))
+    for article, piece in _statute_sentences(store, law):
+        span = Span(piece.start, piece.end)
+        text = _written_out(law, span, references_of(article.locator), title_of)
+        made = Made(Outcome.UNCHANGED)
+        if text != piece.text:
+            made = Made(Outcome.MADE, (DerivedText(text),))
+        # It takes no longer to make the text than to find out whether it was made.
+        made_of = digest(_VERSION, text)
+        yield Job(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
+
+
+def _statute_sentences(store: CorpusStore, law: Document) -> Iterator[tuple[Passage, Piece]]:
     for article in law.passages:
-        if article.layer != ARTICLES:
-            continue
-        references = store.references_from(law.id, article.locator)
-        for piece in sentences_of(store, article):
-            span = Span(piece.start, piece.end)
-            text = _written_out(law, span, references, title_of)
-            made = Made(Outcome.UNCHANGED)
-            if text != piece.text:
-                made = Made(Outcome.MADE, (DerivedText(text),))
-            # It takes no longer to make the text than to find out whether it was made.
-            yield Job(law.id, span, digest(_VERSION, text), partial(_as_made, made))
+        if article.layer == ARTICLES:
+            for piece in sentences_of(store, article):
+                yield article, piece
 
 
 def _spans(document: Document) -> list[Span]:

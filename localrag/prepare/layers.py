@@ -11,23 +11,26 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from hashlib import blake2b
+from os import SEEK_END
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
 from localrag.durable import locked, storing
-from localrag.errors import BusyError, ModelUnusable, StoreError, UsageError
+from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
 from localrag.journal import Journal
 from localrag.language import N_
 from localrag.retrieval.types import ModelCall
 from localrag.workspace import CorpusPaths
 
+SENTENCES = "sentences"
+"""Every sentence as it is, so that it can be searched for."""
 DECONTEXTUALIZED = "decontextualized"
 """Every sentence, rewritten so that it can be read alone."""
 QUESTIONS = "questions"
 """What a reader would have had to ask to complete a sentence, with the answers."""
-LAYERS = (DECONTEXTUALIZED, QUESTIONS)
+LAYERS = (SENTENCES, DECONTEXTUALIZED, QUESTIONS)
 """All layers, each after the one that it is made of."""
 
 
@@ -69,6 +72,7 @@ class DerivedRow:
     Attributes:
         document: the id of its document.
         start, end: its span there.
+        source: digest of the sentence as the document has it.
         made_of: digest of all that it was made of.
         outcome: what became of it.
         texts: what was made; none unless it is `Outcome.MADE`.
@@ -81,6 +85,7 @@ class DerivedRow:
     document: str
     start: int
     end: int
+    source: str
     made_of: str
     outcome: Outcome
     texts: tuple[DerivedText, ...] = ()
@@ -122,12 +127,14 @@ class Job(NamedTuple):
     Attributes:
         document: the id of its document.
         span: of the sentence.
+        source: digest of the sentence as it stands there.
         made_of: digest of all that it is made of.
         make: makes it; raises what a model fails with, but for a reply that cannot be read.
     """
 
     document: str
     span: Span
+    source: str
     made_of: str
     make: Callable[[], Made]
 
@@ -136,6 +143,7 @@ class Job(NamedTuple):
         return DerivedRow(
             self.document,
             *self.span,
+            self.source,
             self.made_of,
             made.outcome,
             made.texts,
@@ -171,6 +179,8 @@ def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
 
 
 _ROWS = TypeAdapter(DerivedRow)
+# Bytes at the end of a layer that tell whether rows have come or gone.
+_TAIL = 4096
 
 
 class DerivedLayer:
@@ -184,16 +194,40 @@ class DerivedLayer:
     def __init__(self, place: CorpusPaths, name: str) -> None:
         self.name = name
         self._folder = place.layers
-        path = place.layers / f"{name}.jsonl"
-        self._journal = Journal(path, _ROWS, partial(_damaged, path))
+        self._path = place.layers / f"{name}.jsonl"
+        self._journal = Journal(self._path, _ROWS, partial(_damaged, self._path))
 
     def rows(self) -> Iterator[DerivedRow]:
         """All rows, in the order in which they were made; of one sentence, the last one counts."""
         return (line.row for line in self._journal.lines())
 
-    def current(self) -> dict[tuple[str, int], DerivedRow]:
-        """The rows that count, by document and beginning of the sentence."""
-        return {row.place: row for row in self.rows()}
+    @property
+    def is_there(self) -> bool:
+        """Whether it was begun."""
+        return self._path.exists()
+
+    @property
+    def stamp(self) -> str:
+        """What tells its rows from those of another time, without reading them all; "" of none."""
+        try:
+            with self._path.open("rb") as file:
+                size = file.seek(0, SEEK_END)
+                file.seek(max(0, size - _TAIL))
+                return digest(str(size), file.read().decode("latin-1"))
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise StorageError(
+                N_("{path} cannot be read ({problem})."),
+                N_("Mend its permissions."),
+                path=self._path,
+                problem=error,
+            ) from error
+
+    def standing(self) -> Iterator[DerivedRow]:
+        """The rows that count, in the order in which they were made."""
+        last = {line.row.place: line.offset for line in self._journal.lines()}
+        return (line.row for line in self._journal.lines() if last[line.row.place] == line.offset)
 
     def digests(self) -> dict[tuple[str, int], str]:
         """What the rows that count were made of, without their texts."""

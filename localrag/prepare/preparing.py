@@ -4,7 +4,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from random import Random
 from time import perf_counter
 from typing import Literal
@@ -15,11 +15,14 @@ from localrag.corpus.types import Document
 from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import open_chat
+from localrag.ingest.events import Event
 from localrag.language import N_
-from localrag.prepare.decontextualized import Rewriter, statute_jobs
+from localrag.prepare.decontextualized import Rewriter, sentence_jobs, statute_jobs
+from localrag.prepare.index import index_layers
 from localrag.prepare.layers import (
     DECONTEXTUALIZED,
     QUESTIONS,
+    SENTENCES,
     DerivedLayer,
     DerivedRow,
     Job,
@@ -37,6 +40,7 @@ By = Literal["auto", "model", "statutes"]
 or each what it can do better."""
 
 PHASES = {
+    SENTENCES: Phase(N_("splitting"), N_("sentences")),
     DECONTEXTUALIZED: Phase(N_("rewriting"), N_("sentences")),
     QUESTIONS: Phase(N_("asking"), N_("sentences")),
 }
@@ -126,7 +130,7 @@ def prepare(
     on_event: Listener = ignore,
     opener: Opener = open_chat,
 ) -> list[LayerReport]:
-    """Make layers of a corpus; what is made already of the same text and recipe stays.
+    """Make layers of a corpus and index them; what is made of the same text and recipe stays.
 
     Whatever ends it, a kill included, the next run goes on where it stopped.
 
@@ -159,7 +163,14 @@ def prepare(
             with layer.opened():
                 jobs = _jobs_of(name, store, place, model, by)
                 reports.append(_Work(store, layer, jobs, model, on_event).run(dry_run=dry_run))
+        if not dry_run:
+            index_layers(workspace, corpus, config, store, partial(_tell, on_event))
     return reports
+
+
+def _tell(listener: Listener, event: Event) -> None:
+    if isinstance(event, Progress):
+        listener(event)
 
 
 class _LazyModel:
@@ -198,6 +209,8 @@ class _LazyModel:
 
 def _jobs_of(name: str, store: CorpusStore, place: CorpusPaths, model: _LazyModel, by: By) -> _Jobs:
     """What makes one layer of a document."""
+    if name == SENTENCES:
+        return partial(sentence_jobs, store)
     if name == DECONTEXTUALIZED:
         return _Rewriting(store, model, by)
     rewritten = _rewritten(place)
@@ -231,9 +244,9 @@ def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
         UsageError: none was.
     """
     found: dict[str, list[DerivedRow]] = defaultdict(list)
-    for (document, _), row in sorted(DerivedLayer(place, DECONTEXTUALIZED).current().items()):
+    for row in sorted(DerivedLayer(place, DECONTEXTUALIZED).standing(), key=lambda row: row.place):
         if row.texts:
-            found[document].append(row)
+            found[row.document].append(row)
     if not found:
         raise UsageError(
             N_("Questions are made of rewritten sentences, and there are none."),

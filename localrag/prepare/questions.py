@@ -76,6 +76,7 @@ class Questioner:
             yield Job(
                 document.id,
                 Span(row.start, row.end),
+                digest(sentence),
                 made_of,
                 partial(self._made, sentence, rewritten),
             )

@@ -37,11 +37,18 @@ class Sentence:
         number: what a model cites it by, from 1.
         piece: its text and place.
         passage: the passage that was found, which it is part of.
+        rewritten: so that it can be read alone; empty where it is shown as it stands.
     """
 
     number: int
     piece: Piece
     passage: Passage
+    rewritten: str = ""
+
+    @property
+    def text(self) -> str:
+        """What a model is shown; quoted is always the piece."""
+        return self.rewritten or self.piece.text
 
 
 @dataclass(frozen=True, slots=True)

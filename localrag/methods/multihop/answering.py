@@ -6,18 +6,21 @@ where an answer takes several steps, those of the last one need not. A yes or no
 sentences without standing in them, and so it is `unsupported`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 
 from localrag.methods.generative import ClaimChecker, drafted, numbered_prompt, reply_shape
 from localrag.methods.toolkit import Toolkit
+from localrag.prepare.index import LayerText
 from localrag.question.expectation import answers_as_asked
 from localrag.reading.checking import Mismatch, MismatchKind
+from localrag.reading.sentences import Sentence
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Hit, Query
+from localrag_models.chat import Message
 
 _LONGEST_ANSWER = 150
 # Two of each step of the longest questions.
@@ -35,12 +38,29 @@ def answer_from(toolkit: Toolkit, asked: Query, hits: Sequence[Hit]) -> Answer:
     Raises:
         ModelUnusable: the model failed, or its reply is malformed for the second time.
     """
-    if not hits:
+    sentences = toolkit.all_sentences(hits, _prompt(toolkit, asked)) if hits else ()
+    return _answer(toolkit, asked, sentences)
+
+
+def answer_from_texts(toolkit: Toolkit, asked: Query, found: Sequence[LayerText]) -> Answer:
+    """Do the same from the sentences that texts of a layer were made of, shown as rewritten.
+
+    What is quoted, and what the answer is checked against, are the sentences as they stand.
+    """
+    sentences = toolkit.derived_sentences(found, _prompt(toolkit, asked)) if found else ()
+    return _answer(toolkit, asked, sentences)
+
+
+def _prompt(toolkit: Toolkit, asked: Query) -> Callable[[Sequence[Sentence]], tuple[Message, ...]]:
+    return partial(numbered_prompt, toolkit, "multihop_answer", asked)
+
+
+def _answer(toolkit: Toolkit, asked: Query, sentences: Sequence[Sentence]) -> Answer:
+    if not sentences:
         return _nothing(toolkit)
-    messages = partial(numbered_prompt, toolkit, "multihop_answer", asked)
-    sentences = toolkit.all_sentences(hits, messages)
     shape = reply_shape(len(sentences), claims=1, cited=_MOST_CITED, longest=_LONGEST_ANSWER)
-    reply = toolkit.ask(messages(sentences), shape, "answer", claims=drafted)
+    messages = _prompt(toolkit, asked)(sentences)
+    reply = toolkit.ask(messages, shape, "answer", claims=drafted)
     if not reply.claims:
         return _nothing(toolkit)
     written = reply.claims[0]

@@ -335,7 +335,7 @@ def test_trying_another_model_loses_nothing(
 
 def test_a_journal_that_a_kill_left_beside_its_index_is_deleted(filled: Workspace) -> None:
     index(filled, "main", embedder=HashingEmbedder())
-    with KeptVectors.of(filled.corpus("main"), "hashing"):
+    with KeptVectors.of(filled.corpus("main").vectors, "hashing"):
         assert journals(filled)
     assert index(filled, "main", embedder=HashingEmbedder()).skipped
     assert journals(filled) == []

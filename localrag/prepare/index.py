@@ -1,0 +1,522 @@
+"""The index of the derived layers of a corpus: their texts, found by words and by meaning.
+
+::
+
+    layers/words/g-…/     an index of words, and in ``texts.jsonl`` every text of the layers
+    layers/vectors/g-…/   an index of vectors over the texts of one of the former
+
+An entry of both is known by the byte at which its line begins in ``texts.jsonl``. Vectors of other
+texts than those in use take no part.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple, Self, cast
+
+from localrag.config import Config
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
+from localrag.durable import locked
+from localrag.errors import BusyError, IndexUnusable, NotFoundError, StorageError, UsageError
+from localrag.inference.opening import embedder_id, named, open_embedder
+from localrag.ingest.embedding import PlannedEntry, Window, embed_planned, windows_of
+from localrag.ingest.events import Listener
+from localrag.ingest.state import ATTRIBUTES, attributes
+from localrag.language import N_
+from localrag.prepare.layers import (
+    DECONTEXTUALIZED,
+    LAYERS,
+    QUESTIONS,
+    DerivedLayer,
+    DerivedRow,
+    digest,
+)
+from localrag.progress import Phase, Stopwatch
+from localrag.retrieval.query import analyzer
+from localrag.retrieval.types import Filters
+from localrag.retrieval.units import between, where
+from localrag.workspace import CorpusPaths, Workspace
+from localrag_indexes.bm25 import BM25Index, TextEntry, build
+from localrag_indexes.errors import IndexingError
+from localrag_indexes.fusion import Scored
+from localrag_indexes.generations import current, new_generation
+from localrag_indexes.manifest import IndexManifest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from localrag_indexes.vectors import VectorIndex
+    from localrag_models.embedding import Embedder
+
+INDEXING = Phase(N_("indexing layers"), N_("texts"))
+
+_TEXTS = "texts.jsonl"
+_LAYER, _WORD = "layer", "word"
+_ATTRIBUTES = (*ATTRIBUTES, _WORD)
+
+
+class LayerText(NamedTuple):
+    """A text of a layer, and the sentence that it was made of.
+
+    Attributes:
+        layer: which one.
+        document: the id of the document.
+        start, end: the span of the sentence there, in characters.
+        source: digest of the sentence as the document had it (`localrag.prepare.layers.digest`).
+        passage: the id of the passage that the sentence stands in.
+        text: as it is searched in: a sentence, or a question.
+        sentence: as it can be read alone; of a question, the sentence that it completes.
+        answer: of a question.
+        word: what a question asks with.
+    """
+
+    layer: str
+    document: str
+    start: int
+    end: int
+    source: str
+    passage: str
+    text: str
+    sentence: str
+    answer: str = ""
+    word: str = ""
+
+
+class FoundText(NamedTuple):
+    """A text that a search has found.
+
+    Attributes:
+        found: the text.
+        score: its cosine to what was searched for; by words its BM25 score.
+    """
+
+    found: LayerText
+    score: float
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Of the sentence that it was made of."""
+        return self.found.document, self.found.start
+
+
+class LayerIndex:
+    """The texts of the layers of one corpus, open for searching; one thread at a time.
+
+    Attributes:
+        is_behind: whether layers or corpus have changed since it was made.
+    """
+
+    def __init__(
+        self,
+        corpus: str,
+        words: BM25Index,
+        vectors: "VectorIndex | None",
+        load: "Callable[[], Embedder | None]",
+        *,
+        is_behind: bool,
+    ) -> None:
+        self.is_behind = is_behind
+        self._corpus = corpus
+        self._words = words
+        self._vectors = vectors
+        self._load = load
+
+    @classmethod
+    def open(cls, workspace: Workspace, corpus: str, config: Config, store: CorpusStore) -> Self:
+        """Open what `index_layers` has made; the embedder is loaded when it is first needed.
+
+        Raises:
+            UsageError: no layer of the corpus was made yet.
+            IndexUnusable: the index is damaged or of another version.
+            ModelUnusable: the settings name an embedder that is not installed.
+        """
+        place = workspace.corpus(corpus)
+        folder = current(_words_root(place))
+        if folder is None:
+            raise _nothing_prepared(corpus, LAYERS)
+        with _damage_named(corpus), ExitStack() as opened:
+            words = opened.enter_context(BM25Index.open(folder, analyzer=analyzer().id))
+            vectors = None
+            model = "" if config.retrieval.dense == "off" else embedder_id(workspace, config)
+            if model:
+                vectors = _vectors_of(place, folder, model)
+            behind = words.manifest.extra["made_of"] != _made_of(place, store)
+            opened.pop_all()
+        load = partial(open_embedder, workspace, config)
+        return cls(corpus, words, vectors, load, is_behind=behind)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether texts can be searched for by meaning."""
+        return self._vectors is not None
+
+    def require(self, *layers: str) -> None:
+        """Make sure that there are texts of these layers.
+
+        Raises:
+            UsageError: a layer is missing; names the command that makes it.
+        """
+        there = self._words.manifest.extra["layers"]
+        if missing := [layer for layer in layers if layer not in there]:
+            raise _nothing_prepared(self._corpus, missing)
+
+    def nearest(
+        self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
+    ) -> list[FoundText]:
+        """The texts of a layer that come nearest in meaning, best first.
+
+        A question among questions is embedded as they are, so that the cosine of the same question
+        is 1; to sentences it is a query.
+
+        Args:
+            store: of the corpus.
+            text: what is searched for.
+            k: how many at most.
+            layer: where.
+            filters: of documents; their layers do not count.
+            word: which word a question asks with; empty for any.
+
+        Returns:
+            Each with its cosine; none where there are no vectors.
+
+        Raises:
+            ModelUnusable: the embedder fails.
+            IndexUnusable: the index turned out to be damaged.
+        """
+        if self._vectors is None:
+            return []
+        with named():
+            vector = self._embedded(text, layer)
+        with _damage_named(self._corpus):
+            hits = self._vectors.search(
+                vector,
+                k,
+                where=_allowed(filters, layer, word),
+                between=between(filters, store),
+                exact=True,
+            )
+            return list(self._read(hits))
+
+    def by_words(
+        self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
+    ) -> list[FoundText]:
+        """The texts of a layer that share words with a text, best first; arguments as `nearest`."""
+        with _damage_named(self._corpus):
+            hits = self._words.search(
+                self._words.most_informative(analyzer().terms(text), _TERMS),
+                k,
+                where=_allowed(filters, layer, word),
+                between=between(filters, store),
+            )
+            return list(self._read(hits))
+
+    def texts(self, layer: str) -> Iterator[LayerText]:
+        """Every text of a layer, in the order of the corpus."""
+        with _damage_named(self._corpus):
+            yield from (text for _, text in _lines(self._path) if text.layer == layer)
+
+    def close(self) -> None:
+        """Let go of the files and of the model."""
+        self._words.close()
+        if self._vectors is not None:
+            self._vectors.close()
+        for name in ("_texts", "_embedder"):
+            if name in self.__dict__:
+                self.__dict__.pop(name).close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _embedded(self, text: str, layer: str) -> "NDArray[np.float32]":
+        if layer == QUESTIONS:
+            vectors = self._embedder.embed_passages(self._embedder.windows(text)[:1])
+        else:
+            vectors = self._embedder.embed_queries([text])
+        return cast("NDArray[np.float32]", vectors[0])
+
+    def _read(self, hits: Sequence[Scored]) -> Iterator[FoundText]:
+        for key, score in hits:
+            self._texts.seek(key)
+            yield FoundText(_as_text(self._texts.readline()), score)
+
+    @property
+    def _path(self) -> Path:
+        return self._words.folder / _TEXTS
+
+    @cached_property
+    def _texts(self) -> IO[bytes]:
+        return self._path.open("rb")
+
+    @cached_property
+    def _embedder(self) -> "Embedder":
+        embedder = self._load()
+        assert embedder is not None, "vectors are opened where there is an embedder"
+        return embedder
+
+
+# Terms of a text that are looked up.
+_TERMS = 40
+
+
+def index_layers(
+    workspace: Workspace, corpus: str, config: Config, store: CorpusStore, on_event: Listener
+) -> None:
+    """Make the texts of all layers searchable; nothing is done where nothing has changed.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        config: names the embedder; without one there are no vectors.
+        store: of the corpus.
+        on_event: told the progress.
+
+    Raises:
+        BusyError: another process does the same.
+        ModelUnusable: the embedder fails; the words are indexed, and what is embedded is kept.
+        StorageError: the disk is full.
+    """
+    place = workspace.corpus(corpus)
+    made_of = _made_of(place, store)
+    busy = BusyError(
+        N_("Another process indexes the layers of corpus {corpus!r}."),
+        N_("Wait until it has finished."),
+        corpus=corpus,
+    )
+    with _failures_named(place), locked(place.layers / "index.lock", busy):
+        folder = current(_words_root(place))
+        if folder is None or not _is_of(folder, made_of):
+            folder = _index_words(place, store, made_of, on_event)
+        model = embedder_id(workspace, config)
+        if model and _vectors_of(place, folder, model) is None:
+            with named(), cast("Embedder", open_embedder(workspace, config)) as embedder:
+                _index_vectors(place, store, folder, embedder, on_event)
+
+
+def _index_words(
+    place: CorpusPaths, store: CorpusStore, made_of: Sequence[object], on_event: Listener
+) -> Path:
+    layers = {name: DerivedLayer(place, name) for name in LAYERS}
+    there = [name for name, layer in layers.items() if layer.is_there]
+    watch = Stopwatch(on_event)
+    with new_generation(_words_root(place)) as folder, (folder / _TEXTS).open("wb") as file:
+        build(
+            folder,
+            _entries(store, [layers[name] for name in there], file),
+            analyzer=analyzer(),
+            attributes=_ATTRIBUTES,
+            on_progress=lambda done: watch(INDEXING, done, 0),
+            extra={"made_of": made_of, "layers": there},
+        )
+    return cast("Path", current(_words_root(place)))
+
+
+def _entries(
+    store: CorpusStore, layers: Sequence[DerivedLayer], file: IO[bytes]
+) -> Iterator[TextEntry]:
+    """The entries of the index of words; every text is written down as it comes."""
+    reading = _Reading(store)
+    for layer in layers:
+        for row in layer.standing():
+            for text in reading.texts(layer.name, row):
+                key = file.tell()
+                file.write(json.dumps(text).encode() + b"\n")
+                yield TextEntry(key, reading.header(text), text.text, reading.attributes(text))
+    file.flush()
+
+
+def _index_vectors(
+    place: CorpusPaths, store: CorpusStore, words: Path, embedder: "Embedder", on_event: Listener
+) -> None:
+    reading = _Reading(store)
+
+    def read(keys: Sequence[int], wanted: Collection[bytes]) -> Iterator[Window]:
+        left = set(wanted)
+        with (words / _TEXTS).open("rb") as file:
+            for key in keys:
+                file.seek(key)
+                for digest, window in windows_of(embedder, _as_text(file.readline()).text):
+                    if digest in left:
+                        left.remove(digest)
+                        yield digest, window
+
+    plan = [
+        PlannedEntry(
+            key,
+            tuple(digest for digest, _ in windows_of(embedder, text.text)),
+            reading.attributes(text),
+        )
+        for key, text in _lines(words / _TEXTS)
+    ]
+    embed_planned(
+        _vectors_root(place),
+        plan,
+        read,
+        embedder,
+        on_event,
+        attributes=_ATTRIBUTES,
+        extra={"words": words.name},
+    )
+
+
+class _Reading:
+    """Reads sentences where they stand; rows of one document mostly follow each other."""
+
+    def __init__(self, store: CorpusStore) -> None:
+        self._read = lru_cache(maxsize=8)(store.read)
+        self._rewritten: dict[tuple[str, int], str] = {}
+
+    def texts(self, layer: str, row: DerivedRow) -> Iterator[LayerText]:
+        """What is searched for of a row; of a sentence that stands as it is, the sentence.
+
+        None where the document is gone or has another sentence there now, or where a question is of
+        a rewritten sentence that is another one now.
+        """
+        try:
+            document = self._read(row.document)
+        except NotFoundError:
+            return
+        sentence = document.text[row.start : row.end]
+        if digest(sentence) != row.source:
+            return
+        place = (layer, row.document, row.start, row.end, row.source, _holder(document, row).id)
+        if layer != QUESTIONS:
+            text = row.texts[0].text if row.texts else sentence
+            if layer == DECONTEXTUALIZED:
+                self._rewritten[row.place] = text
+            yield LayerText(*place, text, text)
+        elif row.place in self._rewritten:
+            for made in row.texts:
+                yield LayerText(*place, made.text, self._rewritten[row.place], *made[1:])
+
+    def header(self, text: LayerText) -> str:
+        """Where the sentence stands, in words."""
+        passages = self._read(text.document).passages
+        return next(one.header for one in passages if one.id == text.passage)
+
+    def attributes(self, text: LayerText) -> Mapping[str, str]:
+        """What searches filter by."""
+        found = attributes(self._read(text.document), text.layer)
+        return found | {_WORD: text.word} if text.word else found
+
+
+def _holder(document: Document, row: DerivedRow) -> Passage:
+    """What holds the sentence: a passage of a document, an article of a statute."""
+    return next(
+        one
+        for one in document.passages
+        if one.layer in (PASSAGES, ARTICLES) and one.start <= row.start < one.end
+    )
+
+
+def _lines(path: Path) -> Iterator[tuple[int, LayerText]]:
+    """The texts with the bytes at which their lines begin."""
+    key = 0
+    with path.open("rb") as file:
+        for line in file:
+            yield key, _as_text(line)
+            key += len(line)
+
+
+def _as_text(line: bytes) -> LayerText:
+    return LayerText(*json.loads(line))
+
+
+def layers_stamp(place: CorpusPaths, layers: Sequence[str]) -> str:
+    """What tells the content of some layers from that of another time; "" where none is there."""
+    return " ".join(filter(None, (DerivedLayer(place, name).stamp for name in layers)))
+
+
+def _words_root(place: CorpusPaths) -> Path:
+    return place.layers / "words"
+
+
+def _vectors_root(place: CorpusPaths) -> Path:
+    return place.layers / "vectors"
+
+
+def _vectors_of(place: CorpusPaths, words: Path, model: str) -> "VectorIndex | None":
+    """The vectors of these texts by this model; None where there are none, or they are damaged."""
+    from localrag_indexes.vectors import VectorIndex
+
+    folder = current(_vectors_root(place))
+    if folder is None:
+        return None
+    try:
+        vectors = VectorIndex.open(folder, model=model)
+    except IndexingError:
+        return None
+    if vectors.manifest.extra.get("words") == words.name:
+        return vectors
+    vectors.close()
+    return None
+
+
+def _made_of(place: CorpusPaths, store: CorpusStore) -> list[object]:
+    """What tells the layers and the corpus of now from those of another time."""
+    return [
+        store.stamp,
+        store.generation,
+        *(DerivedLayer(place, name).stamp for name in LAYERS),
+    ]
+
+
+def _is_of(words: Path, made_of: Sequence[object]) -> bool:
+    """Whether the index of words is whole and of these layers."""
+    try:
+        manifest = IndexManifest.read(words)
+        manifest.verify(words)
+    except IndexingError:
+        return False
+    return manifest.analyzer == analyzer().id and manifest.extra.get("made_of") == made_of
+
+
+def _allowed(filters: Filters, layer: str, word: str) -> dict[str, Collection[str]]:
+    allowed = where(filters) | {"layer": (layer,)}
+    return allowed | {_WORD: (word,)} if word else allowed
+
+
+def _nothing_prepared(corpus: str, layers: Sequence[str]) -> UsageError:
+    return UsageError(
+        N_("Of the corpus {corpus!r}, these layers are not prepared: {layers}."),
+        N_("Make them: localrag prepare --corpus {corpus} --layers {missing}"),
+        corpus=corpus,
+        layers=", ".join(layers),
+        missing=",".join(layers),
+    )
+
+
+@contextmanager
+def _damage_named(corpus: str) -> Iterator[None]:
+    try:
+        yield
+    # What is no line of texts, or has been cut, is damage too.
+    except (IndexingError, OSError, ValueError, TypeError) as error:
+        raise IndexUnusable(
+            N_("The index of the layers of corpus {corpus!r} cannot be used ({error})."),
+            N_("Make it again: localrag prepare --corpus {corpus}"),
+            corpus=corpus,
+            error=error,
+        ) from error
+
+
+@contextmanager
+def _failures_named(place: CorpusPaths) -> Iterator[None]:
+    try:
+        yield
+    except (IndexingError, OSError) as error:
+        raise StorageError(
+            N_("The layers of corpus {corpus!r} cannot be indexed ({problem})."),
+            N_(
+                "Free space on the disk or memory, then run the same command again: what is made "
+                "is kept."
+            ),
+            corpus=place.name,
+            problem=error,
+        ) from error
