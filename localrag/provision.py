@@ -2,8 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from localrag.contents import Contents, contents_of, part_called
 from localrag.corpus.knowledge import KnownTriple
@@ -235,15 +236,23 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         # Other laws know it by its label alone.
         incoming += store.references_to(document, Locator(label))
     filled = {_by_cabinet(of.document_id) for of in incoming if of.kind == DELEGATED_BY}
+    reading = store.reads_from(document, locator)
     return Provision(
         passage=passage,
         document=store.document(document),
         place=headings(store, passage),
         refers_to=_distinct(
-            _target(store, reference)
-            for reference in outgoing
-            if not _holds(passage, reference.law_id, reference.target)
-            and not (reference.kind == DELEGATES and ("政令" in reference.law_name) in filled)
+            _targets(
+                store,
+                [
+                    reference
+                    for reference in outgoing
+                    if not _holds(passage, reference.law_id, reference.target)
+                    and not (
+                        reference.kind == DELEGATES and ("政令" in reference.law_name) in filled
+                    )
+                ],
+            )
         ),
         referred_by=_sources(
             store,
@@ -258,12 +267,12 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         terms=tuple(_terms(store, passage, outgoing)),
         reads=tuple(
             ProvisionReadings(
-                _target(store, reference),
+                link,
                 is_told(reference),
                 reference.reads.part if reference.reads else "",
                 words_of(store, reference),
             )
-            for reference in store.reads_from(document, locator)
+            for reference, link in zip(reading, _targets(store, reading), strict=True)
         ),
         read_by=_sources(
             store,
@@ -279,10 +288,12 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
 
 def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[Delegation]:
     filled = filled_points(store, law_id, place)
-    # Whether of the cabinet: asked for only where something is missing.
-    orders = {True, False}
-    if not all(filled.values()):
+    references = [one.reference for fillings in filled.values() for one in fillings]
+    # Whether of the cabinet: the whole law is looked through only where nothing tells it.
+    orders = {_by_cabinet(of.document_id) for of in references}
+    if any(not fillings and point.of_cabinet not in orders for point, fillings in filled.items()):
         orders = {_by_cabinet(id_) for id_ in store.documents_referring(law_id, DELEGATED_BY)}
+    links = iter(_links(store, references))
     for point, fillings in filled.items():
         left = point.reference
         yield Delegation(
@@ -291,7 +302,7 @@ def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[De
             end=left.end,
             instrument=left.law_name,
             words=point.words,
-            filled_in_by=_sources(store, [filling.reference for filling in fillings]),
+            filled_in_by=_distinct(islice(links, len(fillings))),
             has_order=point.of_cabinet in orders,
         )
 
@@ -386,20 +397,37 @@ def _placed(store: CorpusStore, reference: Reference) -> Reference:
     return replace(reference, target=placed if whole else Locator(found[0]))
 
 
-def _target(store: CorpusStore, reference: Reference) -> ProvisionLink:
-    reference = _placed(store, reference)
-    words = store.text(reference.document_id, reference.start, reference.end)
+def _targets(store: CorpusStore, references: Iterable[Reference]) -> list[ProvisionLink]:
+    """Where each reference leads."""
+    placed = [_placed(store, reference) for reference in references]
+    places: dict[str, set[Locator]] = defaultdict(set)
+    spans: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for of in placed:
+        spans[of.document_id].add((of.start, of.end))
+        places[of.law_id].update({of.target, of.target_end or of.target})
+    words = {id_: store.texts(id_, its) for id_, its in spans.items()}
+    standing = {id_: store.all_at(id_, its) for id_, its in places.items() if id_}
+    return [
+        _target(store, of, words[of.document_id][of.start, of.end], standing.get(of.law_id, {}))
+        for of in placed
+    ]
+
+
+def _target(
+    store: CorpusStore, reference: Reference, words: str, standing: Mapping[Locator, Passage]
+) -> ProvisionLink:
+    """Where a reference of these words leads, given what the law has at its places."""
+    law, target, last = reference.law_id, reference.target, reference.target_end
+    passage = standing.get(target)
     label = reference.law_name or words
-    exists = bool(reference.law_id) and store.provision_exists(reference.law_id, reference.target)
-    standing = store.at(reference.law_id, reference.target) if exists else None
-    if reference.law_id:
-        label = _label(store, reference.law_id, reference.target)
-        if reference.target_end is not None:
-            label += f" – {_label(store, reference.law_id, reference.target_end)}"
-    deleted = standing is not None and reference.target_end is None and _is_deleted(standing)
-    return ProvisionLink(
-        reference.kind, reference.law_id, reference.target, label, words, exists, deleted
-    )
+    if law:
+        label = _header(store, passage, law, target)
+        if last is not None:
+            label += f" – {_header(store, standing.get(last), law, last)}"
+    # A law as a whole has no passage of its own.
+    exists = passage is not None or (bool(law) and store.provision_exists(law, target))
+    deleted = passage is not None and last is None and _is_deleted(passage)
+    return ProvisionLink(reference.kind, law, target, label, words, exists, deleted)
 
 
 def _is_deleted(passage: Passage) -> bool:
@@ -414,7 +442,12 @@ def _by_cabinet(law_id: str) -> bool:
 
 
 def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[ProvisionLink, ...]:
-    """Where references stand; article 2 of an act may have two thousand, from few documents."""
+    """Where references stand, each place once."""
+    return _distinct(_links(store, references))
+
+
+def _links(store: CorpusStore, references: Sequence[Reference]) -> list[ProvisionLink]:
+    """Where each reference stands; article 2 of an act may have two thousand, of few documents."""
     by_document: dict[str, list[Reference]] = defaultdict(list)
     for of in references:
         by_document[of.document_id].append(of)
@@ -423,7 +456,7 @@ def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[Provi
         titles[id_] = store.document(id_).title
         headers[id_] = store.headers(id_, [of.source for of in its])
         words[id_] = store.texts(id_, [(of.start, of.end) for of in its])
-    return _distinct(
+    return [
         ProvisionLink(
             of.kind,
             of.document_id,
@@ -432,12 +465,12 @@ def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[Provi
             words[of.document_id][of.start, of.end],
         )
         for of in references
-    )
+    ]
 
 
-def _label(store: CorpusStore, document_id: str, locator: Locator) -> str:
-    passage = store.at(document_id, locator)
-    return passage.header if passage else cite(store.document(document_id).title, locator)
+def _header(store: CorpusStore, passage: Passage | None, law_id: str, place: Locator) -> str:
+    """The header of the passage at a place; where the corpus has none, the place as cited."""
+    return passage.header if passage else cite(store.document(law_id).title, place)
 
 
 def _distinct(links: Iterable[ProvisionLink]) -> tuple[ProvisionLink, ...]:
@@ -462,11 +495,15 @@ def _terms(
     # The longest term first, so that 渡し舟 is not found inside 渡し舟事業.
     longest_first = sorted(by_term, key=len, reverse=True)
     found = re.findall("|".join(map(re.escape, longest_first)) or "(?!)", passage.text)
-    for term in dict.fromkeys(found):
-        definition = by_term[term]
-        place = store.at(definition.document_id, definition.locator)
+    used = [by_term[term] for term in dict.fromkeys(found)]
+    places: dict[str, list[Locator]] = defaultdict(list)
+    for definition in used:
+        places[definition.document_id].append(definition.locator)
+    standing = {id_: store.all_at(id_, its) for id_, its in places.items()}
+    for definition in used:
+        place = standing[definition.document_id].get(definition.locator)
         if place and not _holds(passage, definition.document_id, definition.locator):
-            yield DefinedTerm(term, definition.scope, place)
+            yield DefinedTerm(definition.term, definition.scope, place)
 
 
 def _reaches(definition: Definition, passage: Passage, sections: Sequence[Section]) -> bool:

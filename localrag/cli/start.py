@@ -16,6 +16,9 @@ from localrag.config_sources import parse_assignments
 from localrag.errors import UsageError
 from localrag.language import LANGUAGES, N_, of_environment, use
 
+# Objects made before Python looks for cycles among them.
+_OBJECTS = 50_000
+
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; `arguments` default to those of the process.
@@ -24,6 +27,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """
     # Looking for plugins in every installed package takes as long as reading the settings.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Importing and reading make many objects and next to no garbage: Python looks for some less
+    # often than after every 700.
+    gc.set_threshold(_OBJECTS)
     words = sys.argv[1:] if arguments is None else arguments
     given = options(words)
     if given is None or given.verb != "tui" or given.unknown:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from localrag.corpus import links, readings
 from localrag.corpus.browsing import Browsing
@@ -318,18 +318,29 @@ class Lookups(Browsing):
         )
         return self.by_keys([row[0]])[row[0]] if row else None
 
+    def all_at(self, document_id: str, places: Iterable[Locator]) -> dict[Locator, Passage]:
+        """Find the passages that `at` finds at these statute places, as far as there are any."""
+        keys = self._all_at("key", document_id, places)
+        found = self.by_keys(set(keys.values()))
+        return {place: found[key] for place, key in keys.items()}
+
     def headers(self, document_id: str, places: Iterable[Locator]) -> dict[Locator, str]:
         """Find the headers of the passages that `at` finds at these statute places."""
+        return self._all_at("header", document_id, places)
+
+    def _all_at(
+        self, column: str, document_id: str, places: Iterable[Locator]
+    ) -> dict[Locator, Any]:
         paths = {place.path: place for place in places if place.path}
         rows = self._rows_by_key(
-            "SELECT locator, header FROM passages",
+            f"SELECT locator, {column} FROM passages",  # noqa: S608 - a fixed name
             "locator",
             paths,
             # With its layers an index finds them. The first of two comes last, and stays.
             f" AND document = {self._key(document_id) or 0}"  # noqa: S608 - a number
             " AND layer IN (SELECT key FROM layers) ORDER BY key DESC",
         )
-        return {paths[path]: header for path, header in rows}
+        return {paths[path]: value for path, value in rows}
 
     def within(self, document_id: str, locator: Locator, layer: str) -> list[Passage]:
         """List the passages of a layer at this statute place and inside it, in reading order."""

@@ -6,7 +6,6 @@ from enum import StrEnum
 from localrag.corpus.types import Triple
 from localrag.errors import ModelUnusable
 from localrag.facts import Fact
-from localrag.reading.checking import Mismatch
 from localrag.retrieval.types import Trace
 
 
@@ -23,6 +22,46 @@ class Status(StrEnum):
     QUOTED = "quoted"
     UNSUPPORTED = "unsupported"
     NOT_FOUND = "not_found"
+
+
+class MismatchKind(StrEnum):
+    """What of a claim its sentences do not say.
+
+    The last four are of a claim as a whole: its sentences speak of other things (WORDS), or of
+    something else than the question (SUBJECT), it is not the kind of answer asked for (ANSWER), or
+    the model itself does not find it in them when it reads them again (READING).
+    """
+
+    FIGURE = "figure"
+    DATE = "date"
+    PERIOD = "period"
+    SHARE = "share"
+    AMOUNT = "amount"
+    PROVISION = "provision"
+    NAME = "name"
+    COUNTERPART = "counterpart"
+    ROLE = "role"
+    NEGATION = "negation"
+    EXCEPTION = "exception"
+    BOUND = "bound"
+    MODALITY = "modality"
+    WORDS = "words"
+    SUBJECT = "subject"
+    ANSWER = "answer"
+    READING = "reading"
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Something that a claim says and its sentences do not.
+
+    Attributes:
+        kind: what it is.
+        written: the words of the claim, verbatim.
+    """
+
+    kind: MismatchKind
+    written: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from localrag.facts import told
 from localrag.language import N_, _, ngettext
-from localrag.reading.checking import MismatchKind
-from localrag.reading.types import Answer, Citation, Stage, Status, Step
+from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step
 from localrag.retrieval.types import FOLLOW_UP
 
 if TYPE_CHECKING:

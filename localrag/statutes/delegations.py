@@ -336,9 +336,9 @@ def _nearness(place: Locator, reference: Reference) -> float:
     cited, last = reference.target, reference.target_end
     if last is not None:
         return 2 * (_numbers(cited) <= _numbers(place)[: len(_numbers(last))] <= _numbers(last))
-    if cited == place:
-        return 3
-    return 2 * cited.contains(place) or 1 * place.contains(cited)
+    if cited.contains(place):
+        return 3 if place.contains(cited) else 2
+    return 1 * place.contains(cited)
 
 
 def _numbers(place: Locator) -> list[list[int]]:

@@ -12,7 +12,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -36,7 +35,20 @@ from localrag.reading.checking.particulars import (
 from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
 from localrag.reading.checking.roles import Roles, exchanged, roles_of
 from localrag.reading.folding import Folded, fold, is_japanese
+from localrag.reading.types import Mismatch, MismatchKind
 from localrag_indexes.analysis.normalize import letters_of, normalize
+
+__all__ = [
+    "ENOUGH",
+    "CandidateSentence",
+    "Carrier",
+    "Mismatch",
+    "MismatchKind",
+    "carriers",
+    "confirms",
+    "covers",
+    "mismatches",
+]
 
 ENOUGH = 0.5
 """The share of a claim's words, as `covers` tells it, from which sentences carry the claim."""
@@ -44,46 +56,6 @@ ENOUGH = 0.5
 # Of longer texts only so many characters are read: what stands behind them carries nothing, and a
 # longer claim is not carried.
 _LONGEST = 20_000
-
-
-class MismatchKind(StrEnum):
-    """What of a claim its sentences do not say.
-
-    The last four are of a claim as a whole: its sentences speak of other things (WORDS), or of
-    something else than the question (SUBJECT), it is not the kind of answer asked for (ANSWER), or
-    the model itself does not find it in them when it reads them again (READING).
-    """
-
-    FIGURE = "figure"
-    DATE = "date"
-    PERIOD = "period"
-    SHARE = "share"
-    AMOUNT = "amount"
-    PROVISION = "provision"
-    NAME = "name"
-    COUNTERPART = "counterpart"
-    ROLE = "role"
-    NEGATION = "negation"
-    EXCEPTION = "exception"
-    BOUND = "bound"
-    MODALITY = "modality"
-    WORDS = "words"
-    SUBJECT = "subject"
-    ANSWER = "answer"
-    READING = "reading"
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """Something that a claim says and its sentences do not.
-
-    Attributes:
-        kind: what it is.
-        written: the words of the claim, verbatim.
-    """
-
-    kind: MismatchKind
-    written: str
 
 
 class CandidateSentence(NamedTuple):
