@@ -24,6 +24,7 @@ _PLACES = {
     "decon-plain-qd": "multihop.decon:PLAIN_QD",
     "decon": "multihop.decon:DECON",
     "decon-hybrid": "multihop.decon:HYBRID",
+    "chain": "multihop.chain:METHOD",
     "staged": "staged.method:METHOD",
     "staged-symbolic": "staged_symbolic.method:METHOD",
 }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
+from typing import NamedTuple
 
 from localrag.methods.generative import ClaimChecker, drafted, numbered_prompt, reply_shape
 from localrag.methods.toolkit import Toolkit
@@ -38,8 +39,8 @@ def answer_from(toolkit: Toolkit, asked: Query, hits: Sequence[Hit]) -> Answer:
     Raises:
         ModelUnusable: the model failed, or its reply is malformed for the second time.
     """
-    sentences = toolkit.all_sentences(hits, _prompt(toolkit, asked)) if hits else ()
-    return _answer(toolkit, asked, sentences)
+    sentences = toolkit.all_sentences(hits, messages_of(toolkit, asked)) if hits else ()
+    return checked(toolkit, asked, sentences, drafted_answer(toolkit, asked, sentences))
 
 
 def answer_from_texts(toolkit: Toolkit, asked: Query, found: Sequence[LayerText]) -> Answer:
@@ -47,26 +48,47 @@ def answer_from_texts(toolkit: Toolkit, asked: Query, found: Sequence[LayerText]
 
     What is quoted, and what the answer is checked against, are the sentences as they stand.
     """
-    sentences = toolkit.derived_sentences(found, _prompt(toolkit, asked)) if found else ()
-    return _answer(toolkit, asked, sentences)
+    sentences = toolkit.derived_sentences(found, messages_of(toolkit, asked))
+    return checked(toolkit, asked, sentences, drafted_answer(toolkit, asked, sentences))
 
 
-def _prompt(toolkit: Toolkit, asked: Query) -> Callable[[Sequence[Sentence]], tuple[Message, ...]]:
+def messages_of(
+    toolkit: Toolkit, asked: Query
+) -> Callable[[Sequence[Sentence]], tuple[Message, ...]]:
+    """What makes the prompt for an answer of numbered sentences."""
     return partial(numbered_prompt, toolkit, "multihop_answer", asked)
 
 
-def _answer(toolkit: Toolkit, asked: Query, sentences: Sequence[Sentence]) -> Answer:
+class DraftedAnswer(NamedTuple):
+    """What a model answers, and the numbers of the sentences that it cites."""
+
+    text: str
+    numbers: tuple[int, ...] = ()
+
+
+def drafted_answer(
+    toolkit: Toolkit, asked: Query, sentences: Sequence[Sentence], purpose: str = "answer"
+) -> DraftedAnswer | None:
+    """Have the model answer from numbered sentences; None where it finds no answer, or has none."""
     if not sentences:
-        return _nothing(toolkit)
+        return None
     shape = reply_shape(len(sentences), claims=1, cited=_MOST_CITED, longest=_LONGEST_ANSWER)
-    messages = _prompt(toolkit, asked)(sentences)
-    reply = toolkit.ask(messages, shape, "answer", claims=drafted)
+    messages = messages_of(toolkit, asked)(sentences)
+    reply = toolkit.ask(messages, shape, purpose, claims=drafted)
     if not reply.claims:
-        return _nothing(toolkit)
-    written = reply.claims[0]
+        return None
+    return DraftedAnswer(reply.claims[0].text, tuple(reply.claims[0].sentences))
+
+
+def checked(
+    toolkit: Toolkit, asked: Query, sentences: Sequence[Sentence], answer: DraftedAnswer | None
+) -> Answer:
+    """The answer with its citations, held against the sentences and the question by code."""
+    if answer is None:
+        return Answer(text="", citations=(), status=Status.NOT_FOUND, trace=toolkit.trace)
     with toolkit.store() as store:
         checker = ClaimChecker(store, sentences, full_text(asked))
-        claim = checker.check(written.text, written.sentences).claim
+        claim = checker.check(answer.text, answer.numbers).claim
     if not claim.mismatches and not answers_as_asked(claim.text, full_text(asked)):
         claim = replace(claim, mismatches=(Mismatch(MismatchKind.ANSWER, claim.text),))
     return Answer(
@@ -86,7 +108,3 @@ def in_turn(found: Sequence[Sequence[Hit]]) -> list[Hit]:
 def _alternating(found: Sequence[Sequence[Hit]]) -> Iterator[Hit]:
     for row in zip_longest(*found):
         yield from (hit for hit in row if hit is not None)
-
-
-def _nothing(toolkit: Toolkit) -> Answer:
-    return Answer(text="", citations=(), status=Status.NOT_FOUND, trace=toolkit.trace)
