@@ -4,8 +4,8 @@ Half of the paragraphs that come with the first questions of HotpotQA are added 
 made of them; then the other half is added, and a paragraph of the first half is another one now. In
 each round a process makes the layers, telling every row that is written down, and is killed at a
 random moment. Then every row told is there, and the same call, run to its end, keeps each row that
-was there word for word, makes those that are missing and no other, and ends with the same rows as a
-run that nobody killed.
+was there word for word, makes those that are missing and no other, and ends with the same rows and
+the same answers of their index as a run that nobody killed.
 
 The model puts the title in the place of the first pronoun of a sentence, and asks for it: what it
 says follows from the prompt alone.
@@ -25,17 +25,21 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.options import parser
 
 from localrag.config import Config
+from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
 from localrag.ingest.index import index
+from localrag.prepare.index import FoundText, LayerIndex
 from localrag.prepare.layers import LAYERS, DerivedLayer, DerivedRow
 from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
 from localrag.progress import Progress, ignore
+from localrag.retrieval.types import Filters
 from localrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -47,6 +51,7 @@ _SENTENCE = re.compile(r'name="(?:sentence|文)">\s*(.*?)\s*</', re.DOTALL)
 _REWRITTEN = re.compile(r'name="(?:rewritten sentence|書き直した文)">\s*(.*?)\s*</', re.DOTALL)
 _PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their|This|These)\b")
 
+ASKED = ("the first of them", "born in the city", "its music and film")
 Rows = dict[str, list[DerivedRow]]
 """By layer, what is written down, in the order in which it was."""
 
@@ -113,11 +118,12 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     home = folder / "undisturbed"
     shutil.copytree(base, home)
     first, seconds, made = timed_child(home)
-    truth = rows(home)
+    truth, answers = rows(home), answers_of(home)
     count = sum(map(len, truth.values()))
     print(
         f"{chosen.paragraphs} paragraphs, {count:,} rows of {len(LAYERS)} layers, {made:,} of them "
-        f"to make; undisturbed it begins after {first:.1f} s and ends after {seconds:.1f} s"
+        f"to make, {sum(map(len, answers)):,} texts found by words; undisturbed it begins after "
+        f"{first:.1f} s and ends after {seconds:.1f} s"
     )
 
     where: Counter[str] = Counter()
@@ -131,6 +137,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
             assert len(set(there[layer]) - set(before[layer])) >= told, "a row told is lost"
         afterwards = sum(report.made for report in make(home))
         standing = examine(there, rows(home), truth)
+        assert answers_of(home) == answers, "the index finds something else"
         assert afterwards == count - standing, "something was made again"
         shutil.rmtree(home)
         stage = lines[-1]["at"] if lines else "start"
@@ -179,6 +186,19 @@ def rows(home: Path) -> Rows:
     """The rows of all layers."""
     place = Workspace.locate(home).corpus("main")
     return {layer: list(DerivedLayer(place, layer).rows()) for layer in LAYERS}
+
+
+def answers_of(home: Path) -> list[set[FoundText]]:
+    """What the index of each layer holds of some words; it is that of the rows as they are."""
+    workspace = Workspace.locate(home)
+    with (
+        CorpusStore.open(workspace.corpus("main").store, read_only=True) as store,
+        LayerIndex.open(workspace, "main", Config(), store) as found,
+    ):
+        assert not found.is_behind
+        # As many as there can be: of those with the same score another one may come first.
+        asked = partial(found.by_words, store, k=100_000, filters=Filters())
+        return [set(asked(text, layer=layer)) for layer in LAYERS for text in ASKED]
 
 
 def examine(there: Rows, now: Rows, truth: Rows) -> int:
