@@ -5,7 +5,7 @@ Readings that hold for several provisions are kept once, as a list.
 
 from collections.abc import Iterable
 
-from localrag.corpus.links import Reading, Reads, Reference, subtree
+from localrag.corpus.links import Reading, Reads, Reference, ReferenceRow, subtree
 from localrag.corpus.types import Locator
 from localrag.database import Database, Row
 
@@ -17,7 +17,9 @@ _COLUMNS = (
 )
 
 
-def enter(database: Database, document: int, references: Iterable[Reference]) -> list[Reference]:
+def enter(
+    database: Database, document: int, references: Iterable[ReferenceRow]
+) -> list[ReferenceRow]:
     """Put the readings among the references of a document in the place of those stored of it.
 
     Returns:
@@ -34,22 +36,21 @@ def enter(database: Database, document: int, references: Iterable[Reference]) ->
     return others
 
 
-def _write(database: Database, document: int, reference: Reference, reads: Reads) -> None:
+def _write(database: Database, document: int, reference: ReferenceRow, reads: Reads) -> None:
     head = reads.readings[0].replaced_start
-    last = None if reference.target_end is None else reference.target_end.path
     law = database.row("SELECT key FROM works WHERE id = ?", (reference.law_id,))
     database.write(
         'INSERT INTO reads (document, source, start, "end", law, law_name, target, target_end,'
         " part, excepted, list) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             document,
-            reference.source.path,
+            reference.source,
             reference.start,
             reference.end,
             law and law[0],
             reference.law_name,
-            reference.target.path,
-            last,
+            reference.target,
+            reference.target_end,
             reads.part,
             " ".join(place.path for place in reads.excepted),
             head,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from localrag.corpus import links, readings, states
-from localrag.corpus.links import Definition, Reference
+from localrag.corpus.links import Definition, Reference, ReferenceRow
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
 from localrag.corpus.states import DocumentInfo
@@ -388,7 +388,7 @@ class CorpusStore(Lookups):
 
     def replace_links(
         self,
-        found: Iterable[tuple[int, Sequence[Reference], Sequence[Definition]]],
+        found: Iterable[tuple[int, Sequence[ReferenceRow], Sequence[Definition]]],
         *,
         everything: bool,
     ) -> tuple[int, int]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.corpus.store import CorpusStore, Definition, Reference
+from localrag.corpus.links import ReferenceRow
+from localrag.corpus.store import CorpusStore, Definition
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.ingest.events import FINDING_REFERENCES, FileFailed, Listener
@@ -45,7 +46,7 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
     find = FindLinks(store.path, names)
     watch = Stopwatch(on_event)
 
-    def found() -> Iterator[tuple[int, tuple[Reference, ...], tuple[Definition, ...]]]:
+    def found() -> Iterator[tuple[int, tuple[ReferenceRow, ...], tuple[Definition, ...]]]:
         for done, (key, links) in enumerate(map_stream(find, keys, workers), start=1):
             if links.failure:
                 # Not stored as found: the next indexing tries again.
@@ -105,7 +106,7 @@ class Links:
     """What was found in one statute; `failure` says why nothing was."""
 
     law_id: str
-    references: tuple[Reference, ...] = ()
+    references: tuple[ReferenceRow, ...] = ()
     definitions: tuple[Definition, ...] = ()
     failure: InputError | None = None
 
@@ -146,6 +147,6 @@ def _links(document: Document, names: "LawNames") -> Links:
 
     return Links(
         document.id,
-        tuple(extract_references(document, names)),
+        tuple(map(ReferenceRow.of, extract_references(document, names))),
         tuple(extract_definitions(document)),
     )

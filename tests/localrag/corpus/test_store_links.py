@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from localrag.corpus.links import Definition, Reference
+from localrag.corpus.links import Definition, Reference, ReferenceRow
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document, Locator
 
@@ -33,11 +33,11 @@ def derive(
     """Store these as all that was found in the laws."""
     terms = list(definitions)
 
-    def found() -> Iterator[tuple[int, list[Reference], list[Definition]]]:
+    def found() -> Iterator[tuple[int, list[ReferenceRow], list[Definition]]]:
         keys = {store.read(key).id: key for key in store.law_states()}
-        of: dict[str, list[Reference]] = {id_: [] for id_ in keys}
+        of: dict[str, list[ReferenceRow]] = {id_: [] for id_ in keys}
         for reference in references:
-            of[reference.document_id].append(reference)
+            of[reference.document_id].append(ReferenceRow.of(reference))
         for id_, key in keys.items():
             yield key, of[id_], [term for term in terms if term.document_id == id_]
 

@@ -415,10 +415,11 @@ async def test_a_workspace_without_a_corpus_says_so(
 def _without(store, document_id):
     """References of a document, as if nothing but it were in the corpus."""
 
+    from localrag.corpus.links import ReferenceRow
     from localrag.corpus.types import Locator
 
     return [
-        of if of.law_id == document_id else replace(of, law_id="")
+        ReferenceRow.of(of if of.law_id == document_id else replace(of, law_id=""))
         for of in store.references_from(document_id, Locator())
     ]
 
