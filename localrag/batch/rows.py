@@ -15,7 +15,7 @@ from localrag.batch.table import digest
 from localrag.batch.types import QuestionRow, RowOutcome, cause_and_cure, error_type, is_transient
 from localrag.facts import Fact, facts_of
 from localrag.reading.types import Citation, Claim, Derivation, Status
-from localrag.retrieval.types import ModelCall, Trace
+from localrag.retrieval.types import ModelCall, TextSpan, Trace
 
 FAILED: Literal["failed"] = "failed"
 """Stands where an answered row has its status."""
@@ -31,6 +31,7 @@ class StageSummary:
     hits: int
     passages: tuple[str, ...]
     seconds: float
+    spans: Annotated[tuple[TextSpan, ...], Field(exclude_if=lambda spans: not spans)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class TraceSummary:
                 len(one.hits),
                 tuple(hit.passage.id for hit in one.hits),
                 round(one.seconds, 6),
+                one.spans,
             )
             for one in trace.stages
         )

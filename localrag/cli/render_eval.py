@@ -24,7 +24,7 @@ from localrag.evaluation.report.measured import (
     measured,
     refusals,
 )
-from localrag.evaluation.report.retrieved import shown
+from localrag.evaluation.report.retrieved import sentences_shown, shown
 from localrag.evaluation.runner import Finished, Forecast
 from localrag.evaluation.statistics import Estimate, score
 from localrag.evaluation.types import (
@@ -369,13 +369,14 @@ def _holding(note: Note, notes: Mapping[str, Sequence[Note]]) -> str:
 
 def _as_json(answers: Answers) -> dict[str, Any]:
     entry, found = answers.entry, _score(answers.entry)
-    more, seen = measured(answers), shown(answers)
+    more, seen, sentences = measured(answers), shown(answers), sentences_shown(answers)
     return {
         "name": entry.name,
         "method": entry.method,
         "score": asdict(found) if found else None,
         "measured": asdict(more) if more else None,
         "shown": asdict(seen) if seen else None,
+        "sentences_shown": asdict(sentences) if sentences else None,
         "refusals": {value: asdict(one) for value, one in refusals(answers).items()},
         "failed": sum(bool(result.failure) for result in entry.results),
         "notes": {note.key: note.answers for note in counts(entry.results)},

@@ -19,6 +19,7 @@ from localrag.evaluation.answers import forget, results
 from localrag.evaluation.judging import judged, pending, with_verdicts
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.searching import with_searches
+from localrag.evaluation.shown import with_sentences
 from localrag.evaluation.types import (
     Asking,
     Entry,
@@ -155,8 +156,9 @@ def again(result: Result, *, retry_failed: bool) -> bool:
 
 
 def _examined(plan: Plan, setup: Setup, order: int, found: Results) -> Results:
-    """The results with what a judge said of them, and with what their searches came to."""
-    return with_searches(plan, setup, order, with_verdicts(plan, setup, order, found))
+    """The results with what a judge said, what their searches came to, and what was shown."""
+    found = with_searches(plan, setup, order, with_verdicts(plan, setup, order, found))
+    return with_sentences(plan, setup, order, found)
 
 
 def _entry(plan: Plan, setup: Setup, found: Mapping[tuple[str, int], Results]) -> Entry:

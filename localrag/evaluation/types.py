@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from localrag.batch.types import Event as BatchEvent
 from localrag.corpus.types import Triple
@@ -39,6 +39,18 @@ class Gold:
     article: str = ""
 
 
+class GoldSentence(NamedTuple):
+    """A sentence that is known to answer a question, in part.
+
+    Attributes:
+        document: as of `Gold`.
+        text: as the dataset has it.
+    """
+
+    document: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question whose answer is known.
@@ -54,6 +66,7 @@ class Question:
             "polarity": "deviates"}).
         derivation: the triples that its answer follows from; empty where none are known.
         aliases: other texts that are as right as `answer`.
+        sentences: of the gold places those that answer it; empty where they are not told.
     """
 
     id: str
@@ -64,6 +77,7 @@ class Question:
     groups: Mapping[str, str] = field(default_factory=dict)
     derivation: tuple[Triple, ...] = ()
     aliases: tuple[str, ...] = ()
+    sentences: tuple[GoldSentence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +285,8 @@ class Result:
         searches: by query and stage, what was found and what was made of it; of queries that ask
             for a gold triple.
         unsought: gold triples that no query asked for.
+        sentences: for each gold sentence whether the model was shown it; empty where there is none,
+            or it is not known what was shown.
     """
 
     question: str
@@ -292,6 +308,7 @@ class Result:
     judging: Spent = Spent()
     searches: tuple[Search, ...] = ()
     unsought: int = 0
+    sentences: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

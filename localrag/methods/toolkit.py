@@ -1,7 +1,7 @@
 """What a method answers a question with; everything it does with it is in the trace."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
@@ -34,7 +34,15 @@ from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Cancelled, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check, full_text
-from localrag.retrieval.types import Hit, ModelCall, Query, Retrieval, StageRecord, Trace
+from localrag.retrieval.types import (
+    Hit,
+    ModelCall,
+    Query,
+    Retrieval,
+    StageRecord,
+    TextSpan,
+    Trace,
+)
 from localrag_models.chat import ChatModel, Message
 from localrag_models.errors import ContextExceeded
 
@@ -341,7 +349,7 @@ class Toolkit:
             events.append(Fact(FactKind.SENTENCES_LEFT_OUT, n=kept))
         shown = dict.fromkeys(one.passage for one in numbered[:kept])
         hits = [Hit(passage, 1 / rank, rank, EVIDENCE) for rank, passage in enumerate(shown, 1)]
-        self.note(EVIDENCE, events, hits, perf_counter() - since)
+        self.note(EVIDENCE, events, hits, perf_counter() - since, spans=_spans_of(numbered[:kept]))
         return numbered[:kept]
 
     def _shown(
@@ -367,6 +375,7 @@ class Toolkit:
             [hit for hit in hits if hit.passage.id in shown],
             perf_counter() - since,
             subject,
+            spans=_spans_of(chosen.sentences),
         )
         return chosen.sentences
 
@@ -421,9 +430,11 @@ class Toolkit:
         seconds: float = 0.0,
         subject: str = "",
         query: str = "",
+        spans: Sequence[TextSpan] = (),
     ) -> None:
         """Put a stage into the trace that is not one of the retriever's."""
-        self._add(StageRecord(stage, tuple(hits), seconds, tuple(events), subject, query))
+        found = tuple(hits), seconds, tuple(events)
+        self._add(StageRecord(stage, *found, subject, query, spans=tuple(spans)))
 
     def laws_named(self, text: str) -> list[str]:
         """The ids of the laws of the corpus that a text names, in the order of their names."""
@@ -566,6 +577,11 @@ class Toolkit:
 
     def _count(self, call: ModelCall) -> None:
         self.trace = replace(self.trace, calls=(*self.trace.calls, call))
+
+
+def _spans_of(sentences: Iterable[Sentence]) -> list[TextSpan]:
+    pieces = (one.piece for one in sentences)
+    return [TextSpan(one.passage.document_id, one.start, one.end) for one in pieces]
 
 
 def _piece_of(store: CorpusStore, passage: Passage, text: LayerText) -> Piece | None:

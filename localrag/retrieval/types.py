@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.corpus.types import Passage
 from localrag.facts import Fact
@@ -80,6 +80,14 @@ class Hit:
     punishes: str = ""
 
 
+class TextSpan(NamedTuple):
+    """Characters of the text of a document."""
+
+    document: str
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class StageRecord:
     """What one stage did.
@@ -92,6 +100,7 @@ class StageRecord:
         subject: what it searched for, where a method searches several times ("option a").
         query: the text searched for, where a method put it together; empty for the question.
         wordings: everyday words of the question, with what was searched for besides.
+        spans: sentences that it chose of its hits, where it chose some.
     """
 
     stage: str
@@ -101,6 +110,7 @@ class StageRecord:
     subject: str = ""
     query: str = ""
     wordings: tuple[EverydayWord, ...] = ()
+    spans: tuple[TextSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,6 +231,7 @@ def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:
             gold=(),
             groups={**question.groups, ANSWERABLE: "no"},
             aliases=(),
+            sentences=(),
         )
 
 

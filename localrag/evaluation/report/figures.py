@@ -24,7 +24,7 @@ from localrag.evaluation.report.measured import (
     refusals,
     same_choice,
 )
-from localrag.evaluation.report.retrieved import Recall, Shown, recall, shown
+from localrag.evaluation.report.retrieved import Recall, Shown, recall, sentences_shown, shown
 from localrag.evaluation.statistics import (
     Estimate,
     McNemar,
@@ -56,6 +56,7 @@ class EntryFigures:
         recall: by stage of the retrieval.
         shown: how much of what supports the answers a model was shown; None where that is not
             known.
+        sentences_shown: the same of sentences, in the place of whole gold places.
         costs: None where no question was asked.
         failures: answers that failed, by kind.
         causes: answers that are not right, by cause.
@@ -76,6 +77,7 @@ class EntryFigures:
     same_choice: Estimate | None
     recall: Mapping[str, Recall]
     shown: Shown | None
+    sentences_shown: Shown | None
     costs: Costs | None
     failures: Mapping[str, int]
     causes: Mapping[Cause, int]
@@ -172,6 +174,7 @@ def _entry(answers: Answers, published: Sequence[Published]) -> EntryFigures:
         same_choice=same_choice(answers),
         recall=recall(answers),
         shown=shown(answers),
+        sentences_shown=sentences_shown(answers),
         costs=costs([result.spent for result in results]),
         failures=_counted(result.failure for result in results if result.failure),
         causes=_counted(result.cause for result in results if result.cause),

@@ -1,6 +1,6 @@
 """The sections of a report on answers in free text; empty where there is nothing to say."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from localrag.evaluation.report.document import (
     DASH,
@@ -13,6 +13,7 @@ from localrag.evaluation.report.document import (
 )
 from localrag.evaluation.report.figures import EntryFigures
 from localrag.evaluation.report.measured import Costs, Measured, Searched
+from localrag.evaluation.report.retrieved import Shown
 from localrag.evaluation.statistics import Estimate
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, Reading, Verdict
 from localrag.language import N_, _
@@ -24,6 +25,10 @@ _VERDICTS = {
     Verdict.FT: N_("answer wrong, derivation right"),
     Verdict.FF: N_("both wrong"),
     Verdict.NA: N_("no answer"),
+}
+_SHOWN: Mapping[str, Callable[[EntryFigures], Shown | None]] = {
+    N_("places"): lambda entry: entry.shown,
+    N_("sentences"): lambda entry: entry.sentences_shown,
 }
 _HAVING = {"yes": N_("with an answer"), "no": N_("without an answer")}
 _GIVEN_BY = {DETERMINISTIC: N_("deterministic"), JUDGE: N_("judge")}
@@ -264,22 +269,28 @@ def searches(entries: Sequence[EntryFigures]) -> list[Block]:
 def shown(entries: Sequence[EntryFigures]) -> list[Block]:
     """How much of what supports the answers a model was shown."""
     rows = [
-        [
-            entry.name,
-            str(one.recall.n),
-            *map(estimate, (one.any_found, one.all_found, one.recall)),
-        ]
+        [entry.name, _(of), str(one.recall.n)]
+        + [estimate(each) for each in (one.any_found, one.all_found, one.recall)]
+        for of, found in _SHOWN.items()
         for entry in entries
-        if (one := entry.shown)
+        if (one := found(entry))
     ]
     if not rows:
         return []
     head = _(
-        "Questions with any, with all of their gold places in what the model was shown, over all "
-        "searches of a question; and the share of the gold places of a question that was."
+        "Questions with any, with all of their gold places, and of the gold sentences in these, in "
+        "what the model was shown, over all searches of a question; and the share of those of a "
+        "question that was."
     )
-    header = [_("entry"), _("questions"), _("any shown"), _("all shown"), _("share shown")]
-    return [ReportText(head), Table(header, rows)]
+    header = [
+        _("entry"),
+        _("gold"),
+        _("questions"),
+        _("any shown"),
+        _("all shown"),
+        _("share shown"),
+    ]
+    return [ReportText(head), Table(header, rows, left=2)]
 
 
 def costs(head: str, counted: str, found: Mapping[str, Costs | None]) -> list[Block]:

@@ -57,11 +57,11 @@ def _hit(result: Result, stage: str, found: _Found, depth: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How much of what supports the answers a model was shown.
+    """How much of what supports the answers a model was shown, over all searches of a question.
 
     Attributes:
-        any_found, all_found: share of the questions with any, with all of their gold places in it.
-        recall: share of the gold places of a question that are in it.
+        any_found, all_found: share of the questions with any, with all of their gold in it.
+        recall: share of the gold of a question that is in it.
     """
 
     any_found: Estimate
@@ -70,21 +70,31 @@ class Shown:
 
 
 def shown(answers: Answers) -> Shown | None:
-    """The gold places in the evidence of all searches of a question together.
+    """The gold places in the evidence; None where none was recorded, or no gold place is known.
 
-    None where no evidence was recorded, or no gold place is known. A question that never came to
-    evidence was shown none.
+    A question that never came to evidence was shown none.
     """
     asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
     if not any(EVIDENCE in result.recall for results in asked for result in results):
         return None
-    held = [[[rank > 0 for rank in one.recall.get(EVIDENCE, (0,))] for one in rs] for rs in asked]
-    found = [
-        score([[float(share_of(places)) for places in results] for results in held])
-        for share_of in (any, all, fmean)
+    return _shown(asked, lambda one: [rank > 0 for rank in one.recall.get(EVIDENCE, ())])
+
+
+def sentences_shown(answers: Answers) -> Shown | None:
+    """The gold sentences among those that were chosen; None where it is not known what was."""
+    asked = [
+        answers.by_question[question.id] for question in answers.questions if question.sentences
     ]
-    some, every, recalled = found
-    assert some
-    assert every
-    assert recalled
-    return Shown(some, every, recalled)
+    if not any(result.sentences for results in asked for result in results):
+        return None
+    return _shown(asked, lambda one: one.sentences)
+
+
+def _shown(
+    asked: Sequence[Sequence[Result]], held: Callable[[Result], Sequence[bool]]
+) -> Shown | None:
+    def share(of: Callable[[Sequence[bool]], float]) -> Estimate | None:
+        return score([[float(of(held(one) or (False,))) for one in results] for results in asked])
+
+    some, every, recalled = share(any), share(all), share(fmean)
+    return Shown(some, every, recalled) if some and every and recalled else None

@@ -241,7 +241,7 @@ def test_a_report_gives_refusals_and_what_was_shown(asked: World) -> None:
     text = (finished.folder / MARKDOWN).read_text(encoding="utf-8")
     assert "once more without those that support its answer" in text
     assert "| naive | without an answer | 2 | 100.0 %" in text
-    assert "| naive | 2 | 100.0 % [34.2, 100.0] | 100.0 % [34.2, 100.0]" in text
+    assert "| naive | places | 2 | 100.0 % [34.2, 100.0] | 100.0 % [34.2, 100.0]" in text
 
 
 def test_what_was_shown_counts_over_all_searches_and_at_any_rank(

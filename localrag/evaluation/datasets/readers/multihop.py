@@ -11,13 +11,14 @@
   text with numbered passages) and ``dataset``. It does not say which passages answer.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from localrag.corpus.readers.records import question_contexts
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
-from localrag.evaluation.types import ANSWERABLE, Gold, Question
+from localrag.evaluation.types import ANSWERABLE, Gold, GoldSentence, Question
 from localrag.language import N_
 from localrag.retrieval.query import check
 from localrag.retrieval.types import Filters, Query
@@ -33,7 +34,8 @@ def read_multihop(fields: Fields, known: Sources) -> Question:
 
     Its groups are, where the format tells them, ``type``, ``level``, ``hops`` and ``answerable``
     (yes or no). Gold places are the supporting paragraphs: the documents of the corpus that they
-    are, else their titles; its context is their text. Its query names the documents of all its
+    are, else their titles; its context is their text. Of HotpotQA and 2WikiMultiHopQA the sentences
+    are told that support the answer. Its query names the documents of all its
     paragraphs where these are asked for. A question that is not answerable has the answer "": none
     is right.
 
@@ -86,7 +88,7 @@ def _hotpotqa(fields: Fields, known: Sources) -> Question:
             )
     paragraphs = list(question_contexts(dict(fields)))
     texts = dict(paragraphs)
-    return _question(
+    question = _question(
         required(fields, "_id"),
         required(fields, "question"),
         [required(fields, "answer")],
@@ -100,6 +102,21 @@ def _hotpotqa(fields: Fields, known: Sources) -> Question:
         [(title, texts.get(title, "")) for title in titles],
         known,
     )
+    sentences = (
+        GoldSentence(_place((title, texts[title]), known).document, checked("context", one))
+        for title, one in _supporting_sentences(facts, dict(fields["context"]))
+    )
+    return replace(question, sentences=tuple(dict.fromkeys(sentences)))
+
+
+def _supporting_sentences(
+    facts: Iterable[Any], cut: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, str]]:
+    """Each title with the sentence of the number; the published files have numbers of none."""
+    for title, *numbers in facts:
+        for number in numbers:
+            if isinstance(number, int) and 0 <= number < len(cut.get(title, ())):
+                yield title, cut[title][number]
 
 
 def _longbench(fields: Fields, known: Sources) -> Question:
@@ -126,7 +143,7 @@ def _question(
     check(query)
     answer, *aliases = dict.fromkeys(answers) or [""]
     gold = list(map(_checked, supporting))
-    places = [Gold(known.document_id(*one) or one[0]) for one in gold]
+    places = [_place(one, known) for one in gold]
     return Question(
         id_,
         query,
@@ -136,6 +153,11 @@ def _question(
         {name: value for name, value in groups.items() if value},
         aliases=tuple(aliases),
     )
+
+
+def _place(paragraph: Paragraph, known: Sources) -> Gold:
+    title, one = _checked(paragraph)
+    return Gold(known.document_id(title, one) or title)
 
 
 def _checked(paragraph: Paragraph) -> Paragraph:
