@@ -11,13 +11,12 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from localrag.corpus.readers.egov_xml import read_egov_xml
-from localrag.corpus.readers.jsonl import Lines, read_jsonl
+from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, read_jsonl
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
 from localrag.corpus.readers.office import read_docx, read_pdf
@@ -132,8 +131,8 @@ def stream(
         name: what ids, sources and messages call the file (its path inside the folder that is
             added, say); the file name by default.
         after: the line of a `Mark` of the same content: what stands up to it is not read again.
-        in_pieces: give the lines of a dump as they are, a `LineBlock` and a `Mark` in turn, where
-            `read_piece` can read the pieces one by one.
+        in_pieces: give the lines of a dump, or of statutes, as they are, a `LineBlock` and a `Mark`
+            in turn, where `read_piece` can read the pieces one by one.
 
     Yields:
         Documents in file order, and a `ReadFailure` for the file, a member or a line that cannot
@@ -146,8 +145,7 @@ def stream(
 
 def read_piece(piece: LineBlock, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
     """Read what `stream` gave as lines; as there, nothing is raised."""
-    reading = partial(read_cirrus, piece.name, piece.lines, limits, ends=piece.ends)
-    for outcome in _told(piece.name, reading):
+    for outcome in _told(piece.name, lambda: piece.read(piece.name, piece.lines, limits)):
         if isinstance(outcome, Document | ReadFailure | Omission):
             yield outcome
 
@@ -253,8 +251,13 @@ def _lines(
         with path.open("rb") as file, _PACKED.get(packing, _as_it_is)(file) as unpacked:
             lines = Lines(unpacked, limits, after)
             reader = _line_reader(suffix, lines)
-            as_lines = in_pieces and reader is read_cirrus
-            for outcome in cut_cirrus(name, lines) if as_lines else reader(name, lines, limits):
+            if in_pieces and reader is read_cirrus:
+                outcomes: Iterator[Outcome | LineBlock] = cut_cirrus(name, lines)
+            elif in_pieces and reader is read_jsonl and holds_statutes(lines.first):
+                outcomes = cut_statutes(name, lines, limits)
+            else:
+                outcomes = reader(name, lines, limits)
+            for outcome in outcomes:
                 yield Mark(outcome.line, file.tell()) if isinstance(outcome, Mark) else outcome
     except (lzma.LZMAError, zlib.error, EOFError, gzip.BadGzipFile) as error:
         raise _damaged(str(error)) from error

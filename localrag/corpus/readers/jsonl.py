@@ -2,24 +2,23 @@
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import IO, Any
 
 from localrag.corpus.readers.records import new_contexts, paragraph_document, record_document
 from localrag.corpus.readers.statutes_jsonl import statute_document
-from localrag.corpus.readers.types import Limits, Mark, ReadFailure
+from localrag.corpus.readers.types import Limits, LineBlock, Mark, NumberedLine, ReadFailure
 from localrag.corpus.readers.wikipedia import extract_document, is_extract
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.language import N_
 
-NumberedLine = tuple[int, bytes | None]
-"""Its number, from 1, and the line; None for one that is longer than the limits allow."""
-
 _CHUNK = 1 << 20
 # So many lines are looked at for one that tells what a file holds.
 _HEAD = 20
+# Bytes of the pieces that statutes are cut into.
+_PIECE = 1_000_000
 
 
 class Lines:
@@ -65,7 +64,9 @@ class Lines:
         return numbered_lines(self._stream, self._limits)
 
 
-def read_jsonl(name: str, lines: Lines, limits: Limits) -> Iterator[Document | ReadFailure | Mark]:
+def read_jsonl(
+    name: str, lines: Iterable[NumberedLine], limits: Limits
+) -> Iterator[Document | ReadFailure | Mark]:
     """Read a document, or the paragraphs of a question, from every line.
 
     Args:
@@ -83,6 +84,42 @@ def read_jsonl(name: str, lines: Lines, limits: Limits) -> Iterator[Document | R
             yield ReadFailure(place, error)
         if not seen:  # Else a later line is read differently for what stood before it.
             yield Mark(number)
+
+
+def holds_statutes(line: bytes) -> bool:
+    """Whether a line is a statute, as far as its fields tell."""
+    # In the text of a record quotes are escaped.
+    return b'"law_id"' in line and b'"articles"' in line
+
+
+def cut_statutes(
+    name: str, lines: Iterable[NumberedLine], limits: Limits
+) -> Iterator[LineBlock | Document | ReadFailure | Mark]:
+    """Cut the statutes that a file begins with into pieces of about a megabyte.
+
+    From the first line on that is none they are read here, as `read_jsonl` does: how a line is read
+    may depend on those before it.
+    """
+    rest = iter(lines)
+    piece: list[NumberedLine] = []
+    size = 0
+    for number, line in rest:
+        if line is None or not holds_statutes(line):
+            yield from _cut(name, piece)
+            yield from read_jsonl(name, chain([(number, line)], rest), limits)
+            return
+        piece.append((number, line))
+        size += len(line)
+        if size >= _PIECE:
+            yield from _cut(name, piece)
+            piece, size = [], 0
+    yield from _cut(name, piece)
+
+
+def _cut(name: str, piece: Sequence[NumberedLine]) -> Iterator[LineBlock | Mark]:
+    if piece:
+        yield LineBlock(name, tuple(piece), read_jsonl)
+        yield Mark(piece[-1][0])
 
 
 def _documents(

@@ -1,7 +1,9 @@
 """What reading gives besides documents (failures, omissions, marks), and its limits."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 
 
@@ -55,21 +57,6 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class LineBlock:
-    """Lines of a file that can be read by themselves, in another process.
-
-    Attributes:
-        name: of the file, for messages.
-        lines: with their numbers; None in the place of one that is longer than allowed.
-        ends: whether the file ends with them.
-    """
-
-    name: str
-    lines: tuple[tuple[int, bytes | None], ...]
-    ends: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Limits:
     """How much one source may make the reader hold in memory or unpack.
 
@@ -91,3 +78,24 @@ class Limits:
     growth: int = 50
     ratio: int = 200
     members: int = 100_000
+
+
+NumberedLine = tuple[int, bytes | None]
+"""Its number, from 1, and the line; None for one that is longer than the limits allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineBlock:
+    """Lines of a file that can be read by themselves, in another process.
+
+    Attributes:
+        name: of the file, for messages.
+        lines: with their numbers; None in the place of one that is longer than allowed.
+        read: reads lines of such a file, given its name; picklable.
+    """
+
+    name: str
+    lines: tuple[NumberedLine, ...]
+    read: Callable[
+        [str, Iterable[NumberedLine], Limits], Iterator[Document | ReadFailure | Omission | Mark]
+    ] = field(compare=False)

@@ -12,14 +12,22 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date
+from functools import partial
 from typing import Any, TypeVar
 
 from localrag.corpus.readers.infobox import Infoboxes
-from localrag.corpus.readers.jsonl import Lines, NumberedLine, complete, json_object
+from localrag.corpus.readers.jsonl import Lines, complete, json_object
 from localrag.corpus.readers.prose import Heading
 from localrag.corpus.readers.records import one_line, string
 from localrag.corpus.readers.text import drop_controls
-from localrag.corpus.readers.types import Limits, LineBlock, Mark, Omission, ReadFailure
+from localrag.corpus.readers.types import (
+    Limits,
+    LineBlock,
+    Mark,
+    NumberedLine,
+    Omission,
+    ReadFailure,
+)
 from localrag.corpus.readers.wikipedia import Page, extract_document, page_document
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -231,7 +239,7 @@ def cut_cirrus(name: str, lines: Iterable[NumberedLine]) -> Iterator[LineBlock |
 
 
 def _cut(name: str, piece: list[NumberedLine], *, ends: bool) -> Iterator[LineBlock | Mark]:
-    yield LineBlock(name, tuple(piece), ends)
+    yield LineBlock(name, tuple(piece), partial(read_cirrus, ends=ends))
     yield Mark(piece[-1][0])
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from localrag.corpus.readers import Limits, LineBlock, Mark, read_piece, stream
 from localrag.corpus.readers.statutes_jsonl import ItemLine, item_lines
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 
@@ -97,6 +98,27 @@ def test_a_bad_line_leaves_the_others(read_bytes):
         f"laws.jsonl:{n}" for n in (2, 3, 4, 5)
     ]
     assert [hasattr(o, "cause") for o in outcomes] == [False, True, True, True, True, False]
+
+
+QUESTION = {"question": "渡し舟は。", "paragraphs": [{"title": "川", "text": "渡し舟の川。"}]}
+
+
+@pytest.mark.parametrize("last", [[], [QUESTION, LAW | {"law_id": "9"}, QUESTION]])
+def test_pieces_give_what_the_whole_gives(tmp_path, monkeypatch, last):
+    monkeypatch.setattr("localrag.corpus.readers.jsonl._PIECE", 4_000)
+    path = tmp_path / "x.jsonl"
+    records = [*(LAW | {"law_id": str(number)} for number in range(5)), *last]
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    cut = list(stream(path, in_pieces=True))
+    assert sum(isinstance(one, LineBlock) for one in cut) > 1
+    read = [
+        outcome
+        for one in cut
+        for outcome in (read_piece(one, Limits()) if isinstance(one, LineBlock) else [one])
+        if not isinstance(outcome, Mark)
+    ]
+    assert read == [outcome for outcome in stream(path) if not isinstance(outcome, Mark)]
+    assert list(stream(path, in_pieces=True, after=cut[1].line)) == cut[2:]
 
 
 def signs(nodes: list[ItemLine]) -> list[object]:
