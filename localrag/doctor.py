@@ -40,6 +40,7 @@ _KINDS = {
     "store": N_("store"),
     "index": N_("index"),
     "vectors": N_("vectors"),
+    "layers": N_("layers"),
 }
 """What is looked at; programs and settings go by their own names."""
 _LITTLE_SPACE = 2 * 1024**3
@@ -99,6 +100,7 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
         yield _try(f"store {name}", lambda name=name: _store(workspace, name))  # type: ignore[misc]
         yield _index(workspace, name)
         yield from _vectors(workspace, name, config)
+        yield from _layers(workspace, name, config)
 
 
 def _said(words: object) -> Fact:
@@ -208,7 +210,8 @@ def _index(workspace: Workspace, name: str) -> Finding:
     from localrag.ingest.state import index_state
 
     root = workspace.corpus(name).bm25
-    return _state(f"index {name}", name, root, lambda: index_state(workspace, name, deep=True))
+    look = lambda: index_state(workspace, name, deep=True)  # noqa: E731
+    return _state(f"index {name}", root, look, *_to_index(name))
 
 
 def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
@@ -231,10 +234,41 @@ def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Findin
                 deep=True,
             )
 
-    yield _state(f"vectors {name}", name, place.vectors, look)
+    yield _state(f"vectors {name}", place.vectors, look, *_to_index(name))
 
 
-def _state(check: str, corpus: str, root: Path, look: "Callable[[], IndexState]") -> Finding:
+def _to_index(corpus: str) -> tuple[Fact, Fact]:
+    """What brings an index up to date, and what makes a damaged one anew."""
+    # Without --rebuild only sizes are compared, which finds nothing wrong with changed bytes.
+    return Fact(FactKind.TO_INDEX, corpus=corpus), Fact(FactKind.TO_REBUILD, corpus=corpus)
+
+
+def _layers(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
+    """How the index of the derived layers of a corpus is; nothing is found where it has none."""
+    from localrag.inference.opening import embedder_id
+    from localrag.prepare.index import layers_begun, layers_state
+
+    place = workspace.corpus(name)
+    begun = layers_begun(place)
+    if not begun:
+        return
+
+    def look() -> "IndexState":
+        model = "" if config.retrieval.dense == "off" else embedder_id(workspace, config)
+        with CorpusStore.open(place.store, read_only=True) as store:
+            return layers_state(place, store, model)
+
+    cure = Fact(FactKind.TO_PREPARE, corpus=name, layers=",".join(begun))
+    yield _state(f"layers {name}", place.layer_words, look, cure, cure)
+
+
+def _state(
+    check: str,
+    root: Path,
+    look: "Callable[[], IndexState]",
+    cure: Fact,
+    cure_of_damage: Fact,
+) -> Finding:
     """A finding on an index, from how it stands to its store."""
     from localrag.ingest.state import IndexState
     from localrag_indexes.generations import was_built
@@ -244,7 +278,6 @@ def _state(check: str, corpus: str, root: Path, look: "Callable[[], IndexState]"
         IndexState.OUTDATED: FactKind.INDEX_OUTDATED,
         IndexState.DAMAGED: FactKind.INDEX_DAMAGED,
     }
-    cure = Fact(FactKind.TO_INDEX, corpus=corpus)
     try:
         state = look()
     except LocalragError as error:
@@ -256,6 +289,5 @@ def _state(check: str, corpus: str, root: Path, look: "Callable[[], IndexState]"
     if state is IndexState.BEHIND:
         return Finding(check, Health.WARNING, Fact(FactKind.INDEX_OLDER), cure)
     if state is IndexState.DAMAGED:
-        # Without --rebuild only sizes are compared, which finds nothing wrong with changed bytes.
-        cure = Fact(FactKind.TO_REBUILD, corpus=corpus)
+        cure = cure_of_damage
     return Finding(check, Health.BROKEN, Fact(broken[state]), cure)

@@ -450,6 +450,7 @@ class FactKind(StrEnum):
     # what mends something, as a shell has it: the workbench has ways of its own
     TO_INDEX = "to-index", N_("localrag index --corpus {corpus}")
     TO_REBUILD = "to-rebuild", N_("localrag index --corpus {corpus} --rebuild")
+    TO_PREPARE = "to-prepare", N_("localrag prepare --corpus {corpus} --layers {layers}")
     TO_EXAMINE = "to-examine", N_("localrag doctor")
     TO_NAME_MODEL = (
         "to-name-model",

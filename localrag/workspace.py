@@ -53,6 +53,16 @@ class CorpusPaths:
         return self.store.with_name("layers")
 
     @property
+    def layer_words(self) -> Path:
+        """Folder of the generations of the index of the words of the layers."""
+        return self.layers / "words"
+
+    @property
+    def layer_vectors(self) -> Path:
+        """Folder of the generations of the index of their vectors."""
+        return self.layers / "vectors"
+
+    @property
     def bm25(self) -> Path:
         """Folder of the generations of the BM25 index."""
         return self.indexes / "bm25"

@@ -17,7 +17,7 @@ from localrag.inference.opening import named
 from localrag.language import N_, _
 from localrag.methods.answering import named_method
 from localrag.methods.catalogue import method
-from localrag.prepare.index import layers_stamp
+from localrag.prepare.index import layers_stamp, require_layers
 from localrag.prompts import OptimisedPrompt
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError
@@ -80,13 +80,17 @@ def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
         NotFoundError: there is no such corpus, or no such optimised prompt.
         StoreError: its store cannot be used.
         ModelUnusable: a model of the settings is not installed.
-        UsageError: there is no such method.
+        UsageError: there is no such method, or a layer that it searches is not prepared.
+        IndexUnusable: the index of the layers is damaged.
     """
     origin: dict[str, object] = {"localrag": __version__}
     if searches(config):
-        origin |= _corpus(workspace.corpus(corpus))
+        place = workspace.corpus(corpus)
+        origin |= _corpus(place)
         if layers := named_method(config).layers:
-            origin["corpus.layers"] = layers_stamp(workspace.corpus(corpus), layers)
+            require_layers(place, layers)
+            origin["corpus.layers"] = layers_stamp(place, layers)
+            origin |= _indexes(place.layers, "layers")
         for section in _OF_SEARCH:
             origin |= _settings(config, section) | weights(workspace, config, section)
     if writes(config):
@@ -217,23 +221,23 @@ def _corpus(place: CorpusPaths) -> dict[str, object]:
     place.require()
     with CorpusStore.open(place.store, read_only=True) as store:
         content = {"corpus.stamp": store.stamp, "corpus.generation": store.generation}
-    return {"corpus": place.name, **content, **_indexes(place)}
+    return {"corpus": place.name, **content, **_indexes(place.indexes, "index")}
 
 
-def _indexes(place: CorpusPaths) -> dict[str, object]:
+def _indexes(folder: Path, kind: str) -> dict[str, object]:
     """What each index was built from; one that is damaged is refused when it is opened."""
     found: dict[str, object] = {}
-    for root in sorted(place.indexes.glob("*/")):
-        folder = current(root)
-        if folder is None:
+    for root in sorted(folder.glob("*/")):
+        generation = current(root)
+        if generation is None:
             continue
         try:
-            manifest = IndexManifest.read(folder)
+            manifest = IndexManifest.read(generation)
         except IndexingError:
             continue
         for name, value in {"count": manifest.count, **manifest.extra}.items():
             if isinstance(value, str | int | float):
-                found[f"index.{root.name}.{name}"] = value
+                found[f"{kind}.{root.name}.{name}"] = value
     return found
 
 

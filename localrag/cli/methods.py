@@ -41,6 +41,9 @@ def methods(as_json: Json = False) -> None:
         say(_(one.about), indent=4)
         if one.source:
             say((_(one.source), "dim"), indent=4)
+        if one.layers:
+            made_by = _("searches what this makes: localrag prepare --layers {layers}")
+            say((made_by.format(layers=",".join(one.layers)), "dim"), indent=4)
 
 
 _OPTIONS = 4
@@ -67,4 +70,5 @@ def _as_json(method: "Method") -> dict[str, Any]:
         "reads_context": method.reads_context,
         "chooses": method.chooses,
         "writes_queries": method.writes_queries,
+        "layers": list(method.layers),
     }

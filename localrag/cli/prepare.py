@@ -40,7 +40,9 @@ def prepare(
     layers: Annotated[
         str,
         typer.Option(
-            "--layers", metavar="NAMES", help="decontextualized, questions; with commas between."
+            "--layers",
+            metavar="NAMES",
+            help="sentences, decontextualized, questions; with commas between.",
         ),
     ] = "decontextualized",
     by: Annotated[
@@ -63,13 +65,14 @@ def prepare(
 ) -> None:
     """Make layers of a corpus: texts that are searched in, and never quoted.
 
-    decontextualized: every sentence so that it can be read alone, with names in the place of
-    pronouns; of statutes with the provisions that 前項 and 同法 lead to. questions: what was added,
-    asked, with the answers. Code refuses a sentence that brings in names or figures which its
-    document does not have; it then stays as it is.
+    sentences: every sentence as it is. decontextualized: every sentence so that it can be read
+    alone, with names in the place of pronouns; of statutes with the provisions that 前項 and 同法
+    lead to. questions: what was added, asked, with the answers. Code refuses a sentence that brings
+    in names or figures which its document does not have; it then stays as it is.
 
     Each sentence is made once. Stopping loses nothing, however it happens: the same command goes
-    on, and makes anew only what is made of a text, prompt or model that is another one now.
+    on, and makes anew only what is made of a text, prompt or model that is another one now. At the
+    end all layers are indexed by words and, where there is an embedder, by meaning.
     """
     from localrag.cli.meter import Meter
     from localrag.cli.terminal import emit

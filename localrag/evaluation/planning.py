@@ -13,7 +13,7 @@ from localrag import prompts
 from localrag.batch.origin import Origin, origin_of, weights
 from localrag.config import Config, Stages
 from localrag.corpus.store import CorpusStore
-from localrag.errors import NotFoundError, UsageError
+from localrag.errors import IndexUnusable, LocalragError, NotFoundError, UsageError
 from localrag.evaluation import places
 from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
 from localrag.evaluation.measures import MEASURES, Measure
@@ -24,8 +24,9 @@ from localrag.inference.opening import server_of
 from localrag.language import N_
 from localrag.methods.catalogue import NAMES, method
 from localrag.methods.types import Method
+from localrag.prepare.index import require_layers
 from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.workspace import CorpusPaths, Workspace
 
 ALL = "all"
 """Stands for every method that can be run."""
@@ -154,8 +155,10 @@ def plan(
         limit: so many questions, from the first; 0 for all.
 
     Raises:
-        UsageError: a method does not exist or, named outright, cannot be run; a number is out of
-            its range; or stages or a judge are named and there is nothing they could be used for.
+        UsageError: a method does not exist or, named outright, cannot be run, for lack of prepared
+            layers among other things; a number is out of its range; or stages or a judge are named
+            and there is nothing they could be used for.
+        IndexUnusable: the index of the layers that a method searches is damaged.
         NotFoundError: there is no such corpus, and a method searches; or no such optimised prompt.
         StoreError, ModelUnusable: the corpus or a model cannot be used.
     """
@@ -180,7 +183,7 @@ def plan(
         )
     _check_stages(stages)
     models = tuple(dict.fromkeys(models or (config.chat.model,)))
-    chosen, left_out = _chosen(methods, questions, models)
+    chosen, left_out = _chosen(methods, questions, models, workspace.corpus(corpus))
     searching = any(one.searches for one in chosen)
     if searching and not workspace.corpus(corpus).store.exists():
         raise NotFoundError(
@@ -233,14 +236,14 @@ def plan(
 
 
 def _chosen(
-    methods: Sequence[str], questions: Questions, models: Sequence[str]
+    methods: Sequence[str], questions: Questions, models: Sequence[str], place: CorpusPaths
 ) -> tuple[list[Method], list[LeftOut]]:
     every = ALL in methods
     chosen: list[Method] = []
     left_out: list[LeftOut] = []
     for name in NAMES if every else dict.fromkeys(methods):
         one = method(name)
-        hindrance = _hindrance(one, questions, models)
+        hindrance = _hindrance(one, questions, models, place)
         if hindrance is None:
             chosen.append(one)
         elif every:
@@ -250,7 +253,9 @@ def _chosen(
     return chosen, left_out
 
 
-def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> UsageError | None:
+def _hindrance(
+    one: Method, questions: Questions, models: Sequence[str], place: CorpusPaths
+) -> LocalragError | None:
     """Why a method cannot be run here; None where it can."""
     has_options = any(question.query.options for question in questions.questions)
     leave_out = N_("Leave it out.")
@@ -290,6 +295,12 @@ def _hindrance(one: Method, questions: Questions, models: Sequence[str]) -> Usag
             first=first.id,
             second=second.id,
         )
+    # That a corpus is lacking altogether is told of all methods together.
+    if place.store.exists():
+        try:
+            require_layers(place, one.layers)
+        except (UsageError, IndexUnusable) as error:
+            return error
     return None
 
 

@@ -73,9 +73,10 @@ def opened_from(place: CorpusPaths) -> tuple[object, ...]:
     """What a `Retriever` that is opened now reads from: store and generations of the indexes.
 
     One that was opened from something else is to be opened anew: the corpus was indexed, removed
-    or replaced meanwhile.
+    or replaced meanwhile, or its layers were prepared.
     """
-    return place.identity, current(place.bm25), current(place.vectors)
+    roots = (place.bm25, place.vectors, place.layer_words, place.layer_vectors)
+    return place.identity, *map(current, roots)
 
 
 def vector_state(

@@ -25,7 +25,7 @@ from localrag.methods.catalogue import method
 from localrag.methods.choices import FEWEST, LABELS, labelled, mark
 from localrag.methods.toolkit import Resources, Toolkit
 from localrag.methods.types import Case, Method
-from localrag.prepare.index import LayerIndex
+from localrag.prepare.index import LayerIndex, require_layers
 from localrag.prompts import OptimisedPrompt, language_of
 from localrag.question.follow_up import Rewritten, plain_end, rewritten
 from localrag.question.laws import laws_named
@@ -247,7 +247,8 @@ class MethodResources:
         """
         self.retriever  # noqa: B018 - to look at it opens it
         if layers:
-            self.layers.require(*layers)
+            require_layers(self._workspace.corpus(self._corpus), layers)
+            self.layers  # noqa: B018
         if model:
             with self._opening:
                 self._on_load = on_load

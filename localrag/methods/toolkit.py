@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
 from time import perf_counter
-from typing import NoReturn, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 from localrag.config import ChatConfig
 from localrag.corpus.store import CorpusStore
@@ -178,11 +178,12 @@ class Toolkit:
             stands_in = not (words or layers.has_vectors)
             search = layers.by_words if words or stands_in else layers.nearest
             found = search(store, full_text(asked), k, layer, asked.filters, word)
+            if layers.is_behind:
+                found = [one for one in found if _source_of(store, one.found)]
             passages = store.by_ids(dict.fromkeys(one.found.passage for one in found))
         hits = [
             Hit(passages[one.found.passage], one.score, rank, layer)
             for rank, one in enumerate(found, 1)
-            if one.found.passage in passages
         ]
         events = [Fact(FactKind.WORDS_FOR_MEANING)] if stands_in else []
         if layers.is_behind:
@@ -328,12 +329,11 @@ class Toolkit:
         since = perf_counter()
         model, reply = self._resources.model, self._resources.settings.max_tokens
         with self.store() as store:
-            passages = store.by_ids(dict.fromkeys(one.passage for one in found))
+            sources = [(one, _source_of(store, one)) for one in found]
             sentences = [
-                Sentence(0, piece, passage, one.sentence)
-                for one in found
-                if (passage := passages.get(one.passage))
-                and (piece := _piece_of(store, passage, one))
+                Sentence(0, source.piece, source.passage, one.sentence)
+                for one, source in sources
+                if source
             ]
         numbered = [replace(one, number=number) for number, one in enumerate(sentences, 1)]
         with named():
@@ -584,9 +584,15 @@ def _spans_of(sentences: Iterable[Sentence]) -> list[TextSpan]:
     return [TextSpan(one.passage.document_id, one.start, one.end) for one in pieces]
 
 
-def _piece_of(store: CorpusStore, passage: Passage, text: LayerText) -> Piece | None:
+class _Source(NamedTuple):
+    passage: Passage
+    piece: Piece
+
+
+def _source_of(store: CorpusStore, text: LayerText) -> _Source | None:
     """The sentence that a text was made of, if it stands there as it did."""
-    for piece in sentences_of(store, passage):
-        if piece.start == text.start and digest(piece.text) == text.source:
-            return piece
+    for passage in store.by_ids([text.passage]).values():
+        for piece in sentences_of(store, passage):
+            if piece.start == text.start and digest(piece.text) == text.source:
+                return _Source(passage, piece)
     return None

@@ -21,10 +21,11 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
 from localrag.durable import locked
 from localrag.errors import BusyError, IndexUnusable, NotFoundError, StorageError, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.inference.opening import embedder_id, named, open_embedder
 from localrag.ingest.embedding import PlannedEntry, Window, embed_planned, windows_of
 from localrag.ingest.events import Listener
-from localrag.ingest.state import ATTRIBUTES, attributes
+from localrag.ingest.state import ATTRIBUTES, IndexState, attributes
 from localrag.language import N_
 from localrag.prepare.layers import (
     DECONTEXTUALIZED,
@@ -40,7 +41,7 @@ from localrag.retrieval.types import Filters
 from localrag.retrieval.units import between, where
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.bm25 import BM25Index, TextEntry, build
-from localrag_indexes.errors import IndexingError
+from localrag_indexes.errors import IndexingError, IndexVersionError
 from localrag_indexes.fusion import Scored
 from localrag_indexes.generations import current, new_generation
 from localrag_indexes.manifest import IndexManifest
@@ -112,7 +113,7 @@ class LayerIndex:
 
     def __init__(
         self,
-        corpus: str,
+        place: CorpusPaths,
         words: BM25Index,
         vectors: "VectorIndex | None",
         load: "Callable[[], Embedder | None]",
@@ -120,7 +121,7 @@ class LayerIndex:
         is_behind: bool,
     ) -> None:
         self.is_behind = is_behind
-        self._corpus = corpus
+        self._place = place
         self._words = words
         self._vectors = vectors
         self._load = load
@@ -135,10 +136,10 @@ class LayerIndex:
             ModelUnusable: the settings name an embedder that is not installed.
         """
         place = workspace.corpus(corpus)
-        folder = current(_words_root(place))
+        folder = current(place.layer_words)
         if folder is None:
             raise _nothing_prepared(corpus, LAYERS)
-        with _damage_named(corpus), ExitStack() as opened:
+        with _damage_named(place), ExitStack() as opened:
             words = opened.enter_context(BM25Index.open(folder, analyzer=analyzer().id))
             vectors = None
             model = "" if config.retrieval.dense == "off" else embedder_id(workspace, config)
@@ -147,7 +148,7 @@ class LayerIndex:
             behind = words.manifest.extra["made_of"] != _made_of(place, store)
             opened.pop_all()
         load = partial(open_embedder, workspace, config)
-        return cls(corpus, words, vectors, load, is_behind=behind)
+        return cls(place, words, vectors, load, is_behind=behind)
 
     @property
     def has_vectors(self) -> bool:
@@ -160,9 +161,7 @@ class LayerIndex:
         Raises:
             UsageError: a layer is missing; names the command that makes it.
         """
-        there = self._words.manifest.extra["layers"]
-        if missing := [layer for layer in layers if layer not in there]:
-            raise _nothing_prepared(self._corpus, missing)
+        _require(self._place, self._words.manifest, layers)
 
     def nearest(
         self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
@@ -191,7 +190,7 @@ class LayerIndex:
             return []
         with named():
             vector = self._embedded(text, layer)
-        with _damage_named(self._corpus):
+        with _damage_named(self._place):
             hits = self._vectors.search(
                 vector,
                 k,
@@ -205,7 +204,7 @@ class LayerIndex:
         self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
     ) -> list[FoundText]:
         """The texts of a layer that share words with a text, best first; arguments as `nearest`."""
-        with _damage_named(self._corpus):
+        with _damage_named(self._place):
             hits = self._words.search(
                 self._words.most_informative(analyzer().terms(text), _TERMS),
                 k,
@@ -216,7 +215,7 @@ class LayerIndex:
 
     def texts(self, layer: str) -> Iterator[LayerText]:
         """Every text of a layer, in the order of the corpus."""
-        with _damage_named(self._corpus):
+        with _damage_named(self._place):
             yield from (text for _, text in _lines(self._path) if text.layer == layer)
 
     def close(self) -> None:
@@ -290,11 +289,11 @@ def index_layers(
         corpus=corpus,
     )
     with _failures_named(place), locked(place.layers / "index.lock", busy):
-        folder = current(_words_root(place))
-        if folder is None or not _is_of(folder, made_of):
+        folder = current(place.layer_words)
+        if folder is None or _state_of(folder, made_of, deep=True) is not IndexState.FRESH:
             folder = _index_words(place, store, made_of, on_event)
         model = embedder_id(workspace, config)
-        if model and _vectors_of(place, folder, model) is None:
+        if model and not _has_vectors(place, folder, model):
             with named(), cast("Embedder", open_embedder(workspace, config)) as embedder:
                 _index_vectors(place, store, folder, embedder, on_event)
 
@@ -302,19 +301,18 @@ def index_layers(
 def _index_words(
     place: CorpusPaths, store: CorpusStore, made_of: Sequence[object], on_event: Listener
 ) -> Path:
-    layers = {name: DerivedLayer(place, name) for name in LAYERS}
-    there = [name for name, layer in layers.items() if layer.is_there]
+    there = layers_begun(place)
     watch = Stopwatch(on_event)
-    with new_generation(_words_root(place)) as folder, (folder / _TEXTS).open("wb") as file:
+    with new_generation(place.layer_words) as folder, (folder / _TEXTS).open("wb") as file:
         build(
             folder,
-            _entries(store, [layers[name] for name in there], file),
+            _entries(store, [DerivedLayer(place, name) for name in there], file),
             analyzer=analyzer(),
             attributes=_ATTRIBUTES,
             on_progress=lambda done: watch(INDEXING, done, 0),
             extra={"made_of": made_of, "layers": there},
         )
-    return cast("Path", current(_words_root(place)))
+    return cast("Path", current(place.layer_words))
 
 
 def _entries(
@@ -355,13 +353,13 @@ def _index_vectors(
         for key, text in _lines(words / _TEXTS)
     ]
     embed_planned(
-        _vectors_root(place),
+        place.layer_vectors,
         plan,
         read,
         embedder,
         on_event,
         attributes=_ATTRIBUTES,
-        extra={"words": words.name},
+        extra=_texts_of(words),
     )
 
 
@@ -376,7 +374,7 @@ class _Reading:
         """What is searched for of a row; of a sentence that stands as it is, the sentence.
 
         None where the document is gone or has another sentence there now, or where a question is of
-        a rewritten sentence that is another one now.
+        a rewritten sentence that is gone.
         """
         try:
             document = self._read(row.document)
@@ -385,7 +383,10 @@ class _Reading:
         sentence = document.text[row.start : row.end]
         if digest(sentence) != row.source:
             return
-        place = (layer, row.document, row.start, row.end, row.source, _holder(document, row).id)
+        passage = _holder(document, row)
+        if passage is None:
+            return
+        place = (layer, row.document, row.start, row.end, row.source, passage.id)
         if layer != QUESTIONS:
             text = row.texts[0].text if row.texts else sentence
             if layer == DECONTEXTUALIZED:
@@ -406,13 +407,12 @@ class _Reading:
         return found | {_WORD: text.word} if text.word else found
 
 
-def _holder(document: Document, row: DerivedRow) -> Passage:
-    """What holds the sentence: a passage of a document, an article of a statute."""
-    return next(
-        one
-        for one in document.passages
-        if one.layer in (PASSAGES, ARTICLES) and one.start <= row.start < one.end
-    )
+def _holder(document: Document, row: DerivedRow) -> Passage | None:
+    """What holds the sentence, if anything does: a passage of a document, an article of a law."""
+    for one in document.passages:
+        if one.layer in (PASSAGES, ARTICLES) and one.start <= row.start < one.end:
+            return one
+    return None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, LayerText]]:
@@ -428,34 +428,86 @@ def _as_text(line: bytes) -> LayerText:
     return LayerText(*json.loads(line))
 
 
+def require_layers(place: CorpusPaths, layers: Collection[str]) -> None:
+    """Make sure that layers of a corpus can be searched, without opening them.
+
+    Raises:
+        UsageError: a layer is missing; names the command that makes it.
+        IndexUnusable: their index is damaged.
+    """
+    if not layers:
+        return
+    folder = current(place.layer_words)
+    if folder is None:
+        raise _nothing_prepared(place.name, tuple(layers))
+    with _damage_named(place):
+        _require(place, IndexManifest.read(folder), layers)
+
+
+def layers_begun(place: CorpusPaths) -> tuple[str, ...]:
+    """The layers of a corpus of which a sentence is made at least."""
+    return tuple(name for name in LAYERS if DerivedLayer(place, name).is_there)
+
+
+def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> IndexState:
+    """Tell how the index of the layers stands to layers and corpus; compares every byte.
+
+    Args:
+        place: where the corpus lies.
+        store: the corpus, open.
+        model: id of the embedder that should have made vectors; "" where none should.
+
+    Raises:
+        StoreError: a layer itself is damaged.
+    """
+    for name in layers_begun(place):
+        DerivedLayer(place, name).digests()
+    folder = current(place.layer_words)
+    if folder is None:
+        return IndexState.MISSING
+    state = _state_of(folder, _made_of(place, store), deep=True)
+    if state is not IndexState.FRESH or not model or _has_vectors(place, folder, model):
+        return state
+    return IndexState.OUTDATED
+
+
 def layers_stamp(place: CorpusPaths, layers: Sequence[str]) -> str:
     """What tells the content of some layers from that of another time; "" where none is there."""
     return " ".join(filter(None, (DerivedLayer(place, name).stamp for name in layers)))
 
 
-def _words_root(place: CorpusPaths) -> Path:
-    return place.layers / "words"
-
-
-def _vectors_root(place: CorpusPaths) -> Path:
-    return place.layers / "vectors"
-
-
-def _vectors_of(place: CorpusPaths, words: Path, model: str) -> "VectorIndex | None":
+def _vectors_of(
+    place: CorpusPaths, words: Path, model: str, *, deep: bool = False
+) -> "VectorIndex | None":
     """The vectors of these texts by this model; None where there are none, or they are damaged."""
     from localrag_indexes.vectors import VectorIndex
 
-    folder = current(_vectors_root(place))
+    folder = current(place.layer_vectors)
     if folder is None:
         return None
     try:
-        vectors = VectorIndex.open(folder, model=model)
+        vectors = VectorIndex.open(folder, model=model, deep=deep)
     except IndexingError:
         return None
-    if vectors.manifest.extra.get("words") == words.name:
+    if vectors.manifest.extra.items() >= _texts_of(words).items():
         return vectors
     vectors.close()
     return None
+
+
+def _texts_of(words: Path) -> dict[str, object]:
+    """What tells the texts of an index of words, and what they are filtered by, from all others."""
+    manifest = IndexManifest.read(words)
+    return {"texts": manifest.files[_TEXTS].sha256, "made_of": manifest.extra["made_of"]}
+
+
+def _has_vectors(place: CorpusPaths, words: Path, model: str) -> bool:
+    """Whether these texts have whole vectors by this model."""
+    vectors = _vectors_of(place, words, model, deep=True)
+    if vectors is None:
+        return False
+    vectors.close()
+    return True
 
 
 def _made_of(place: CorpusPaths, store: CorpusStore) -> list[object]:
@@ -467,14 +519,19 @@ def _made_of(place: CorpusPaths, store: CorpusStore) -> list[object]:
     ]
 
 
-def _is_of(words: Path, made_of: Sequence[object]) -> bool:
-    """Whether the index of words is whole and of these layers."""
+def _state_of(words: Path, made_of: Sequence[object], *, deep: bool) -> IndexState:
+    """How an index of words stands to the layers of now."""
     try:
         manifest = IndexManifest.read(words)
-        manifest.verify(words)
+        manifest.verify(words, deep=deep)
+    except IndexVersionError:
+        return IndexState.OUTDATED
     except IndexingError:
-        return False
-    return manifest.analyzer == analyzer().id and manifest.extra.get("made_of") == made_of
+        return IndexState.DAMAGED
+    if manifest.analyzer != analyzer().id:
+        return IndexState.OUTDATED
+    is_fresh = manifest.extra.get("made_of") == made_of
+    return IndexState.FRESH if is_fresh else IndexState.BEHIND
 
 
 def _allowed(filters: Filters, layer: str, word: str) -> dict[str, Collection[str]]:
@@ -482,26 +539,30 @@ def _allowed(filters: Filters, layer: str, word: str) -> dict[str, Collection[st
     return allowed | {_WORD: (word,)} if word else allowed
 
 
+def _require(place: CorpusPaths, manifest: IndexManifest, layers: Collection[str]) -> None:
+    if missing := [layer for layer in layers if layer not in manifest.extra["layers"]]:
+        raise _nothing_prepared(place.name, missing)
+
+
 def _nothing_prepared(corpus: str, layers: Sequence[str]) -> UsageError:
     return UsageError(
         N_("Of the corpus {corpus!r}, these layers are not prepared: {layers}."),
-        N_("Make them: localrag prepare --corpus {corpus} --layers {missing}"),
+        Fact(FactKind.TO_PREPARE, corpus=corpus, layers=",".join(layers)),
         corpus=corpus,
         layers=", ".join(layers),
-        missing=",".join(layers),
     )
 
 
 @contextmanager
-def _damage_named(corpus: str) -> Iterator[None]:
+def _damage_named(place: CorpusPaths) -> Iterator[None]:
     try:
         yield
     # What is no line of texts, or has been cut, is damage too.
-    except (IndexingError, OSError, ValueError, TypeError) as error:
+    except (IndexingError, OSError, ValueError, LookupError, TypeError) as error:
         raise IndexUnusable(
             N_("The index of the layers of corpus {corpus!r} cannot be used ({error})."),
-            N_("Make it again: localrag prepare --corpus {corpus}"),
-            corpus=corpus,
+            Fact(FactKind.TO_PREPARE, corpus=place.name, layers=",".join(layers_begun(place))),
+            corpus=place.name,
             error=error,
         ) from error
 

@@ -30,7 +30,13 @@ def translated(request):
     language.use("en")
 
 
-THE_SAME = (FactKind.SAID, FactKind.TO_INDEX, FactKind.TO_REBUILD, FactKind.TO_EXAMINE)
+THE_SAME = (
+    FactKind.SAID,
+    FactKind.TO_INDEX,
+    FactKind.TO_REBUILD,
+    FactKind.TO_PREPARE,
+    FactKind.TO_EXAMINE,
+)
 """What has no words, and commands of a shell."""
 
 

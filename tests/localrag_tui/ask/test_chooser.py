@@ -3,7 +3,8 @@
 from localrag import language
 from localrag.language import _
 from localrag.methods.catalogue import NAMES, method
-from localrag_tui.ask.chooser import Chooser
+from localrag.workspace import Workspace
+from localrag_tui.ask.chooser import Chooser, not_prepared, ways
 
 
 async def test_what_is_chosen_is_remembered_and_asked_with(
@@ -39,6 +40,16 @@ async def test_choosing_on_and_hostile_names(workbench, until, shown, bench_home
         assert "needs a model" not in shown(app)
         await pilot.press(*["down"] * 4, "space", "escape")
         assert app.memory.choices.method == "statute-direct"
+
+
+def test_what_searches_layers_says_how_they_are_prepared(bench_home):
+    place = Workspace.locate(bench_home).corpus("main")
+    said = {way.name: not_prepared(place, way) for way in ways()}
+    command = "localrag prepare --corpus main --layers decontextualized"
+    assert said["decon-plain"] == f"not prepared: {command}"
+    assert said["decon"] == f"not prepared: {command},questions"
+    assert not said[""]
+    assert not said["naive"]
 
 
 def test_every_about_is_translated():

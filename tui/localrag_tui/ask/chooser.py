@@ -17,14 +17,14 @@ from textual.widgets.option_list import Option
 from localrag.config import Config, load
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
-from localrag.workspace import Workspace
+from localrag.workspace import CorpusPaths, Workspace
 from localrag_tui.ask.composer import DEFAULT_READER
 from localrag_tui.corpora.work import STATES, CorpusRow, overview
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.bars import KeyBar
 from localrag_tui.shown import content, one_line
 from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.wording import size
+from localrag_tui.wording import cure_of, size
 
 DEFAULT_ABOUT = N_("generative where a model is chosen, extractive where none is")
 
@@ -38,6 +38,7 @@ class Way(NamedTuple):
         chooses: whether it needs options.
         needs_model: whether it cannot do without a model that writes.
         evaluates: whether it is for evaluations only.
+        layers: that it searches.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Way(NamedTuple):
     chooses: bool = False
     needs_model: bool = False
     evaluates: bool = False
+    layers: tuple[str, ...] = ()
 
 
 class ModelChoice(NamedTuple):
@@ -69,10 +71,21 @@ def ways() -> list[Way]:
     return [
         Way("", DEFAULT_ABOUT),
         *(
-            Way(one.name, one.about, one.chooses, one.needs_model, one.reads_context)
+            Way(one.name, one.about, one.chooses, one.needs_model, one.reads_context, one.layers)
             for one in found
         ),
     ]
+
+
+def not_prepared(place: CorpusPaths, way: Way) -> str:
+    """How the layers that a way searches are prepared, where a corpus lacks them; else ""."""
+    from localrag.prepare.index import require_layers
+
+    try:
+        require_layers(place, way.layers)
+    except LocalragError as error:
+        return _("not prepared: {cure}").format(cure=cure_of(error))
+    return ""
 
 
 def chat_models(workspace: Workspace, *named: str) -> list[ModelChoice]:
@@ -258,6 +271,7 @@ class Chooser(Dialogue):
 
     def _all(self, *, with_model: bool) -> Iterator[ChoiceRow]:
         corpora, methods, models = self._found
+        place = self.bench.workspace.corpus(self.bench.corpus)
         for row in corpora:
             documents = ngettext("{n:,} document", "{n:,} documents", row.documents)
             state = _(STATES[row.index]) if row.index else ""
@@ -269,6 +283,8 @@ class Chooser(Dialogue):
                 why_not = _("for evaluations only")
             elif way.needs_model and not with_model:
                 why_not = _("needs a model")
+            else:
+                why_not = not_prepared(place, way)
             yield ChoiceRow(
                 "method", way.name, way.name or _(DEFAULT_READER), _(way.about), why_not
             )

@@ -97,6 +97,9 @@ def _about(method: "Method") -> tuple[str, ...]:
         needs.append(_("Needs questions without options."))
     if method.needs_model:
         needs.append(_("Needs a model."))
+    if method.layers:
+        words = _("Needs layers of the corpus: localrag prepare --layers {layers}")
+        needs.append(words.format(layers=",".join(method.layers)))
     return tuple(needs)
 
 

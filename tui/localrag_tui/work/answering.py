@@ -173,6 +173,8 @@ class _Service:
         config = ask.config
         method = answering_method(config)
         resources = self._open(ask, tell)
+        if method.layers:
+            resources.open(model=False, layers=method.layers)
         if method.needs_model and not resources.has_model:
             started = perf_counter()
             resources.open(model=True, on_load=watch.loading)
