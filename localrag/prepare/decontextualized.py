@@ -235,8 +235,9 @@ def _written_out(
         if not inside or reference.kind == DELEGATES or not reference.law_id:
             continue
         title = title_of(reference.law_id)
-        written = law.text[reference.start : reference.end]
-        if not reference.target.path or title in written:
+        # A reference may begin within the title that it is written with.
+        first = max(position, reference.start - len(title) + 1)
+        if not reference.target.path or title in law.text[first : reference.end]:
             continue
         full = cite(title, reference.target)
         if reference.target_end is not None:

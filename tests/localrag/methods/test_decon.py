@@ -21,7 +21,7 @@ from localrag.ingest.index import index
 from localrag.ingest.remove import remove_documents
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import method
-from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
+from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, DerivedLayer
 from localrag.prepare.preparing import prepare
 from localrag.reading.types import Status
 from localrag.retrieval.types import Filters, Query, Trace
@@ -427,6 +427,16 @@ def test_statutes_are_searched_as_they_are_written_out(
     answered = play("decon-plain", query, reply("三年", 1), home=sample, config=config).answer
     (citation,) = answered.citations
     assert citation.verified, "the law as it stands"
+
+
+def test_a_title_that_stands_there_is_not_written_twice(law_home: Path, home: Path) -> None:
+    shutil.copytree(law_home, home)
+    workspace = Workspace.locate(home)
+    prepare(workspace, "main", Config(), [DECONTEXTUALIZED], by="statutes")
+    rows = DerivedLayer(workspace.corpus("main"), DECONTEXTUALIZED).rows()
+    made = [text.text for row in rows for text in row.texts]
+    assert "凧揚げ規制法第三条第一項の許可の有効期間は、三年とする。" in made
+    assert not [text for text in made if "凧揚げ凧揚げ" in text]
 
 
 # --- A batch ---
