@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 from localrag.corpus.types import LawRow, Locator
@@ -386,33 +387,35 @@ def _reach_again(database: Database, changed: Collection[int], ranges: "_Ranges"
             )
 
 
-@dataclass
+# Laws whose provisions are kept at hand: ranges in one law lead to a few others, again and again.
+_LAWS = 64
+
+
 class _Ranges:
     """Expands 第三条から第七条まで against the provisions a law really has."""
 
-    database: Database
-    _children: dict[int, dict[str, list[str]]] = field(default_factory=dict)
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._children = lru_cache(maxsize=_LAWS)(self._read_children)
 
     def expand(self, law: int, first: str, last: str) -> list[str]:
         """Places from `first` to `last`; only the two ends where the law lacks one of them."""
-        siblings = self._of(law).get(_parent(first), [])
+        siblings = self._children(law).get(_parent(first), [])
         try:
             return siblings[siblings.index(first) : siblings.index(last) + 1] or [first, last]
         except ValueError:
             return [first, last]
 
-    def _of(self, law: int) -> dict[str, list[str]]:
-        if law not in self._children:
-            children = defaultdict(list)
-            for (path,) in self.database.stream(
-                "SELECT locator FROM passages WHERE document ="
-                " (SELECT key FROM documents WHERE work = ? ORDER BY shown_from DESC LIMIT 1)"
-                " AND place IS NULL ORDER BY key",
-                (law,),
-            ):
-                children[_parent(path)].append(path)
-            self._children = {law: children}
-        return self._children[law]
+    def _read_children(self, law: int) -> dict[str, list[str]]:
+        children = defaultdict(list)
+        for (path,) in self._database.rows(
+            "SELECT locator FROM passages WHERE document ="
+            " (SELECT key FROM documents WHERE work = ? ORDER BY shown_from DESC LIMIT 1)"
+            " AND place IS NULL ORDER BY key",
+            (law,),
+        ):
+            children[_parent(path)].append(path)
+        return children
 
 
 def _parent(path: str) -> str:
