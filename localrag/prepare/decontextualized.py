@@ -202,11 +202,18 @@ def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
         yield Job(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
 
 
-def _statute_sentences(store: CorpusStore, law: Document) -> Iterator[tuple[Passage, Piece]]:
-    for article in law.passages:
-        if article.layer == ARTICLES:
-            for piece in sentences_of(store, article):
-                yield article, piece
+def _statute_sentences(store: CorpusStore, law: Document) -> list[tuple[Passage, Piece]]:
+    """The sentences of a statute, each once, with the narrowest article that holds it.
+
+    Of a law without articles one holds all of it, its supplements included.
+    """
+    articles = (one for one in law.passages if one.layer == ARTICLES)
+    found = {
+        piece.start: (article, piece)
+        for article in sorted(articles, key=lambda one: one.start - one.end)
+        for piece in sentences_of(store, article)
+    }
+    return [found[start] for start in sorted(found)]
 
 
 def _spans(document: Document) -> list[Span]:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from localrag_indexes.vectors import VectorIndex
     from localrag_models.embedding import Embedder
 
-INDEXING = Phase(N_("indexing layers"), N_("texts"))
+INDEXING = Phase(N_("indexing layers"), N_("sentences"))
 
 _TEXTS = "texts.jsonl"
 _LAYER, _WORD = "layer", "word"
@@ -302,26 +302,30 @@ def _index_words(
     place: CorpusPaths, store: CorpusStore, made_of: Sequence[object], on_event: Listener
 ) -> Path:
     there = layers_begun(place)
-    watch = Stopwatch(on_event)
+    layers = [DerivedLayer(place, name) for name in there]
     with new_generation(place.layer_words) as folder, (folder / _TEXTS).open("wb") as file:
         build(
             folder,
-            _entries(store, [DerivedLayer(place, name) for name in there], file),
+            _entries(store, layers, file, on_event),
             analyzer=analyzer(),
             attributes=_ATTRIBUTES,
-            on_progress=lambda done: watch(INDEXING, done, 0),
             extra={"made_of": made_of, "layers": there},
         )
     return cast("Path", current(place.layer_words))
 
 
 def _entries(
-    store: CorpusStore, layers: Sequence[DerivedLayer], file: IO[bytes]
+    store: CorpusStore, layers: Sequence[DerivedLayer], file: IO[bytes], on_event: Listener
 ) -> Iterator[TextEntry]:
     """The entries of the index of words; every text is written down as it comes."""
     reading = _Reading(store)
+    watch = Stopwatch(on_event)
+    total = sum(len(layer.digests()) for layer in layers)
+    done = 0
     for layer in layers:
         for row in layer.standing():
+            done += 1
+            watch(INDEXING, done, total)
             for text in reading.texts(layer.name, row):
                 key = file.tell()
                 file.write(json.dumps(text).encode() + b"\n")
@@ -408,11 +412,13 @@ class _Reading:
 
 
 def _holder(document: Document, row: DerivedRow) -> Passage | None:
-    """What holds the sentence, if anything does: a passage of a document, an article of a law."""
-    for one in document.passages:
-        if one.layer in (PASSAGES, ARTICLES) and one.start <= row.start < one.end:
-            return one
-    return None
+    """The narrowest that holds the sentence: a passage of a document, an article of a law."""
+    holders = (
+        one
+        for one in document.passages
+        if one.layer in (PASSAGES, ARTICLES) and one.start <= row.start < one.end
+    )
+    return min(holders, key=lambda one: one.end - one.start, default=None)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, LayerText]]:

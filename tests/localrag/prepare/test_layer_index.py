@@ -22,7 +22,7 @@ from localrag.ingest.add import add
 from localrag.ingest.events import EMBEDDING
 from localrag.ingest.remove import remove_documents
 from localrag.ingest.state import opened_from
-from localrag.prepare.index import LayerIndex
+from localrag.prepare.index import INDEXING, LayerIndex
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES
 from localrag.prepare.preparing import prepare
 from localrag.progress import Progress
@@ -385,6 +385,34 @@ def test_statutes_are_searched_in_japanese(sample: Path, served: Config) -> None
             kept = Filters(date_from=day, date_to=day)
             assert one.text in find(one.text, filters=kept, words=words)
             assert find(one.text, filters=Filters(date_from="2999-01-01"), words=words) == []
+
+
+def test_each_sentence_of_a_law_without_articles_is_made_once(home: Path) -> None:
+    text = "本令ハ渡シ舟ニ之ヲ適用ス"
+    sentence = f'<Paragraph Num="1"><ParagraphNum/><ParagraphSentence><Sentence>{text}</Sentence>'
+    paragraph = f"{sentence}</ParagraphSentence></Paragraph>"
+    law = (
+        '<?xml version="1.0" encoding="UTF-8"?><Law Era="Taisho" Lang="ja" LawType="ImperialOrder" '
+        'Num="1" Year="2"><LawNum>大正二年勅令第一号</LawNum><LawBody><LawTitle>渡シ舟令</LawTitle>'
+        f"<MainProvision>{paragraph}</MainProvision><SupplProvision><SupplProvisionLabel>附則"
+        f"</SupplProvisionLabel>{paragraph}</SupplProvision></LawBody></Law>"
+    )
+    workspace = Workspace.locate(home)
+    workspace.init()
+    path = home / "102IO0000000001.xml"
+    path.write_text(law, encoding="utf-8")
+    add(workspace, "main", [path])
+    told: list[Progress] = []
+    for layer in (SENTENCES, DECONTEXTUALIZED):
+        (first,) = prepare(workspace, "main", CONFIG, [layer], on_event=told.append)
+        (again,) = prepare(workspace, "main", CONFIG, [layer])
+        assert (first.sentences, again.made, again.earlier) == (2, 0, 2)
+    indexed = [one for one in told if one.phase is INDEXING]
+    assert all(0 < one.done <= one.total for one in indexed)
+    with opened(workspace) as find:
+        assert find("渡シ舟", SENTENCES, words=True) == [text, text]
+        found = find.index.by_words(find.store, "渡シ舟", 9, SENTENCES, Filters())
+    assert len({one.found.passage for one in found}) == 2
 
 
 def texts(embedder: HashingEmbedder) -> list[str]:

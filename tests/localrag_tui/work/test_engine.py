@@ -75,6 +75,16 @@ async def test_it_tells_how_the_model_is_loaded_and_reads(engine, ask, bench_hom
     assert any(event.done == event.total > 0 for event in read)
 
 
+async def test_layers_that_are_lacking_are_told_before_a_model_is_loaded(ask, bench_home):
+    settings = '[chat]\nmodel = "openai:none"\n[method]\nname = "decon"\n'
+    (bench_home / "localrag.toml").write_text(settings)
+    told = []
+    with pytest.raises(WorkFailed, match="not prepared") as failed:
+        await ask(told.append)
+    assert "localrag prepare --corpus main --layers" in failed.value.cure
+    assert not [event for event in told if isinstance(event, Opening | StageEnded)]
+
+
 async def test_a_cancelled_answer_ends_within_its_stage_and_the_next_is_answered(engine, ask):
     def cancel(event):
         assert engine.answering
