@@ -442,11 +442,6 @@ class Toolkit:
             matches = self._resources.retriever.names.find_names(text)
         return list(dict.fromkeys(law_id for match in matches for law_id in match.law_ids))
 
-    def documents_named(self, text: str, besides: str = "") -> list[str]:
-        """The documents whose titles stand in a text; see `Retriever.documents_named`."""
-        with self._resources.reading:
-            return self._resources.retriever.documents_named(text, besides)
-
     def prompt(self, name: str, asked: Query, **values: object) -> tuple[Message, ...]:
         """The prompt ``<name>.jinja`` in the language of the question."""
         return prompt(name, language_of(asked.text), question=asked.text, **values)

@@ -326,16 +326,6 @@ class Retriever:
         found = subject.join(of_subject, relative_to_best(by_meaning or by_words))
         return Retrieval(trail.record(FUSE, found), trail.trace)
 
-    def documents_named(self, text: str, besides: str = "") -> list[str]:
-        """Ids of the documents, statutes apart, whose titles stand in a text.
-
-        Args:
-            text: which is searched.
-            besides: a title that does not count: that of the document the text is from.
-        """
-        openings = self.store.openings(self._titles.named_in(text, besides))
-        return [opening.rpartition("#")[0] for opening in openings]
-
     def rerank(self, asked: Query, hits: Sequence[Hit], k: int) -> Retrieval:
         """Order hits anew with the model for it; without one they keep their order.
 

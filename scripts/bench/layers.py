@@ -1,0 +1,220 @@
+"""Retrieval alone: what supports the answers in what each multi-hop method shows its reader.
+
+Questions of HotpotQA or MuSiQue over a prepared corpus, each on its own documents or, with
+``--whole-corpus``, on all of them. The question is split by the model of the workspace, once for
+all methods (``--split model``), as the dataset splits it with the right answers put in
+(``--split gold``, MuSiQue), or not at all (``--split none``). `chain` is left out: what it shows
+depends on a reader at every step.
+
+The corpus is one that ``localrag prepare --layers decontextualized,questions`` was run on.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from bench.options import parser
+from bench.rates import rate
+
+from localrag.config import load as load_settings
+from localrag.corpus.store import CorpusStore
+from localrag.evaluation.datasets.loading import load
+from localrag.evaluation.types import Question
+from localrag.methods.answering import MethodResources
+from localrag.methods.multihop import decon
+from localrag.methods.multihop.answering import in_turn
+from localrag.methods.multihop.decomposition import decompose
+from localrag.methods.toolkit import Toolkit
+from localrag.methods.types import Case
+from localrag.reading.pieces import sentences_of
+from localrag.retrieval.types import Filters, Query
+from localrag.workspace import Workspace
+
+Record = dict[str, Any]
+"""A question as its dataset has it."""
+Place = tuple[str, int, int]
+"""A span of a document."""
+Shows = Callable[[Case, Toolkit, Sequence[Query]], Sequence[Place]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, its parts, and what supports its answer."""
+
+    question: Question
+    parts: Sequence[Query]
+    sentences: frozenset[Place]
+    documents: frozenset[str]
+
+
+def main() -> None:
+    """Print, for each method, how much of what supports the answers it shows."""
+    arguments = _arguments()
+    workspace = Workspace(arguments.home)
+    config = load_settings(workspace, {"method.sentences": arguments.sentences})
+    file = arguments.data / "multihop" / f"{arguments.dataset}.json"
+    records = json.loads(file.read_text(encoding="utf-8"))[: arguments.first]
+    with MethodResources(workspace, arguments.corpus, config) as resources:
+        asked = list(_asked(arguments, resources, file, records))
+        print(f"{arguments.dataset}, n = {len(asked)}, split {arguments.split}")
+        print(f"{'method':<20}{'sentences':>10}  {'all paragraphs':<22}", end="")
+        print(f"{'any paragraph':<22}{'all sentences':<22}of the sentences")
+        for name, way in _methods(arguments.k).items():
+            print(f"{name:<20}{_measured(config.method, resources, asked, way)}")
+
+
+def _measured(
+    settings: MethodConfig, resources: MethodResources, asked: Sequence[Asked], way: "_Way"
+) -> str:
+    counts: list[int] = []
+    shares: list[float] = []
+    all_paragraphs = any_paragraph = all_sentences = 0
+    for one in asked:
+        case = Case(one.question.query, sentences=settings.sentences, threshold=settings.threshold)
+        parts = one.parts if way.splits else [one.question.query]
+        shown = set(way.shows(case, Toolkit(resources), parts))
+        documents = {document for document, _, _ in shown}
+        counts.append(len(shown))
+        all_paragraphs += one.documents <= documents
+        any_paragraph += bool(one.documents & documents)
+        if one.sentences:
+            held = [any(_overlap(gold, place) for place in shown) for gold in one.sentences]
+            all_sentences += all(held)
+            shares.append(fmean(held))
+    n = len(asked)
+    told = f"{fmean(counts):>10.1f}  {rate(all_paragraphs, n):<22}{rate(any_paragraph, n):<22}"
+    return told + (f"{rate(all_sentences, n):<22}{fmean(shares):.3f}" if shares else "")
+
+
+class _Way(NamedTuple):
+    """Whether a method splits the question, and what it shows."""
+
+    splits: bool
+    shows: Shows
+
+
+def _methods(k: int) -> dict[str, _Way]:
+    return {
+        "naive": _Way(False, _passages(k)),
+        "naive-qd": _Way(True, _passages(k)),
+        "decon-plain": _Way(False, _texts(decon.nearest_sentences)),
+        "decon-plain-qd": _Way(True, _texts(decon.nearest_sentences)),
+        "decon": _Way(True, _texts(decon.three_steps)),
+        "decon-hybrid": _Way(True, _texts(decon.hybrid_steps)),
+    }
+
+
+def _passages(k: int) -> Shows:
+    def shows(_: Case, toolkit: Toolkit, questions: Sequence[Query]) -> list[Place]:
+        found = [toolkit.search(one, k, words=False, meaning=True) for one in questions]
+        with toolkit.store() as store:
+            return [
+                (hit.passage.document_id, piece.start, piece.end)
+                for hit in in_turn(found)
+                for piece in sentences_of(store, hit.passage)
+            ]
+
+    return shows
+
+
+def _texts(retrieve: decon.Retrieve) -> Shows:
+    def shows(case: Case, toolkit: Toolkit, questions: Sequence[Query]) -> list[Place]:
+        return [(one.document, one.start, one.end) for one in retrieve(case, toolkit, questions)]
+
+    return shows
+
+
+def _asked(
+    arguments: argparse.Namespace,
+    resources: MethodResources,
+    file: Path,
+    records: Sequence[Record],
+) -> Iterator[Asked]:
+    workspace = Workspace(arguments.home)
+    questions = load(
+        workspace, arguments.dataset, file=file, corpus=arguments.corpus, own_documents=True
+    ).questions
+    place = workspace.corpus(arguments.corpus)
+    kept = _Kept(arguments.home / f"split-{arguments.dataset}.json")
+    with CorpusStore.open(place.store, read_only=True) as store:
+        for question, record in zip(questions, records, strict=False):
+            gold = frozenset(one.document for one in question.gold)
+            own = question.query
+            if arguments.whole_corpus:
+                own = replace(own, filters=Filters())
+            match arguments.split:
+                case "model":
+                    texts = kept.parts(own, resources)
+                case "gold":
+                    texts = _gold_parts(record)
+                case _:
+                    texts = []
+            parts = [replace(own, text=text) for text in texts] or [own]
+            sentences = frozenset(_gold_sentences(store, record, gold))
+            yield Asked(replace(question, query=own), parts, sentences, gold)
+
+
+class _Kept:
+    """How a model splits questions, kept in a file: the same for every run."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, list[str]] = json.loads(path.read_text()) if path.exists() else {}
+
+    def parts(self, asked: Query, resources: MethodResources) -> list[str]:
+        if asked.text not in self._known:
+            self._known[asked.text] = list(decompose(Toolkit(resources), asked))
+            self._path.write_text(json.dumps(self._known, indent=1))
+        return self._known[asked.text]
+
+
+def _gold_parts(record: Record) -> list[str]:
+    """The steps of MuSiQue, with the answers of those before put in."""
+    steps = record["question_decomposition"]
+    answers = {str(number): step["answer"] for number, step in enumerate(steps, 1)}
+    return [re.sub(r"#(\d)", lambda match: answers[match[1]], step["question"]) for step in steps]
+
+
+def _gold_sentences(
+    store: CorpusStore, record: Record, documents: frozenset[str]
+) -> Iterator[Place]:
+    """The supporting sentences of HotpotQA, where they stand in the documents."""
+    context = dict(record.get("context", ()))
+    for title, number in record.get("supporting_facts", ()):
+        parts = context.get(title, ())
+        if number >= len(parts):
+            continue
+        sentence = parts[number].strip()
+        for document in documents:
+            start = store.text(document).find(sentence)
+            if start >= 0:
+                yield document, start, start + len(sentence)
+                break
+
+
+def _overlap(gold: Place, place: Place) -> bool:
+    """Whether a span holds most of another one."""
+    shared = min(gold[2], place[2]) - max(gold[1], place[1])
+    return gold[0] == place[0] and 2 * shared > gold[2] - gold[1]
+
+
+def _arguments() -> argparse.Namespace:
+    options = parser(__doc__)
+    options.add_argument("--home", type=Path, required=True, help="the workspace")
+    options.add_argument("--corpus", required=True)
+    options.add_argument("--dataset", choices=("hotpotqa", "musique"), required=True)
+    options.add_argument("--split", choices=("model", "gold", "none"), default="model")
+    options.add_argument("--first", type=int, default=None, metavar="N", help="questions")
+    options.add_argument("--sentences", type=int, default=3, metavar="N", help="of a sub-question")
+    options.add_argument("-k", type=int, default=3, help="passages of naive and naive-qd")
+    options.add_argument("--whole-corpus", action="store_true")
+    return options.parse_args()
+
+
+if __name__ == "__main__":
+    main()
