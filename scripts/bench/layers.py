@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from bench.options import parser
 from bench.rates import rate
 
+from localrag.config import MethodConfig
 from localrag.config import load as load_settings
 from localrag.corpus.store import CorpusStore
 from localrag.evaluation.datasets.loading import load
