@@ -1,6 +1,10 @@
-"""``localrag prepare``: what a model makes of a corpus once, so that questions find more."""
+"""``localrag prepare``: what a model makes of a corpus once, so that questions find more.
+
+``localrag calibrate``: how near questions come to what was made.
+"""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +15,7 @@ from localrag.language import N_, _, ngettext
 from localrag.session import Session
 
 if TYPE_CHECKING:
+    from localrag.prepare.calibrating import Distribution
     from localrag.prepare.preparing import LayerReport
 
 # Seconds between two lines of progress where nobody watches; a layer may take days.
@@ -158,3 +163,109 @@ def _print(report: "LayerReport") -> None:
             ),
             indent=2,
         )
+
+
+@verb(
+    app,
+    "calibrate",
+    examples=[
+        "localrag calibrate --corpus wiki",
+        "localrag calibrate questions.jsonl --corpus wiki --json",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 7, 8),
+)
+def calibrate(
+    context: typer.Context,
+    questions: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="QUESTIONS",
+            help="JSON Lines or CSV as for `batch`; without it a sample of the prepared ones.",
+            show_default=False,
+        ),
+    ] = None,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Show how near questions come to the prepared ones: what method.threshold should be.
+
+    The method decon takes a prepared question for the one asked where their cosine reaches the
+    threshold. Cosines differ from embedder to embedder: those of unrelated questions should lie
+    below the threshold, those of questions that ask the same above it.
+    """
+    from localrag.cli.meter import Meter
+    from localrag.cli.terminal import emit
+    from localrag.corpus.store import CorpusStore
+    from localrag.prepare.calibrating import distributions
+    from localrag.prepare.index import LayerIndex
+    from localrag.progress import Stopwatch
+
+    session: Session = context.obj
+    opened = session.corpus(corpus).require()
+    config = opened.config
+    asked = [] if questions is None else _questions_in(questions)
+    place = session.workspace.corpus(opened.name)
+    with (
+        CorpusStore.open(place.store, read_only=True) as store,
+        LayerIndex.open(session.workspace, opened.name, config, store) as index,
+        Meter() as meter,
+    ):
+        found = distributions(index, store, asked, Stopwatch(meter.update))
+    threshold = config.method.threshold
+    if as_json:
+        emit([_distribution(one, threshold) for one in found])
+    else:
+        _print_distributions(found, threshold)
+
+
+def _questions_in(path: Path) -> list[str]:
+    from localrag.batch.table import open_table
+    from localrag.batch.types import QuestionRow
+    from localrag.cli.terminal import tell
+
+    with open_table(path) as table:
+        rows = list(table.rows())
+    for row in rows:
+        if not isinstance(row, QuestionRow):
+            words = _("line {n}: {cause}").format(n=row.line, cause=row.problem.cause)
+            tell((_("left out: "), "yellow"), words)
+    return [row.query.text for row in rows if isinstance(row, QuestionRow)]
+
+
+def _distribution(one: "Distribution", threshold: float) -> dict[str, object]:
+    from localrag.prepare.calibrating import QUANTILES
+
+    return {
+        "to": one.to,
+        "n": len(one.cosines),
+        "quantiles": {f"{share:g}": one.quantile(share) for share in QUANTILES},
+        "threshold": threshold,
+        "reaching": one.reaching(threshold),
+    }
+
+
+def _print_distributions(found: "list[Distribution]", threshold: float) -> None:
+    from localrag.cli.terminal import say, table
+    from localrag.prepare.calibrating import QUANTILES
+
+    if not found:
+        say(_("No question was prepared; there is nothing to compare with."))
+        return
+    table(
+        (
+            _("cosine to"),
+            "n",
+            *(f"{share:.0%}" for share in QUANTILES),
+            _("{threshold:g} or more").format(threshold=threshold),
+        ),
+        (
+            (
+                _(one.to),
+                f"{len(one.cosines):,}",
+                *(f"{one.quantile(share):.3f}" for share in QUANTILES),
+                f"{one.reaching(threshold):.0%}",
+            )
+            for one in found
+        ),
+    )
+    say(_("Another threshold: localrag --set method.threshold=0.9 …, or in localrag.toml"))

@@ -163,6 +163,19 @@ class LayerIndex:
         """
         _require(self._place, self._words.manifest, layers)
 
+    def vector_of(self, text: str, layer: str) -> "NDArray[np.float32]":
+        """The vector by which a text is searched for in a layer, shape ``(d,)``, of length 1.
+
+        Raises:
+            ModelUnusable: the embedder fails.
+        """
+        with named():
+            if layer == QUESTIONS:
+                vectors = self._embedder.embed_passages(self._embedder.windows(text)[:1])
+            else:
+                vectors = self._embedder.embed_queries([text])
+        return cast("NDArray[np.float32]", vectors[0])
+
     def nearest(
         self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
     ) -> list[FoundText]:
@@ -188,8 +201,7 @@ class LayerIndex:
         """
         if self._vectors is None:
             return []
-        with named():
-            vector = self._embedded(text, layer)
+        vector = self.vector_of(text, layer)
         with _damage_named(self._place):
             hits = self._vectors.search(
                 vector,
@@ -232,13 +244,6 @@ class LayerIndex:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _embedded(self, text: str, layer: str) -> "NDArray[np.float32]":
-        if layer == QUESTIONS:
-            vectors = self._embedder.embed_passages(self._embedder.windows(text)[:1])
-        else:
-            vectors = self._embedder.embed_queries([text])
-        return cast("NDArray[np.float32]", vectors[0])
 
     def _read(self, hits: Sequence[Scored]) -> Iterator[FoundText]:
         for key, score in hits:

@@ -31,6 +31,7 @@ VERBS = [
     "tune-retrieval",
     "methods",
     "prepare",
+    "calibrate",
     "config",
     "doctor",
     "data",
