@@ -17,7 +17,7 @@ from localrag.inference.opening import named
 from localrag.language import N_, _
 from localrag.methods.answering import named_method
 from localrag.methods.catalogue import method
-from localrag.prepare.index import layers_stamp, require_layers
+from localrag.prepare.index import layers_embedder, layers_stamp, require_layers
 from localrag.prompts import OptimisedPrompt
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError
@@ -90,7 +90,7 @@ def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
         if layers := named_method(config).layers:
             require_layers(place, layers)
             origin["corpus.layers"] = layers_stamp(place, layers)
-            origin |= _indexes(place.layers, "layers")
+            origin["corpus.layers.embedder"] = layers_embedder(place)
         for section in _OF_SEARCH:
             origin |= _settings(config, section) | weights(workspace, config, section)
     if writes(config):
@@ -221,23 +221,23 @@ def _corpus(place: CorpusPaths) -> dict[str, object]:
     place.require()
     with CorpusStore.open(place.store, read_only=True) as store:
         content = {"corpus.stamp": store.stamp, "corpus.generation": store.generation}
-    return {"corpus": place.name, **content, **_indexes(place.indexes, "index")}
+    return {"corpus": place.name, **content, **_indexes(place)}
 
 
-def _indexes(folder: Path, kind: str) -> dict[str, object]:
+def _indexes(place: CorpusPaths) -> dict[str, object]:
     """What each index was built from; one that is damaged is refused when it is opened."""
     found: dict[str, object] = {}
-    for root in sorted(folder.glob("*/")):
-        generation = current(root)
-        if generation is None:
+    for root in sorted(place.indexes.glob("*/")):
+        folder = current(root)
+        if folder is None:
             continue
         try:
-            manifest = IndexManifest.read(generation)
+            manifest = IndexManifest.read(folder)
         except IndexingError:
             continue
         for name, value in {"count": manifest.count, **manifest.extra}.items():
             if isinstance(value, str | int | float):
-                found[f"{kind}.{root.name}.{name}"] = value
+                found[f"index.{root.name}.{name}"] = value
     return found
 
 

@@ -482,6 +482,18 @@ def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> Ind
     return IndexState.OUTDATED
 
 
+def layers_embedder(place: CorpusPaths) -> str:
+    """The id of the model that has made the vectors of the layers; "" where they have none."""
+    words, vectors = current(place.layer_words), current(place.layer_vectors)
+    if words is None or vectors is None:
+        return ""
+    try:
+        told = IndexManifest.read(vectors).extra
+        return str(told["model"]) if told.items() >= _texts_of(words).items() else ""
+    except IndexingError:
+        return ""
+
+
 def layers_stamp(place: CorpusPaths, layers: Sequence[str]) -> str:
     """What tells the content of some layers from that of another time; "" where none is there."""
     return " ".join(filter(None, (DerivedLayer(place, name).stamp for name in layers)))

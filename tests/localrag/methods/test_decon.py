@@ -500,4 +500,5 @@ def test_a_batch_goes_on_with_the_same_layers_alone(
     shutil.rmtree(place.layer_vectors)
     with pytest.raises(UsageError) as raised:
         batched()
-    assert "layers.vectors" in raised.value.cause
+    assert "corpus.layers.embedder was 'tiny" in raised.value.cause
+    assert "and is not set" in raised.value.cause
