@@ -10,6 +10,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
+from itertools import cycle
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
@@ -22,7 +23,7 @@ from localrag.errors import ModelUnusable
 from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
 from localrag.prompts import language_of, prompt, template
 from localrag.reading.asking import ask
-from localrag.reading.checking import MismatchKind, mismatches
+from localrag.reading.checking import MismatchKind, covers, mismatches
 from localrag.reading.evidence import element
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.retrieval.types import ModelCall
@@ -34,9 +35,11 @@ from localrag_models.chat import ChatModel, Message
 
 PROMPT = "decontextualized"
 # Changed when code makes another text of the same reply.
-_VERSION = "1"
+_VERSION = "2"
 # Characters that a rewritten sentence may have more than three times those of the sentence.
 _MORE = 200
+# Share of what a sentence says that is said in it rewritten, at least: pronouns are no part of it.
+_KEPT = 2 / 3
 # Words that stand for what the text around them names. In English "this" and "that" often stand
 # for nothing of the kind (that he won): they count before a noun's place only, at the beginning.
 _POINTING = re.compile(
@@ -104,7 +107,9 @@ class Rewriter:
         return Made(Outcome.MADE, (DerivedText(text),), calls=calls)
 
     def _messages(self, document: Document, around: Span, sentence: str) -> tuple[Message, ...]:
-        text = document.text[around.start : around.end]
+        # A model that writes JSON ends its text at the first mark that ends a JSON string.
+        text = curly(document.text[around.start : around.end])
+        sentence = curly(sentence)
         return prompt(
             PROMPT,
             language_of(sentence),
@@ -151,6 +156,12 @@ class _Reading:
         yield from self._halved(spans[half:], longest)
 
 
+def curly(text: str) -> str:
+    """A text with typographic quotation marks in the place of straight ones."""
+    marks = cycle("“”")
+    return re.sub('"', lambda _: next(marks), text)
+
+
 def pointing_words(sentence: str) -> tuple[str, ...]:
     """The words of a sentence that stand for what other sentences name, as written, each once.
 
@@ -164,6 +175,8 @@ def pointing_words(sentence: str) -> tuple[str, ...]:
 def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     """Whether a rewritten sentence has names or figures that its document lacks, or lacks its own.
 
+    It also lacks its own where it says less than two thirds of what the sentence says.
+
     Args:
         text: as rewritten.
         sentence: as the document has it.
@@ -172,7 +185,10 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     """
     brought = mismatches(text, [sentence, around], headings=[title])
     lost = mismatches(sentence, [text], headings=[title])
-    return any(one.kind in _PARTICULARS for one in (*brought, *lost))
+    return (
+        any(one.kind in _PARTICULARS for one in (*brought, *lost))
+        or covers(sentence, [text]) < _KEPT
+    )
 
 
 def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[Job]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from localrag.config import ChatConfig
 from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
+from localrag.prepare.decontextualized import curly
 from localrag.prepare.layers import (
     DerivedRow,
     DerivedText,
@@ -34,7 +35,7 @@ from localrag_models.chat import ChatModel
 
 PROMPT = "completion_questions"
 # Changed when code makes other questions of the same reply.
-_VERSION = "1"
+_VERSION = "2"
 _MOST, _LONGEST = 4, 300
 
 
@@ -86,8 +87,8 @@ class Questioner:
         messages = prompt(
             PROMPT,
             language_of(rewritten),
-            sentence=sentence,
-            rewritten=rewritten,
+            sentence=curly(sentence),
+            rewritten=curly(rewritten),
             tag=element("text", [sentence, rewritten]),
         )
         try:
