@@ -4,8 +4,8 @@ A dry run tells how long the layer of rewritten sentences takes. Then it is made
 is killed (-9) five times at random moments and started again, and by one that runs to the end. What
 the forecast is held against is the time that the rows took, those of the dry run left out.
 
-Without ``--model`` the model is a tiny one of random weights: its replies say nothing, and what is
-measured is all that surrounds the model.
+Without ``--model`` the model is a tiny one of random weights: its replies are malformed, and what
+is measured is what surrounds the model. A real small model is one of ``make lab``.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -52,8 +53,8 @@ def main() -> None:
     assert len(rows) == report["sentences"], "a sentence is missing"
     took = sum(row.seconds for row in rows[sampled:])
     print(
-        f"{len(rows):,} sentences in {took:,.0f} s of the model: {len(rows[sampled:]) / took:.1f} a "
-        f"second; forecast {forecast / took:.2f} of what it took"
+        f"{len(rows):,} sentences in {took:,.0f} s of the model: {len(rows[sampled:]) / took:.1f} "
+        f"a second; forecast {forecast / took:.2f} of what it took"
     )
     print(f"killed {KILLS} times: none lost, none made twice")
     print("memory, MB, at the end of each process:", *(f"{peak / 1e6:,.0f}" for peak in peaks))
@@ -113,7 +114,8 @@ def _ended(process: "subprocess.Popen[bytes]") -> tuple[dict[str, Any], int]:
 def _killed(process: "subprocess.Popen[bytes]", seconds: float) -> int:
     """Kill a process after some seconds; its highest memory in bytes."""
     time.sleep(seconds)
-    process.kill()
+    # By its number: `Popen.kill` would take what is told of a process that has ended.
+    os.kill(process.pid, signal.SIGKILL)
     return _waited(process)
 
 
