@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from localrag.config import Provisions
 from localrag.corpus.store import CorpusStore
@@ -154,8 +154,13 @@ class KeptVectors:
             ) from error
 
 
-Window = tuple[bytes, str]
-"""A window after its digest."""
+class Window(NamedTuple):
+    """A window of a text, and the digest that it is known by."""
+
+    digest: bytes
+    text: str
+
+
 _Split = Callable[[Passage], list[Window]]
 
 # Windows embedded between two commits: what a kill can cost, and how often progress is told. They
@@ -241,7 +246,8 @@ def embed(
 
 def windows_of(embedder: "Embedder", text: str, header: str = "") -> list[Window]:
     """The windows that an embedder reads a text in, each after the digest it is known by."""
-    return [(_digest(embedder.id, window), window) for window in embedder.windows(text, header)]
+    windows = embedder.windows(text, header)
+    return [Window(_digest(embedder.id, window), window) for window in windows]
 
 
 def embed_planned(
@@ -301,7 +307,7 @@ def _plan(store: CorpusStore, split: _Split, on_event: Listener) -> Iterator[Pla
     watch = Stopwatch(on_event)
     every = store.distinct_passages(LAYERS)
     for done, (document, key, passage) in enumerate(every, start=1):
-        digests = tuple(digest for digest, _ in split(passage))
+        digests = tuple(window.digest for window in split(passage))
         yield PlannedEntry(key, digests, attributes(document, passage.layer))
         watch(SPLITTING, done, total)
 
@@ -339,10 +345,10 @@ def _windows(
     for start in range(0, len(passages), _READ):
         read = store.by_keys(passages[start : start + _READ])
         for passage in read.values():
-            for digest, window in split(passage):
-                if digest in missing and digest not in seen:
-                    seen.add(digest)
-                    yield digest, window
+            for window in split(passage):
+                if window.digest in missing and window.digest not in seen:
+                    seen.add(window.digest)
+                    yield window
 
 
 def _embed(
@@ -355,11 +361,11 @@ def _embed(
     """Embed windows batch by batch; each is kept before progress is told."""
     done = 0
     watch = Stopwatch(on_event)
-    while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window[1])):
+    while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window.text)):
         for start in range(0, len(ahead), _BATCH):
             batch = ahead[start : start + _BATCH]
-            texts = [text for _, text in batch]
-            kept.append([digest for digest, _ in batch], _vectors(embedder, texts))
+            vectors = _vectors(embedder, [window.text for window in batch])
+            kept.append([window.digest for window in batch], vectors)
             done += len(batch)
             watch(EMBEDDING, done, total)
 

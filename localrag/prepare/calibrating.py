@@ -98,7 +98,7 @@ def _of_one(
     index: LayerIndex, store: CorpusStore, text: str, source: LayerText | None, other: LayerText
 ) -> Iterator[tuple[str, float]]:
     """The cosines of one question; what is of its own sentence does not count."""
-    own = (source.document, source.start) if source else None
+    own = source.place if source else None
     yield (
         UNRELATED,
         float(index.vector_of(text, QUESTIONS) @ index.vector_of(other.text, QUESTIONS)),
@@ -110,5 +110,5 @@ def _of_one(
         (SENTENCE, DECONTEXTUALIZED, ""),
     ):
         found = index.nearest(store, text, _LOOKED_AT, layer, Filters(), asks_with)
-        if near := next((one for one in found if one.place != own), None):
+        if near := next((one for one in found if one.found.place != own), None):
             yield to, near.score

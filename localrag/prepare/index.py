@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 INDEXING = Phase(N_("indexing layers"), N_("sentences"))
 
 _TEXTS = "texts.jsonl"
-_LAYER, _WORD = "layer", "word"
+_WORD = "word"
 _ATTRIBUTES = (*ATTRIBUTES, _WORD)
 
 
@@ -86,6 +86,11 @@ class LayerText(NamedTuple):
     answer: str = ""
     word: str = ""
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """What tells its sentence from all others, whatever was made of it."""
+        return self.document, self.start
+
 
 class FoundText(NamedTuple):
     """A text that a search has found.
@@ -97,11 +102,6 @@ class FoundText(NamedTuple):
 
     found: LayerText
     score: float
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Of the sentence that it was made of."""
-        return self.found.document, self.found.start
 
 
 class LayerIndex:
@@ -348,15 +348,15 @@ def _index_vectors(
         with (words / _TEXTS).open("rb") as file:
             for key in keys:
                 file.seek(key)
-                for digest, window in windows_of(embedder, _as_text(file.readline()).text):
-                    if digest in left:
-                        left.remove(digest)
-                        yield digest, window
+                for window in windows_of(embedder, _as_text(file.readline()).text):
+                    if window.digest in left:
+                        left.remove(window.digest)
+                        yield window
 
     plan = [
         PlannedEntry(
             key,
-            tuple(digest for digest, _ in windows_of(embedder, text.text)),
+            tuple(window.digest for window in windows_of(embedder, text.text)),
             reading.attributes(text),
         )
         for key, text in _lines(words / _TEXTS)

@@ -152,7 +152,7 @@ def _final(
     toolkit: Toolkit, asked: Query, steps: Sequence[StepAnswer], found: Sequence[LayerText]
 ) -> Answer:
     """Of the answer from the sub-answers and that from all sentences the one that is carried."""
-    texts = list({(one.document, one.start): one for one in found}.values())
+    texts = list({one.place: one for one in found}.values())
     sentences = toolkit.derived_sentences(texts, messages_of(toolkit, asked))
     joined = None
     if steps:

@@ -72,18 +72,18 @@ def three_steps(case: Case, toolkit: Toolkit, questions: Sequence[Query]) -> lis
 
 def hybrid_steps(case: Case, toolkit: Toolkit, questions: Sequence[Query]) -> list[LayerText]:
     """The same by vectors and words, and for each sentence one more that it leads on to."""
-    found: dict[LayerText, None] = {}
+    search = partial(_fused, toolkit)
+    found: dict[tuple[str, int], LayerText] = {}
     for asked, subject in _labelled(questions):
-        search = partial(_fused, toolkit)
         first = _of_one(case, toolkit, search, asked, subject)
-        found |= dict.fromkeys(first)
+        found |= {text.place: text for text in first}
         for text in first:
             further = replace(asked, text=f"{asked.text} {text.sentence}"[:MAX_CHARACTERS])
             near = search(DECONTEXTUALIZED, further, _DEPTH, subject=f"{subject} further".strip())
             others = (one.found for one in near if one.found.document != text.document)
-            if new := next((one for one in others if one not in found), None):
-                found[new] = None
-    return list(found)
+            if new := next((one for one in others if one.place not in found), None):
+                found[new.place] = new
+    return list(found.values())
 
 
 def _of_one(
@@ -93,7 +93,7 @@ def _of_one(
     found: dict[tuple[str, int], LayerText] = {}
     for step in _steps(case, toolkit, search, asked, subject):
         for one in step:
-            found.setdefault(one.place, one.found)
+            found.setdefault(one.found.place, one.found)
         if len(found) >= case.sentences:
             break
     return list(found.values())[: case.sentences]
@@ -140,7 +140,7 @@ def _answer(case: Case, toolkit: Toolkit, *, split: bool, retrieve: Retrieve) ->
     questions = [replace(case.query, text=text, options=()) for text in parts] or [case.query]
     found = retrieve(case, toolkit, questions)
     # A sentence that two sub-questions find is shown once.
-    texts = {(one.document, one.start): one for one in found}
+    texts = {one.place: one for one in found}
     return answer_from_texts(toolkit, case.query, list(texts.values()))
 
 

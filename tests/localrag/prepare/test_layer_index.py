@@ -134,7 +134,7 @@ def test_layers_are_found_by_meaning_and_by_words(workspace: Workspace, served: 
     found = best.found
     assert (found.sentence, found.answer) == ("Lake Anvil freezes in winter.", "Lake Anvil")
     assert LAKE[found.start : found.end] == "It freezes in winter."
-    assert best.place == ("sea.md", found.start)
+    assert best.found.place == ("sea.md", found.start)
 
 
 @loopback

@@ -128,6 +128,36 @@ def test_what_adds_or_loses_particulars_is_refused(
     assert [row.refused for row in _layer(workspace).rows()][1] == reply
 
 
+def test_the_model_is_told_which_words_to_replace(make: Make) -> None:
+    _, model = make(*REPLIES)
+    shown = [request.messages[-1].content for request in model.requests]
+    assert ["in the place of" in text for text in shown] == [False, True, True]
+    assert "in the place of She, it." in shown[1]
+
+
+def test_no_quotation_mark_ends_a_reply(make: Make, workspace: Workspace) -> None:
+    text = 'The "Otter" is a mill. It turns "by day".'
+    (workspace.home / "texts" / "mill.txt").write_text(text)
+    add(workspace, "main", [workspace.home / "texts"])
+    (report,), model = make(
+        sentence("The 'Otter' is a mill."), sentence("The “Otter” turns “by day”.")
+    )
+    assert report.outcomes == {Outcome.UNCHANGED: 1, Outcome.MADE: 1}
+    for request in model.requests:
+        assert "The “Otter” is a mill." in request.messages[-1].content
+        assert '"Otter"' not in request.messages[-1].content
+
+
+def test_a_rewrite_that_loses_much_of_its_sentence_is_refused(
+    make: Make, workspace: Workspace
+) -> None:
+    text = "An improbable defence, it was a derisive label for lawyers in their courts."
+    (workspace.home / "texts" / "mill.txt").write_text(text)
+    add(workspace, "main", [workspace.home / "texts"])
+    (report,), _ = make(sentence("An improbable defence."))
+    assert report.outcomes == {Outcome.REFUSED: 1}
+
+
 def test_a_reply_malformed_twice_is_named_and_the_rest_goes_on(
     make: Make, workspace: Workspace
 ) -> None:
