@@ -6,7 +6,10 @@ all methods (``--split model``), as the dataset splits it with the right answers
 (``--split gold``, MuSiQue), or not at all (``--split none``). `chain` is left out: what it shows
 depends on a reader at every step.
 
-The corpus is one that ``localrag prepare --layers decontextualized,questions`` was run on.
+With ``--home`` and ``--corpus`` it is a corpus on which ``localrag prepare --layers
+decontextualized,questions`` was run. Without them one is made of the questions' paragraphs, in
+which the sentences stand, as they are, for rewritten ones, and no questions are prepared: what
+rewriting gains shows beside it.
 """
 
 import argparse
@@ -18,10 +21,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from bench.corpora import make_searchable
 from bench.options import parser
 from bench.rates import rate
 
-from localrag.config import MethodConfig
+from localrag.config import Config, MethodConfig
 from localrag.config import load as load_settings
 from localrag.corpus.store import CorpusStore
 from localrag.evaluation.datasets.loading import load
@@ -32,6 +36,10 @@ from localrag.methods.multihop.answering import in_turn
 from localrag.methods.multihop.decomposition import decompose
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case
+from localrag.prepare.index import index_layers
+from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES, DerivedLayer
+from localrag.prepare.preparing import prepare
+from localrag.progress import ignore
 from localrag.reading.pieces import sentences_of
 from localrag.retrieval.types import Filters, Query
 from localrag.workspace import Workspace
@@ -56,17 +64,36 @@ class Asked:
 def main() -> None:
     """Print, for each method, how much of what supports the answers it shows."""
     arguments = _arguments()
-    workspace = Workspace(arguments.home)
-    config = load_settings(workspace, {"method.sentences": arguments.sentences})
     file = arguments.data / "multihop" / f"{arguments.dataset}.json"
     records = json.loads(file.read_text(encoding="utf-8"))[: arguments.first]
-    with MethodResources(workspace, arguments.corpus, config) as resources:
-        asked = list(_asked(arguments, resources, file, records))
+    workspace, corpus = Workspace(arguments.home or arguments.work / "home"), arguments.corpus
+    settings: dict[str, object] = {"method.sentences": arguments.sentences}
+    if not arguments.home:
+        corpus = f"{arguments.dataset}-unrewritten"
+        workspace, made = make_searchable(arguments.work, corpus, [file], arguments.embedder)
+        _unrewritten(workspace, corpus, made)
+        settings["embedding.model"] = made.embedding.model
+    config = load_settings(workspace, settings)
+    with MethodResources(workspace, corpus, config) as resources:
+        asked = list(_asked(arguments, workspace, corpus, resources, file, records))
         print(f"{arguments.dataset}, n = {len(asked)}, split {arguments.split}")
         print(f"{'method':<20}{'sentences':>10}  {'all paragraphs':<22}", end="")
         print(f"{'any paragraph':<22}{'all sentences':<22}of the sentences")
         for name, way in _methods(arguments.k).items():
             print(f"{name:<20}{_measured(config.method, resources, asked, way)}")
+
+
+def _unrewritten(workspace: Workspace, corpus: str, config: Config) -> None:
+    """Let the sentences stand for rewritten ones."""
+    prepare(workspace, corpus, config, [SENTENCES])
+    place = workspace.corpus(corpus)
+    rewritten, questions = DerivedLayer(place, DECONTEXTUALIZED), DerivedLayer(place, QUESTIONS)
+    with rewritten.opened(), questions.opened():
+        if not any(True for _ in rewritten.rows()):
+            for row in DerivedLayer(place, SENTENCES).standing():
+                rewritten.append(row)
+    with CorpusStore.open(place.store, read_only=True) as store:
+        index_layers(workspace, corpus, config, store, ignore)
 
 
 def _measured(
@@ -132,16 +159,17 @@ def _texts(retrieve: decon.Retrieve) -> Shows:
 
 def _asked(
     arguments: argparse.Namespace,
+    workspace: Workspace,
+    corpus: str,
     resources: MethodResources,
     file: Path,
     records: Sequence[Record],
 ) -> Iterator[Asked]:
-    workspace = Workspace(arguments.home)
     questions = load(
-        workspace, arguments.dataset, file=file, corpus=arguments.corpus, own_documents=True
+        workspace, arguments.dataset, file=file, corpus=corpus, own_documents=True
     ).questions
-    place = workspace.corpus(arguments.corpus)
-    kept = _Kept(arguments.home / f"split-{arguments.dataset}.json")
+    place = workspace.corpus(corpus)
+    kept = _Kept(workspace.home / f"split-{arguments.dataset}.json")
     with CorpusStore.open(place.store, read_only=True) as store:
         for question, record in zip(questions, records, strict=False):
             gold = frozenset(one.document for one in question.gold)
@@ -205,11 +233,11 @@ def _overlap(gold: Place, place: Place) -> bool:
 
 
 def _arguments() -> argparse.Namespace:
-    options = parser(__doc__)
-    options.add_argument("--home", type=Path, required=True, help="the workspace")
-    options.add_argument("--corpus", required=True)
-    options.add_argument("--dataset", choices=("hotpotqa", "musique"), required=True)
-    options.add_argument("--split", choices=("model", "gold", "none"), default="model")
+    options = parser(__doc__, work=True, embedder=True)
+    options.add_argument("--home", type=Path, help="a workspace with a prepared corpus")
+    options.add_argument("--corpus", default="", help="of that workspace")
+    options.add_argument("--dataset", choices=("hotpotqa", "musique"), default="musique")
+    options.add_argument("--split", choices=("model", "gold", "none"), default="none")
     options.add_argument("--first", type=int, default=None, metavar="N", help="questions")
     options.add_argument("--sentences", type=int, default=3, metavar="N", help="of a sub-question")
     options.add_argument("-k", type=int, default=3, help="passages of naive and naive-qd")

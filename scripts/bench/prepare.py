@@ -1,7 +1,7 @@
 """Preparing 2WikiMultiHopQA's 6,119 passages: sentences a second, memory, five kills, the forecast.
 
 A dry run tells how long the layer of rewritten sentences takes. Then it is made, by a process that
-is killed (-9) five times at random moments and started again, and by one that runs to the end. What
+is killed (-9) some times at random moments and started again, and by one that runs to the end. What
 the forecast is held against is the time that the rows took, those of the dry run left out.
 
 Without ``--model`` the model is a tiny one of random weights: its replies are malformed, and what
@@ -27,7 +27,7 @@ from localrag.prepare.layers import DECONTEXTUALIZED, DerivedLayer
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
-NAME, KILLS = "wiki", 5
+NAME = "wiki"
 
 
 def main() -> None:
@@ -36,6 +36,7 @@ def main() -> None:
     options.add_argument("--model", default="", help="an installed model, or the file of one")
     options.add_argument("--first", type=int, default=None, metavar="N", help="passages")
     options.add_argument("--max-tokens", type=int, default=64, help="of a reply")
+    options.add_argument("--kills", type=int, default=5, metavar="N", help="of the process (5)")
     options.add_argument("--seed", type=int, default=1, help="of the moments")
     chosen = options.parse_args()
     home = _corpus(chosen)
@@ -43,7 +44,7 @@ def main() -> None:
     sampled, forecast = dry["made"], dry["forecast_seconds"]
     print(f"dry run: {sampled:,} sentences, forecast {forecast:,.0f} s", flush=True)
     chance = random.Random(chosen.seed)
-    moments = sorted(chance.uniform(0, 0.8 * forecast) for _ in range(KILLS))
+    moments = sorted(chance.uniform(0, 0.8 * forecast) for _ in range(chosen.kills))
     waits = [moment - before for before, moment in zip([0.0, *moments], moments, strict=False)]
     peaks = [_killed(_begun(home, chosen), wait) for wait in waits]
     report, last = _ended(_begun(home, chosen))
@@ -51,12 +52,15 @@ def main() -> None:
     rows = list(DerivedLayer(Workspace(home).corpus(NAME), DECONTEXTUALIZED).rows())
     assert len({row.place for row in rows}) == len(rows), "a sentence was made twice"
     assert len(rows) == report["sentences"], "a sentence is missing"
+    if len(rows) == sampled:
+        print("the dry run has made all of them: nothing is left to be forecast")
+        return
     took = sum(row.seconds for row in rows[sampled:])
     print(
         f"{len(rows):,} sentences in {took:,.0f} s of the model: {len(rows[sampled:]) / took:.1f} "
         f"a second; forecast {forecast / took:.2f} of what it took"
     )
-    print(f"killed {KILLS} times: none lost, none made twice")
+    print(f"killed {chosen.kills} times: none lost, none made twice")
     print("memory, MB, at the end of each process:", *(f"{peak / 1e6:,.0f}" for peak in peaks))
 
 
@@ -120,6 +124,8 @@ def _killed(process: "subprocess.Popen[bytes]", seconds: float) -> int:
 
 
 def _waited(process: "subprocess.Popen[bytes]") -> int:
+    assert process.stdout is not None
+    process.stdout.close()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return usage.ru_maxrss * 1024

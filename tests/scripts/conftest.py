@@ -196,6 +196,7 @@ def _write_multihop(folder: Path) -> None:
     )
     texts = [{"title": fact.page, "text": fact.text} for fact in ENGLISH]
     _write(folder / "musique_corpus.json", texts)
+    _write(folder / "2wikimultihopqa_corpus.json", texts)
     paragraphs = [
         {
             "idx": place,

@@ -146,9 +146,12 @@ async def test_a_stuck_process_is_ended_where_nobody_waits_for_it(engine, ask, m
         await ask(freeze)
     assert (await ask()).answer.citations
     monkeypatch.setattr("localrag_tui.work.engine._PATIENCE", 3600.0)
-    stuck = asyncio.create_task(ask(freeze))
-    while not engine._unwanted:
+    # Stopped before it is asked: it cannot have answered when it is told to stop.
+    os.kill(engine.pid, signal.SIGSTOP)
+    stuck = asyncio.create_task(ask())
+    while not engine.answering:
         await asyncio.sleep(0.01)
+    engine.cancel()
     await engine.release()
     assert engine.pid == 0
     with pytest.raises(Cancelled):

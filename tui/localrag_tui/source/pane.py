@@ -349,7 +349,7 @@ class SourcePane(Widget):
         if unit != self._unit:
             start, passage = (unit.start, unit.passage_id) if unit else (view.eye, "")
             self._arrive(unit, Spot(page.sheet.document.id, start, start, passage))
-        self.run_worker(self._look(page.sheet), group="look", exclusive=True)
+        self._look(page.sheet)
 
     def on_document_page_followed(self, event: DocumentPage.Followed) -> None:
         event.stop()
@@ -489,6 +489,8 @@ class SourcePane(Widget):
         self._unit, self.spot, self.provision = unit, spot, None
         self.post_message(self.Moved(spot, None))
 
+    # Its coroutine is made when it begins: one made before is never awaited where the pane goes.
+    @work(group="look", exclusive=True)
     async def _look(self, sheet: Sheet) -> None:
         """Look up the links around what is in view, then what is tied to the provision."""
         page, unit, library = self.page, self._unit, self._library
