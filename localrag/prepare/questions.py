@@ -1,8 +1,8 @@
 """Completion questions (DeconRAG, preparation): what a sentence leaves to the text around it.
 
 Between a sentence and its decontextualised form lies what a reader had to know. A model asks for
-it, in questions that can be read alone; code keeps those whose answer stands in the rewritten
-sentence and not in the question, and tells the word that they are asked with.
+it, in questions that can be read alone; code keeps those that have no pronoun and whose answer is
+what was added, and tells the word that they are asked with.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from localrag.config import ChatConfig
 from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
-from localrag.prepare.decontextualized import curly
+from localrag.prepare.decontextualized import curly, pointing_words
 from localrag.prepare.layers import (
     DerivedRow,
     DerivedText,
@@ -35,7 +35,7 @@ from localrag_models.chat import ChatModel
 
 PROMPT = "completion_questions"
 # Changed when code makes other questions of the same reply.
-_VERSION = "2"
+_VERSION = "3"
 _MOST, _LONGEST = 4, 300
 
 
@@ -98,7 +98,7 @@ class Questioner:
         kept = tuple(
             DerivedText(pair.question, pair.answer, interrogative_of(pair.question).value)
             for pair in reply.pairs
-            if _is_answered(pair, rewritten)
+            if _completes(pair, sentence, rewritten)
         )
         if kept or not reply.pairs:
             return Made(Outcome.MADE if kept else Outcome.UNCHANGED, kept, calls=calls)
@@ -106,9 +106,18 @@ class Questioner:
         return Made(Outcome.REFUSED, refused=refused, calls=calls)
 
 
-def _is_answered(pair: _Pair, rewritten: str) -> bool:
-    """Whether the rewritten sentence has the answer, and the question does not give it away."""
-    answer = letters_of(pair.answer)
+def _completes(pair: _Pair, sentence: str, rewritten: str) -> bool:
+    """Whether a pair asks, in words that can be read alone, for something that was added.
+
+    The answer stands in the rewritten sentence, not in the sentence, and not in the question; an
+    answer that is the whole sentence answers nothing.
+    """
+    answer, whole = letters_of(pair.answer), letters_of(rewritten)
     return (
-        bool(answer) and answer in letters_of(rewritten) and answer not in letters_of(pair.question)
+        bool(answer)
+        and answer in whole
+        and 2 * len(answer) < len(whole)
+        and answer not in letters_of(sentence)
+        and answer not in letters_of(pair.question)
+        and not pointing_words(pair.question)
     )

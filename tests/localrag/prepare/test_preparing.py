@@ -251,10 +251,23 @@ def test_questions_are_kept_where_the_sentence_answers_them(
     assert MILL[row.start : row.end] == "She sold it to Bram Tully."
 
 
-def test_questions_without_an_answer_are_refused(make: Make, workspace: Workspace) -> None:
-    bad = pairs(("Where does the mill stand?", "in Marrow"))
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Where does the mill stand?", "in Marrow"),
+        ("Who is Ada Frost?", "Ada Frost"),
+        ("Whom did Ada Frost sell the mill to?", "Bram Tully"),
+        ("Who sold it to Bram Tully?", "Ada Frost"),
+        ("What happened?", "Ada Frost sold the Otter Mill to Bram Tully."),
+    ],
+    ids=["said nowhere", "given away", "not what was added", "not read alone", "all of it"],
+)
+def test_questions_that_complete_nothing_are_refused(
+    make: Make, workspace: Workspace, question: str, answer: str
+) -> None:
+    bad = pairs((question, answer))
     make(*REPLIES, bad, bad, layers=(DECONTEXTUALIZED, QUESTIONS))
-    assert rows(workspace, QUESTIONS) == [("refused", []), ("refused", [])]
+    assert rows(workspace, QUESTIONS)[0] == ("refused", [])
 
 
 def test_questions_need_rewritten_sentences(make: Make) -> None:
