@@ -49,6 +49,7 @@ class FactKind(StrEnum):
     APPLIED_BY = "applied-by", N_("applied mutatis mutandis by {other}")
     DEFINES = "defines", N_("defines {other}")
     PUNISHES = "punishes", N_("punishes a breach of {other}")
+    DEMANDS = "demands", N_("demands what {other} speaks of")
     NAMED_IN = "named-in", N_("named in {other}")
     PLACE_OF_OPTION = "place-of-option", N_("the provision whose place the option is")
 

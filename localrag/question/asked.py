@@ -78,6 +78,31 @@ _ASKS_FOR_A_THING = re.compile(
 _SENTENCE = re.compile(r"([^。?？]+)([。?？]|$)")
 
 
+_REQUIREMENT = re.compile(
+    r"(?<![無未])(?P<noun>許可|免許|登録|認可|承認|届出|認定)"
+    r"(?:の?(?:要否|必要)|[はがをもの]?(?:必要(?!な)|い[るり]|要[るりす]|受け|取[らりるっ]|しなければ|しないと)"
+    r"|(?:は|が|とは)?[?？。\s　]*$)"
+)
+# 許可を受けなければ、開設してはならない; 許可を受けた者でなければ; 届け出なければならない
+_DEMANDED = r"{noun}を(?:受け|得)(?:なければ|た[^。]{{0,20}}でなければ|ないで)"
+_NOTIFIED = re.compile("届け?出なければ|届出をしなければ")
+# 詐欺罪, 詐欺の罪; not 罪人 or 窃盗の罪を犯した者, which tell a case.
+_CRIME = re.compile(r"([一-鿿々ァ-ヶー]{2,12}?)(?:の)?罪(?!を犯|に関|人|名)")
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementAsked:
+    """A question for what one needs, or has to do, before one may do something.
+
+    Attributes:
+        noun: what is needed: 許可, 登録, 届出.
+        demanded_by: what a provision says that demands it.
+    """
+
+    noun: str
+    demanded_by: re.Pattern[str]
+
+
 @dataclass(frozen=True, slots=True)
 class PenaltyAsked:
     """A question for the penalty of a doing.
@@ -115,6 +140,21 @@ def penalty_asked(question: str) -> PenaltyAsked | None:
     doing = _EMPTY.sub(_blank, _PENALTY.sub(_blank, _BODY.sub(_blank, question)))
     of_a_body = _BODY.search(question) is not None
     return PenaltyAsked(doing, of_a_body) if any(map(str.isalnum, doing)) else None
+
+
+def requirement_asked(question: str) -> RequirementAsked | None:
+    """Read a question for a permission, a registration, a notification; None for any other."""
+    asked = _REQUIREMENT.search(question) if len(question) <= _LONGEST else None
+    if asked is None:
+        return None
+    noun = asked["noun"]
+    demanded_by = _NOTIFIED if noun == "届出" else re.compile(_DEMANDED.format(noun=noun))
+    return RequirementAsked(noun, demanded_by)
+
+
+def crimes_named(question: str) -> frozenset[str]:
+    """The crimes that a question names, as the articles on them are captioned: 詐欺 of 詐欺罪."""
+    return frozenset(named[1] for named in _CRIME.finditer(question))
 
 
 def orders_asked(question: str) -> tuple[OrderAsked, ...]:

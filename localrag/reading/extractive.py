@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
-from localrag.question.asked import figure_asked, penalty_asked
+from localrag.question.asked import crimes_named, figure_asked, penalty_asked
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
 from localrag.question.laws import law_asked
@@ -21,10 +21,9 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, asked_of, full_text
 from localrag.retrieval.relation import NAMES_IT
 from localrag.retrieval.types import Link, LinkKind, Query, Retrieval
-from localrag.retrieval.units import article_unit
+from localrag.retrieval.units import article_unit, caption_of
 from localrag.statutes.citations import find_citations
 
-_CAPTION = re.compile(r"（([^（）]+)）$")
 _KANJI = "[〇一二三四五六七八九十百千]"
 # 第三条の規定は、…について準用する; この場合において、…とあるのは「…」と読み替える
 _APPLIES = re.compile(r"準用する。|読み替えるものとする")
@@ -123,10 +122,9 @@ class Topic:
 
     def _captioned(self, header: str) -> float:
         """How far question and caption are one, 0 to 1: by the weight of the terms they share."""
-        caption = _CAPTION.search(header)
-        if caption is None:
+        terms = set(analyzer().terms(caption_of(header)))
+        if not terms:
             return 0.0
-        terms = set(analyzer().terms(caption[1]))
         asked = self._sum(self._terms) + sum(self._said)
         shared = terms & self._terms
         held = self._sum(shared)
@@ -406,6 +404,9 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
         leaders = [
             one for one in ranked if one.passage.id in filled and _is_named(one.piece, retrieval)
         ][:1]
+    if not leaders and (crimes := crimes_named(query.text)):
+        on_it = (one for one in ranked if caption_of(one.passage.header) in crimes)
+        leaders = [one for one in on_it if _is_named(one.piece, retrieval)][:1]
     return leaders
 
 

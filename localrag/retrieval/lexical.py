@@ -1,6 +1,5 @@
 """Stage `lexical`: BM25 over headers and texts, and what speaks for a unit besides its words."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
@@ -14,7 +13,7 @@ from localrag.language import N_
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.query import analyzer, full_text
 from localrag.retrieval.types import Query
-from localrag.retrieval.units import Admission, between, on_the_day, where
+from localrag.retrieval.units import Admission, between, caption_of, on_the_day, where
 from localrag.statutes.names import LawNames
 from localrag.workspace import CorpusPaths
 from localrag_indexes.bm25 import BM25Index
@@ -35,7 +34,9 @@ _SUPPLEMENT = "附則"
 _SUPPLEMENTARY = 0.6
 # What is captioned （存続期間） or titled with words of the question is about what is asked.
 _TITLED = 1.4
-_CAPTION = re.compile(r"（([^（）]+)）$")
+# Whoever asks for the rule asks for no exception to it: 期間制限の特則.
+_SPECIAL = "特則"
+_EXCEPTION = 0.7
 # Units whose titles are read: those further down cannot come up to the first ten.
 _TITLES_READ = 40
 
@@ -101,22 +102,21 @@ def weigh(
             score *= _SUPPLEMENTARY
         weighed[unit] = score
     asked = set(analyzer().terms(f"{query.text}\n{in_law(wordings)}"))
+    asks_for_exception = _SPECIAL in full_text(query)
     for unit in islice(sorted(weighed, key=lambda unit: -weighed[unit]), _TITLES_READ):
         is_statute = unit.partition("#")[0] in names.rows
-        title = _title_terms(found[unit].header, is_statute)
-        if title and title <= asked:
+        header = found[unit].header
+        title = caption_of(header) if is_statute else header.rpartition(" > ")[2]
+        if (terms := _terms_of(title)) and terms <= asked:
             weighed[unit] *= _TITLED
+        elif is_statute and not asks_for_exception and _SPECIAL in title:
+            weighed[unit] *= _EXCEPTION
     return weighed
 
 
 @lru_cache(maxsize=8192)
-def _title_terms(header: str, is_statute: bool) -> frozenset[str]:
+def _terms_of(title: str) -> frozenset[str]:
     """The terms of an article's caption, or of the innermost heading of an ordinary document."""
-    if is_statute:
-        caption = _CAPTION.search(header)
-        title = caption[1] if caption else ""
-    else:
-        title = header.rpartition(" > ")[2]
     return frozenset(analyzer().terms(title))
 
 

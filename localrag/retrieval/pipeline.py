@@ -18,6 +18,7 @@ from localrag.question.asked import penalty_asked
 from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import without_names
 from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve, subject
+from localrag.retrieval.demand import demands
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Neighbour, Seed
 from localrag.retrieval.fill import Filler
@@ -92,9 +93,14 @@ _UNMATCHED = 0.4
 _TELLING = log(20)
 # Characters of the longest question that is taken for one a person types.
 _TYPED = 200
+_PENAL_CODE = "刑法"
 # What comes first by its link has a little more than the best, what stands beside a little less.
 _FIRST, _BEHIND = 1.01, 0.999
-_RELATIONS = {LinkKind.FILLS: FactKind.FILLS_IN, LinkKind.PUNISHES: FactKind.PUNISHES}
+_RELATIONS = {
+    LinkKind.FILLS: FactKind.FILLS_IN,
+    LinkKind.PUNISHES: FactKind.PUNISHES,
+    LinkKind.DEMANDS: FactKind.DEMANDS,
+}
 
 
 class Retriever:
@@ -212,7 +218,14 @@ class Retriever:
         if laws_apply:
             asked = replace(asked, text=written_out(asked.text, self.names))
             scope = scope_of(asked, self.names, self.store, self._orders)
-            resolved = resolve.resolve(self._resolver(), self.store, asked, admission, scope)
+            resolved = resolve.resolve(
+                self._resolver(),
+                self.store,
+                asked,
+                admission,
+                scope,
+                self.names.lookup(_PENAL_CODE),
+            )
             scope = scope.with_cited(target.law_id for target in resolved.targets)
         trail = Trail(self.store, k or settings.k, on_stage, scope)
         named = resolved.units
@@ -253,7 +266,7 @@ class Retriever:
         links: list[Link] = []
         unfilled: list[Fact] = []
         if sought.is_of_law:
-            links, unfilled = self._linked(sought, seeds, fused, total, asked, admission)
+            links, unfilled = self._linked(sought, scope, seeds, fused, total, admission)
         if sought.punishing:
             resolved.asked_for += (_target(link.unit) for link in links)
         reasons |= {
@@ -390,20 +403,23 @@ class Retriever:
     def _linked(
         self,
         sought: "_Sought",
+        scope: Scope,
         seeds: Sequence[Seed],
         found: Scores,
         total: dict[str, float],
-        asked: Query,
         admission: Admission,
     ) -> tuple[list[Link], list[Fact]]:
-        """What punishes or fills in what was found, with the place it gains in the total.
+        """What punishes, fills in or demands what was found, with the place it gains in the total.
 
         And what the user should know of it.
         """
         found = relative_to_best(found)
         if not sought.doing:
-            filler = Filler(self.store, self.names, admission, asked.text, sought.everyday, found)
-            links = filler.links(seeds)
+            question = sought.query.text
+            filler = Filler(self.store, self.names, admission, question, sought.everyday, found)
+            links = filler.links(seeds) or demands(
+                self.store, without_names(question, scope.laws), found, admission
+            )
             _place(total, links)
             return links, filler.events
         doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"

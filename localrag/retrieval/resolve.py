@@ -1,17 +1,18 @@
 """Stage `resolve`: the provisions a question names, exactly."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
+from localrag.question.asked import crimes_named
 from localrag.question.laws import english_citations, without_states
 from localrag.retrieval.query import asked_of
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.types import Query
-from localrag.retrieval.units import Admission, Scores, article_unit
+from localrag.retrieval.units import Admission, Scores, article_unit, caption_of
 from localrag.statutes.resolver import CitationResolver, Resolution, Target
 
 STAGE = "resolve"
@@ -74,12 +75,14 @@ def resolve(
     query: Query,
     admission: Admission,
     scope: Scope = NO_LAWS,
+    penal_code: Collection[str] = (),
 ) -> Resolved:
     """Resolve the citations of a question and its options, as far as the filters admit them.
 
     An option is read after the question, so that its bare 第三条 is of the law that the question
     speaks of. Asking what a term means names the provisions that define it, in the laws that the
-    question names where it names some.
+    question names where it names some. A crime named (詐欺罪) is the article with its name in the
+    caption, in the laws that the question names, else in the penal code, whose ids are given.
     """
     resolved = Resolved()
     in_english = _cited_in_english(resolver, query.text, scope)
@@ -92,6 +95,12 @@ def resolve(
         if admission.admits(target.law_id):
             resolved.targets.setdefault(target, IN_QUESTION)
             resolved.named.setdefault(target, f"defines {term}")
+            resolved.asked_for.append(target)
+    laws = {law_id for law in scope.laws for law_id in law.law_ids} or penal_code
+    for target, crime in _on_crimes(store, query.text, laws):
+        if admission.admits(target.law_id):
+            resolved.targets.setdefault(target, IN_QUESTION)
+            resolved.named.setdefault(target, crime)
             resolved.asked_for.append(target)
     for option in query.options:
         prefix = f"{query.text}\n"
@@ -126,6 +135,17 @@ def _defining(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Tar
     if asked and len(main) <= _FEW_DEFINITIONS:
         for definition in main:
             yield Target(definition.document_id, definition.locator), asked["term"]
+
+
+def _on_crimes(
+    store: Lookups, question: str, law_ids: Collection[str]
+) -> Iterator[tuple[Target, str]]:
+    crimes = crimes_named(question)
+    for law_id in law_ids if crimes else ():
+        places = map(Locator.parse, store.articles(law_id))
+        for place, header in store.headers(law_id, places).items():
+            if (caption := caption_of(header)) in crimes:
+                yield Target(law_id, place), f"{caption}罪"
 
 
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:

@@ -159,10 +159,12 @@ class LinkKind(StrEnum):
 
     FILLS: it fills in what the other leaves to an order.
     PUNISHES: it says the penalty of a breach of the other.
+    DEMANDS: it demands the permission, registration or notification that the other speaks of.
     """
 
     FILLS = "fills"
     PUNISHES = "punishes"
+    DEMANDS = "demands"
 
 
 @dataclass(frozen=True, slots=True)

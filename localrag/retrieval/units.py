@@ -5,6 +5,7 @@ are indexed; a reference to a paragraph counts for its article. A unit is named 
 passage, and every stage gives scores to units. A query's filters say which may be found.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from localrag.corpus.lookups import Lookups
@@ -13,6 +14,8 @@ from localrag.errors import NotFoundError
 from localrag.retrieval.types import Filters
 from localrag_indexes.fusion import Scored
 
+_CAPTION = re.compile(r"（([^（）]+)）$")
+
 Scores = Mapping[str, float]
 """Scores by unit; higher is better."""
 
@@ -20,6 +23,12 @@ Scores = Mapping[str, float]
 def article_unit(law_id: str, locator: Locator) -> str:
     """The unit a statute place belongs to: its article, or its division where that has none."""
     return f"{law_id}#{Locator(locator.division, locator.article).path}"
+
+
+def caption_of(header: str) -> str:
+    """The caption of an article by its header (詐欺 of 刑法 第二百四十六条（詐欺）), "" of none."""
+    caption = _CAPTION.search(header)
+    return caption[1] if caption else ""
 
 
 def relative_to_best(scores: Scores) -> dict[str, float]:
