@@ -186,6 +186,11 @@ class Database:
                 self._open.execute("ROLLBACK")
             raise
 
+    @property
+    def mark(self) -> tuple[int, int]:
+        """A value that every write changes, be it by this connection or by another one."""
+        return int(self.rows("PRAGMA data_version")[0][0]), self._open.total_changes
+
     def checkpoint(self) -> None:
         """Move the log into the file and flush it to the disk, as far as readers allow."""
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,7 +1,10 @@
 """What is asked of a corpus by somebody who leafs through it."""
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
+from localrag.corpus.memory import Memory
 from localrag.corpus.rows import passage_id
 from localrag.corpus.types import Locator
 from localrag.database import Database
@@ -11,6 +14,8 @@ from localrag_indexes.analysis.normalize import without_blanks
 
 # Titles that are looked at while somebody types: a tenth of a second.
 _TITLES = 50_000
+PAGE = 1_000
+"""Documents listed at once: a page in memory, and no writer waits for who reads slowly."""
 
 
 class Titled(NamedTuple):
@@ -40,6 +45,14 @@ class Browsing:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._memory = Memory(database)
+
+    def holding(self) -> AbstractContextManager[None]:
+        """Keep documents and passages that are looked up, for who asks for them again and again.
+
+        What is written meanwhile may be found only by whoever begins to hold after that.
+        """
+        return self._memory.holding()
 
     def kinds(self) -> dict[str, int]:
         """Count the documents of each kind."""
@@ -88,6 +101,30 @@ class Browsing:
                 found[id_] = title
         return Titled(list(found.items()), len(rows) <= _TITLES)
 
+    def texts_entitled(self, words: str) -> list[str]:
+        """Ids of the documents besides the laws whose titles hold these words."""
+        if not self._memory.once("others", "law", self._has_others):
+            return []
+        rows = self._db.rows(
+            "SELECT id FROM shown WHERE kind <> 'law' AND instr(title, ?) ORDER BY key",
+            (words,),
+        )
+        return [row[0] for row in rows]
+
+    def titles(self) -> Iterator[tuple[int, str]]:
+        """Yield keys and titles of all documents besides laws, in the order they were entered."""
+        last = 0
+        while page := self._db.rows(
+            "SELECT key, title FROM shown WHERE kind <> 'law' AND key > ? ORDER BY key LIMIT ?",
+            (last, PAGE),
+        ):
+            yield from page
+            last = page[-1][0]
+
+    def _has_others(self, kind: str) -> bool:
+        """Whether there are documents of another kind."""
+        return self._db.row("SELECT 1 FROM shown WHERE kind <> ? LIMIT 1", (kind,)) is not None
+
     def standing(self, document_id: str, layer: str) -> list[Stand]:
         """List where the passages of a layer stand, in reading order."""
         rows = self._db.rows(
@@ -107,12 +144,18 @@ class Browsing:
         ]
 
     def _key(self, document_id: str) -> int | None:
+        return self._memory.once("documents", document_id, self._find_key)
+
+    def _find_key(self, document_id: str) -> int | None:
         row = self._db.row("SELECT key FROM shown WHERE id = ?", (document_id,)) or self._db.row(
             "SELECT key FROM documents WHERE id = ?", (document_id,)
         )
         return int(row[0]) if row else None
 
     def _work(self, document_id: str) -> int:
+        return self._memory.once("works", document_id, self._find_work)
+
+    def _find_work(self, document_id: str) -> int:
         row = self._db.row("SELECT key FROM works WHERE id = ?", (document_id,)) or self._db.row(
             "SELECT work FROM documents WHERE id = ?", (document_id,)
         )

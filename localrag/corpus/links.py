@@ -214,12 +214,17 @@ def replace(
     return references, definitions
 
 
-def references_from(database: Database, document: int, path: str) -> list[Reference]:
-    """List the references of a provision and of what stands inside it, in reading order."""
+def references_from(
+    database: Database, document: int, path: str, kind: str | None
+) -> list[Reference]:
+    """List the references, of one kind or of all, of a provision and of what stands inside it.
+
+    They are in reading order.
+    """
     rows = database.rows(
         f"{REFERENCES} WHERE refs.document = ? AND refs.source >= ? AND refs.source < ?"
-        ' ORDER BY refs.start, refs."end", refs.key',
-        (document, *subtree(path)),
+        ' AND (? IS NULL OR refs.kind = ?) ORDER BY refs.start, refs."end", refs.key',
+        (document, *subtree(path), kind, kind),
     )
     return [reference_of(row) for row in rows]
 

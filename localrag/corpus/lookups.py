@@ -1,13 +1,12 @@
 """Everything that can be asked of a corpus store."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import cache
 from typing import Any, NamedTuple
 
 from localrag.corpus import links, readings
-from localrag.corpus.browsing import Browsing
+from localrag.corpus.browsing import PAGE, Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Citing, Connection, Definition, Reference
 from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
@@ -72,6 +71,9 @@ class Lookups(Browsing):
     @property
     def has_states(self) -> bool:
         """Whether it has more than one state of any law."""
+        return self._memory.once("states", "", self._find_states)
+
+    def _find_states(self, _: str) -> bool:
         # Without its name the planner takes an index of all documents.
         row = self._db.row(
             "SELECT 1 FROM documents INDEXED BY documents_later WHERE shown_from <> '' LIMIT 1"
@@ -84,8 +86,6 @@ class Lookups(Browsing):
         Keys without any are left out: what they stand for is gone, or is said on another day.
         """
         wanted = list(keys)
-        if self._db.row("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1") is None:
-            return dict(zip(wanted, wanted, strict=True))
         found: dict[int, int] = {}
         for column, condition in (("indexed_as", ""), ("passages.key", " AND indexed_as IS NULL")):
             found.update(
@@ -99,12 +99,21 @@ class Lookups(Browsing):
             )
         return found
 
+    @property
+    def shares_entries(self) -> bool:
+        """Whether indexes know any passage by another key than its own, as `shown` tells."""
+        return self._memory.once("shared", "", self._find_shared)
+
+    def _find_shared(self, _: str) -> bool:
+        row = self._db.row("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1")
+        return row is not None
+
     def documents(self, kind: str | None = None) -> Iterator[DocumentInfo]:
         """List all documents, or those of one kind, in the order they were entered."""
         last = 0
         while page := self._db.rows(
             f"{INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",
-            (last, kind, kind, _PAGE),
+            (last, kind, kind, PAGE),
         ):
             yield from map(info, page)
             last = page[-1][0]
@@ -247,7 +256,9 @@ class Lookups(Browsing):
 
     def by_keys(self, keys: Iterable[int]) -> dict[int, Passage]:
         """Find passages by key, in the order asked for; keys that are gone are left out."""
-        wanted = list(keys)
+        return self._memory.of_each("passages", keys, self._find_passages)
+
+    def _find_passages(self, wanted: Collection[int]) -> dict[int, Passage]:
         rows = {row[0]: row for row in self._rows_by_key(_PASSAGE, "passages.key", wanted)}
         documents = {row[1] for row in rows.values()}
         of_pieces = self._rows_by_key("SELECT document FROM pieces", "document", documents)
@@ -268,16 +279,24 @@ class Lookups(Browsing):
         }
 
     def headings(self, keys: Collection[int]) -> dict[int, tuple[str, str]]:
-        """Find ids and headers of passages, without their texts: for ranking many of them."""
-        return {
-            key: (passage_id(document_id, path, place), header)
-            for key, document_id, path, place, header in self._rows_by_key(
-                "SELECT passages.key, id, locator, place, header FROM passages"
-                " JOIN states ON states.key = document",
-                "passages.key",
-                keys,
+        """Find ids and headers of passages shown, without texts: for ranking many of them."""
+        rows = list(
+            self._rows_by_key(
+                "SELECT key, document, locator, place, header FROM passages", "key", keys
             )
+        )
+        # Most of several are of few documents: to join each with its own takes twice as long.
+        ids = self._memory.of_each("ids", {row[1] for row in rows}, self._find_ids)
+        found = {
+            key: (passage_id(ids[document], path, place), header)
+            for key, document, path, place, header in rows
+            if document in ids
         }
+        self._memory.keep("keys", {unit: key for key, (unit, _) in found.items()})
+        return found
+
+    def _find_ids(self, documents: Collection[int]) -> dict[int, str]:
+        return dict(self._rows_by_key("SELECT key, id FROM shown", "key", documents))
 
     def by_id(self, passage_id: str) -> Passage | None:
         """Find the passage with this id."""
@@ -285,24 +304,20 @@ class Lookups(Browsing):
 
     def by_ids(self, passage_ids: Iterable[str]) -> dict[str, Passage]:
         """Find the passages with these ids; ids that are not there are left out."""
-        # Most of several are of few documents.
-        document_key = cache(self._key)
-        keys = {
-            id_: key for id_ in passage_ids if (key := self._key_of(id_, document_key)) is not None
-        }
+        keys = {id_: key for id_ in passage_ids if (key := self.key_of(id_)) is not None}
         found = self.by_keys(set(keys.values()))
         return {id_: found[key] for id_, key in keys.items() if key in found}
 
     def key_of(self, passage_id: str) -> int | None:
         """Find the key of the passage with this id."""
-        return self._key_of(passage_id, self._key)
+        return self._memory.once("keys", passage_id, self._find_key_of)
 
-    def _key_of(self, passage_id: str, document_key: Callable[[str], int | None]) -> int | None:
+    def _find_key_of(self, passage_id: str) -> int | None:
         # Ids of documents that come from file names may hold a '#' too.
         for position, character in enumerate(passage_id):
             if character == "#":
                 document_id, place = passage_id[:position], passage_id[position + 1 :]
-                key = document_key(document_id)
+                key = self._key(document_id)
                 found = key and self._db.row(_KEY, (key, place, key, place))
                 if found:
                     return int(found[0])
@@ -310,13 +325,19 @@ class Lookups(Browsing):
 
     def at(self, document_id: str, locator: Locator, layer: str | None = None) -> Passage | None:
         """Find the passage at exactly this statute place; the first, should a law print two."""
-        row = locator.path and self._db.row(
+        place = document_id, locator.path, layer
+        key = self._memory.once("places", place, self._find_place) if locator.path else None
+        return None if key is None else self.by_keys([key]).get(key)
+
+    def _find_place(self, place: tuple[str, str, str | None]) -> int | None:
+        document_id, path, layer = place
+        row = self._db.row(
             "SELECT key FROM passages WHERE document = ?"
             " AND layer IN (SELECT key FROM layers WHERE ? IS NULL OR name = ?) AND locator = ?"
             " ORDER BY key LIMIT 1",
-            (self._key(document_id), layer, layer, locator.path),
+            (self._key(document_id), layer, layer, path),
         )
-        return self.by_keys([row[0]])[row[0]] if row else None
+        return int(row[0]) if row else None
 
     def all_at(self, document_id: str, places: Iterable[Locator]) -> dict[Locator, Passage]:
         """Find the passages that `at` finds at these statute places, as far as there are any."""
@@ -382,24 +403,6 @@ class Lookups(Browsing):
         )
         return [row[0] for row in rows]
 
-    def texts_entitled(self, words: str) -> list[str]:
-        """Ids of the documents besides the laws whose titles hold these words."""
-        rows = self._db.rows(
-            "SELECT id FROM shown WHERE kind <> 'law' AND instr(title, ?) ORDER BY key",
-            (words,),
-        )
-        return [row[0] for row in rows]
-
-    def titles(self) -> Iterator[tuple[int, str]]:
-        """Yield keys and titles of all documents besides laws, in the order they were entered."""
-        last = 0
-        while page := self._db.rows(
-            "SELECT key, title FROM shown WHERE kind <> 'law' AND key > ? ORDER BY key LIMIT ?",
-            (last, _PAGE),
-        ):
-            yield from page
-            last = page[-1][0]
-
     def openings(self, documents: Collection[int]) -> list[str]:
         """Ids of the first passages of documents, given their keys; none for one without."""
         return [
@@ -462,9 +465,17 @@ class Lookups(Browsing):
 
     # What indexing derived
 
-    def references_from(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List the references of a provision and of what stands inside it, in reading order."""
-        return links.references_from(self._db, self._require(document_id), locator.path)
+    def references_from(
+        self, document_id: str, locator: Locator, kind: str | None = None
+    ) -> list[Reference]:
+        """List the references of a provision and of what stands inside it, in reading order.
+
+        Args:
+            document_id: the document.
+            locator: the provision.
+            kind: only those of this kind.
+        """
+        return links.references_from(self._db, self._require(document_id), locator.path, kind)
 
     def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
         """List the references to a provision or to something inside it, also as part of a range."""
@@ -567,9 +578,6 @@ class Lookups(Browsing):
     def _span(self, key: int, start: int, end: int | None) -> str:
         return read_text(self._db, key, start, end)
 
-
-# Documents listed at once: a page in memory, and no writer waits for who reads slowly.
-_PAGE = 1_000
 
 _KEY = (
     "SELECT key FROM passages WHERE document = ? AND place = ?"

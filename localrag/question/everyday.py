@@ -99,11 +99,15 @@ class _WordsByKey(NamedTuple, Generic[Key]):
     Attributes:
         entries: by the letters of a Japanese word without what may stand between them, or by the
             terms of an English one.
-        longest: letters or terms of the longest word.
+        longest: letters or terms of the longest word that begins with each of them.
     """
 
     entries: Mapping[Key, VocabularyLine]
-    longest: int
+    longest: Mapping[str, int]
+
+    def ends(self, first: int, beginning: str, length: int) -> range:
+        """Where a word may end that begins at `first` of so many letters or terms."""
+        return range(first + 1, min(first + self.longest.get(beginning, 0), length) + 1)
 
 
 @cache
@@ -119,7 +123,7 @@ def _japanese_words() -> _WordsByKey[str]:
         for said in entry.said
         if not _ENGLISH.fullmatch(said)
     }
-    return _WordsByKey(words, max(map(len, words)))
+    return _WordsByKey(words, _longest(words))
 
 
 @cache
@@ -130,7 +134,14 @@ def _english_words() -> _WordsByKey[tuple[str, ...]]:
         for said in entry.said
         if _ENGLISH.fullmatch(said)
     }
-    return _WordsByKey(words, max(map(len, words)))
+    return _WordsByKey(words, _longest(words))
+
+
+def _longest(words: Iterable[str | tuple[str, ...]]) -> dict[str, int]:
+    longest: dict[str, int] = {}
+    for word in words:
+        longest[word[0]] = max(len(word), longest.get(word[0], 0))
+    return longest
 
 
 def _japanese(question: str) -> Iterator[EverydayWord]:
@@ -139,7 +150,7 @@ def _japanese(question: str) -> Iterator[EverydayWord]:
     places = [place for place, letter in enumerate(normal) if not _BETWEEN.match(letter)]
     letters = "".join(normal[place] for place in places)
     for first in range(len(letters)):
-        for last in range(first + 1, min(first + known.longest, len(letters)) + 1):
+        for last in known.ends(first, letters[first], len(letters)):
             entry = known.entries.get(letters[first:last])
             if entry and not _goes_on(letters, first, last):
                 start, end = original_span(offsets, places[first], places[last - 1] + 1)
@@ -171,7 +182,7 @@ def _english(question: str) -> Iterator[EverydayWord]:
     known = _english_words()
     tokens = _analyzer().tokens(question)
     for first in range(len(tokens)):
-        for last in range(first + 1, min(first + known.longest, len(tokens)) + 1):
+        for last in known.ends(first, tokens[first].term, len(tokens)):
             entry = known.entries.get(tuple(token.term for token in tokens[first:last]))
             if entry:
                 start, end = tokens[first].start, tokens[last - 1].end

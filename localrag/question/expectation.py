@@ -146,29 +146,34 @@ class Expectation:
 
     Attributes:
         kind: of answer.
-        names: that the question speaks of, normalised.
+        question: as asked.
         sign: what texts that offer such a thing show; None where nothing tells them.
         rest: the question without what no answer repeats: the clue (何年, how many), and how it is
             to be answered (アルファベット三文字で答えよ).
     """
 
     kind: AnswerKind
-    names: tuple[str, ...]
+    question: str
     sign: re.Pattern[str] | None
     rest: str
 
     @classmethod
     def of(cls, question: str) -> "Expectation":
         """Read the clue of a question: 何人, いつ, how many, 何という, なぜ."""
-        asked, names = normalize(question), names_in(question)
+        asked = normalize(question)
         if counted := _COUNTED.search(asked):
             sign = re.compile(rf"{_NUMBER}\s*{re.escape(counted[1])}")
-            return cls(_counted(asked, counted[1]), names, sign, _without(asked, counted))
+            return cls(_counted(asked, counted[1]), question, sign, _without(asked, counted))
         for kind, clue, sign in _CLUES:
             found = clue.search(asked)
             if found and not (_IN_PASSING.match(found[0]) and _PERSON_OR_PLACE.search(asked)):
-                return cls(kind, names, sign, _without(asked, found))
-        return cls(_kind_without_sign(asked), names, None, _MANNER.sub(" ", question))
+                return cls(kind, question, sign, _without(asked, found))
+        return cls(_kind_without_sign(asked), question, None, _MANNER.sub(" ", question))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the question speaks of, as `names_in` finds it."""
+        return names_in(self.question)
 
     def met_by(self, text: str) -> bool:
         """Whether the text offers such a thing; False, too, where no sign tells."""

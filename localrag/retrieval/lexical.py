@@ -1,12 +1,12 @@
 """Stage `lexical`: BM25 over headers and texts, and what speaks for a unit besides its words."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.types import Locator
 from localrag.errors import IndexUnusable
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
@@ -30,6 +30,8 @@ _TERMS = 40
 _STANDING_IN = 0.7
 
 _SUPPLEMENT = "附則"
+# The id of a unit that stands in one.
+_IN_SUPPLEMENT = re.compile("#suppl[^#]*/[^#/]*$")
 # Supplementary provisions repeat the words of what they amend or bring into force.
 _SUPPLEMENTARY = 0.6
 # What is captioned （存続期間） or titled with words of the question is about what is asked.
@@ -97,13 +99,12 @@ def weigh(
     asks_for_supplement = _SUPPLEMENT in full_text(query)
     weighed = {}
     for unit, (score, _) in found.items():
-        _, _, path = unit.rpartition("#")
-        if not asks_for_supplement and Locator.parse(path).division.startswith("suppl"):
+        if not asks_for_supplement and _IN_SUPPLEMENT.search(unit):
             score *= _SUPPLEMENTARY
         weighed[unit] = score
     asked = set(analyzer().terms(f"{query.text}\n{in_law(wordings)}"))
     asks_for_exception = _SPECIAL in full_text(query)
-    for unit in islice(sorted(weighed, key=lambda unit: -weighed[unit]), _TITLES_READ):
+    for unit in islice(sorted(weighed, key=weighed.__getitem__, reverse=True), _TITLES_READ):
         is_statute = unit.partition("#")[0] in names.rows
         header = found[unit].header
         title = caption_of(header) if is_statute else header.rpartition(" > ")[2]

@@ -210,7 +210,16 @@ class Retriever:
             IndexUnusable: the index turned out to be damaged.
         """
         query.check(asked)
-        settings = settings or self._settings
+        with self.store.holding():
+            return self._search(asked, k, settings or self._settings, on_stage)
+
+    def _search(
+        self,
+        asked: Query,
+        k: int | None,
+        settings: RetrievalConfig,
+        on_stage: StageListener,
+    ) -> Retrieval:
         laws_apply = not asked.filters.layers or ARTICLES in asked.filters.layers
         admission = Admission(self.store, asked.filters)
 

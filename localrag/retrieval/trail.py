@@ -60,7 +60,7 @@ class Trail:
     ) -> tuple[Hit, ...]:
         """End a stage: its best units become its hits."""
         hits: list[Hit] = []
-        ranked = sorted(scores, key=lambda unit: -scores[unit])
+        ranked = sorted(scores, key=scores.__getitem__, reverse=True)
         best = ranked[: self._k]
         # All at once: hundreds of look-ups would take longer than the search.
         self._look_up([*best, *(reasons[unit].other for unit in best if unit in reasons)])

@@ -100,6 +100,7 @@ class LawWords:
         ]
         self._starts = [start for start, _ in self._articles]
         self._amending = self._amendments(document)
+        self._amending_laws = frozenset(self._amending.values())
         self._aliases: dict[tuple[str, str, str], Law] = {}
         for match in _ALIAS.finditer(document.text):
             self._enter(match)
@@ -135,7 +136,7 @@ class LawWords:
 
     def is_amending(self, law: Law) -> bool:
         """Whether the law is one whose supplementary provisions stand in this one."""
-        return law in self._amending.values()
+        return law in self._amending_laws
 
     def amends(self, division: str) -> bool:
         """Whether a division is the supplement of a law that amends this one."""

@@ -45,6 +45,7 @@ class Antecedents:
 
     def __init__(self, nesting: Nesting) -> None:
         self._nesting = nesting
+        self._here: Locator | None = None
         self._paragraph: Locator | None = None
         self._forget()
 
@@ -55,6 +56,9 @@ class Antecedents:
 
     def go_to(self, here: Locator | None) -> None:
         """Go on reading at `here`: a new paragraph takes up nothing of the one before."""
+        if here is self._here:
+            return
+        self._here = here
         paragraph = here and Locator(here.division, here.article, here.paragraph)
         if paragraph != self._paragraph:
             self._paragraph = paragraph

@@ -112,6 +112,8 @@ _NUMBERED = re.compile(
     r"(?:法律|[政勅閣省府]令|規則|告示)第[〇一二三四五六七八九十百千]{1,7}号$"
     r"|(?:人事院)?規則[〇一二三四五六七八九十]{1,4}[―－][〇一二三四五六七八九十]{1,4}$"
 )
+# What such a number ends with.
+_NUMBER_ENDS = frozenset("号〇一二三四五六七八九十")
 _LONGEST_NUMBER = 40
 _TABLE = re.compile(r"[表欄](?:の|に掲げる|に規定する|中)?$")
 
@@ -154,7 +156,9 @@ def law_part_before(text: str, position: int, floor: int, names: LawNames | None
     if last in "」』":
         end -= 1
         last = text[end - 1] if end > floor else ""
-    if numbered := _NUMBERED.search(text, max(floor, end - _LONGEST_NUMBER), end):
+    if last in _NUMBER_ENDS and (
+        numbered := _NUMBERED.search(text, max(floor, end - _LONGEST_NUMBER), end)
+    ):
         name = numbered[0]
         return LawPart(name, LawKind.NAMED, numbered.start(), end, number or name)
     if last and last in _ENDINGS:

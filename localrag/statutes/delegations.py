@@ -167,7 +167,7 @@ class _Repeated(NamedTuple):
 
 def points_left(store: Lookups, law_id: str, place: Locator) -> list[Point]:
     """The points that a provision, with all that stands in it, leaves to orders, as they stand."""
-    left = [of for of in store.references_from(law_id, place) if of.kind == DELEGATES]
+    left = store.references_from(law_id, place, DELEGATES)
     article = store.at(law_id, _article(place)) if left else None
     return [_point(article, of) for of in left] if article else []
 

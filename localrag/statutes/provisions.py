@@ -10,6 +10,7 @@ from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator
 from localrag.statutes.names import LawNames
 
 _DEPTHS = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
+_WHOLE_LAW = Locator()
 
 
 class ProvisionLookup(Protocol):
@@ -53,7 +54,7 @@ class Provisions:
     def exists(self, law_id: str, locator: Locator) -> bool:
         """Whether the law has exactly this provision."""
         places = self._places.get(law_id)
-        return places is not None and (locator == Locator() or locator in places)
+        return places is not None and (locator in places or locator == _WHOLE_LAW)
 
     def articles(self, law_id: str, division: str) -> Sequence[str]:
         """Article numbers of one division, in printed order."""

@@ -344,7 +344,7 @@ class _Extraction:
         self, place: CitedPlace, citation: ProvisionCitation, here: Locator
     ) -> CitedPlace:
         """Give an appendix of the law itself its division; it is cited by its label."""
-        if place.law.ids != self._words.own.ids:
+        if not self._appendices or place.law.ids != self._words.own.ids:
             return place
         belongs = ""
         if "附則" in citation.text:

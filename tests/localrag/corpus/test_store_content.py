@@ -247,3 +247,33 @@ def test_unknown_documents_are_named(store: CorpusStore) -> None:
         store.references_to("nope", Locator())
     assert store.by_id("nope#1") is None
     assert store.by_id("nope") is None
+
+
+def test_what_is_held_is_read_once_until_somebody_writes(tmp_path: Path, make_law: MakeLaw) -> None:
+    path = tmp_path / "held.sqlite"
+    with (
+        CorpusStore.open(path, create=True) as writer,
+        CorpusStore.open(path, read_only=True) as reader,
+    ):
+        writer.add(make_law("L1", "渡し舟法", ["1", "2"]))
+        with reader.holding():
+            first = reader.by_id("L1#1")
+            assert first is not None
+            assert reader.by_id("L1#1") is first
+            assert reader.at("L1", Locator.parse("1")) is first
+        with reader.holding():
+            assert reader.by_id("L1#1") is first
+        writer.replace(make_law("L1", "渡し舟法", ["1"], filler="漕ぐ。"))
+        with reader.holding():
+            changed = reader.by_id("L1#1")
+            assert changed is not None
+            assert changed.text == "1 漕ぐ。"
+            assert reader.by_id("L1#2") is None
+
+
+def test_who_writes_finds_what_was_written_at_once(store: CorpusStore, make_law: MakeLaw) -> None:
+    assert store.by_id("L1#1") is None
+    store.add(make_law("L1", "渡し舟法", ["1"]))
+    assert store.by_id("L1#1") is not None
+    store.remove("L1")
+    assert store.by_id("L1#1") is None
