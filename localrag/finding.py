@@ -47,6 +47,11 @@ def by_id(store: CorpusStore, target: str) -> Passage | None:
     return store.by_id(target) or _opening(store, target)
 
 
+def names_of(store: CorpusStore) -> LawNames:
+    """The names of the laws of a corpus, read once until somebody writes it."""
+    return store.kept("names of laws", lambda: LawNames.from_rows(store.laws()))
+
+
 def targets_of(store: CorpusStore, written: str, names: LawNames) -> list[Target]:
     """The provisions that a citation names, each once, in its order; or one law as a whole.
 
@@ -80,7 +85,7 @@ def targets_of(store: CorpusStore, written: str, names: LawNames) -> list[Target
 
 
 def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
-    names = names or LawNames.from_rows(store.laws())
+    names = names or names_of(store)
     targets = targets_of(store, written, names)
     if len(targets) > 1:
         raise UsageError(
@@ -111,7 +116,7 @@ def laws_called(store: CorpusStore, name: str) -> tuple[str, ...]:
     Raises:
         NotFoundError: there is none.
     """
-    names = LawNames.from_rows(store.laws())
+    names = names_of(store)
     found = (name,) if name in names.rows else names.lookup(name)
     if not found:
         raise NotFoundError(

@@ -12,12 +12,11 @@ from localrag.corpus.links import Definition, Reference
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import PARAGRAPHS, Locator, Passage, Section
 from localrag.errors import NotFoundError
-from localrag.finding import LISTED, by_id, find, some, subject_of, targets_of
+from localrag.finding import LISTED, by_id, find, names_of, some, subject_of, targets_of
 from localrag.language import N_
 from localrag.statutes.appendices import label_of
 from localrag.statutes.applied import ReadText, ReadWords, as_read, is_told, reaches, words_of
 from localrag.statutes.delegations import filled_points
-from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
 from localrag.statutes.provisions import deleted_row
 from localrag.statutes.references import DELEGATED_BY, DELEGATES
@@ -205,7 +204,7 @@ def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedU
     """
     if passage := by_id(store, target):
         return LookedUp((describe(store, passage),))
-    names = LawNames.from_rows(store.laws())
+    names = names_of(store)
     law, headed = read_part(target, names)
     if headed:
         return LookedUp(contents=part_called(store, law, names.lookup(law), headed))

@@ -253,7 +253,8 @@ class Corpus:
         """
         from localrag import provision
 
-        return provision.show(self.store, target, as_read_by=as_read_by)
+        with self.store.holding():
+            return provision.show(self.store, target, as_read_by=as_read_by)
 
     def look_up(self, target: str, most: int | None = 20) -> "LookedUp":
         """All that a citation names: provisions, or what a law or a part of it holds.
@@ -269,7 +270,8 @@ class Corpus:
         """
         from localrag import provision
 
-        return provision.look_up(self.store, target, most)
+        with self.store.holding():
+            return provision.look_up(self.store, target, most)
 
     def history(self, target: str) -> "History":
         """A provision through the states of its law; see `localrag.history`.

@@ -1,10 +1,10 @@
 """What is asked of a corpus by somebody who leafs through it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from localrag.corpus.memory import Memory
+from localrag.corpus.memory import Answer, Memory
 from localrag.corpus.rows import passage_id
 from localrag.corpus.types import Locator
 from localrag.database import Database
@@ -53,6 +53,16 @@ class Browsing:
         What is written meanwhile may be found only by whoever begins to hold after that.
         """
         return self._memory.holding()
+
+    def kept(self, name: str, make: Callable[[], Answer]) -> Answer:
+        """What is made of the whole corpus; made anew where somebody has written it since.
+
+        Args:
+            name: of what is made.
+            make: makes it.
+        """
+        with self._memory.holding():
+            return self._memory.once(name, "", lambda _: make())
 
     def kinds(self) -> dict[str, int]:
         """Count the documents of each kind."""

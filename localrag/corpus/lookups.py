@@ -165,7 +165,7 @@ class Lookups(Browsing):
             kind=about.kind,
             text=self._span(key, 0, None),
             source=about.source,
-            passages=tuple(passage for _, passage in self._passages_of(key, about.id, None)),
+            passages=tuple(passage for _, passage in self._passages_of(key, about.id)),
             sections=tuple(self._sections(key)),
             metadata=about.metadata,
         )
@@ -193,7 +193,7 @@ class Lookups(Browsing):
                 "SELECT key, id FROM states WHERE key = ?", (self._require(document_id),)
             )
         for key, id_ in documents:
-            yield from self._passages_of(key, id_, layer)
+            yield from self._passages_of(key, id_, (layer,) if layer else ())
 
     def count(self, layers: Iterable[str]) -> int:
         """Count the passages of some layers; what several states of a law share counts once."""
@@ -246,11 +246,9 @@ class Lookups(Browsing):
                     (document,),
                 )
             )
-            for own, passage in self._passages_of(document, about.id):
+            for own, passage in self._passages_of(document, about.id, layers):
                 key = others.get(own, own)
-                if key in yielded or (only is not None and key not in only):
-                    continue
-                if passage.layer in layers:
+                if key not in yielded and (only is None or key in only):
                     yielded.add(key)
                     yield about, key, passage
 
@@ -537,13 +535,13 @@ class Lookups(Browsing):
         return self._work(document_id) or self._require(document_id)
 
     def _passages_of(
-        self, key: int, id_: str, layer: str | None = None
+        self, key: int, id_: str, layers: Collection[str] = ()
     ) -> Iterator[tuple[int, Passage]]:
+        """Yield keys and passages of a document; of all layers where none is named."""
         text = self._span(key, 0, None)
+        of_layers = f" AND layers.name IN ({','.join('?' * len(layers))})" if layers else ""
         for row in self._db.rows(
-            f"{_PASSAGE} WHERE document = ? AND (? IS NULL OR layers.name = ?)"
-            " ORDER BY passages.key",
-            (key, layer, layer),
+            f"{_PASSAGE} WHERE document = ?{of_layers} ORDER BY passages.key", (key, *layers)
         ):
             yield row[0], passage_of(id_, row[3:], text[row[_START] : row[_END]])
 

@@ -76,10 +76,13 @@ class Locator:
     @property
     def path(self) -> str:
         """The statute place as text: ``27_36.1.2``, ``suppl3/2.1``; empty for other documents."""
-        numbers = [self.article, self.paragraph, self.item, self.subitem]
-        while numbers and not numbers[-1]:
-            numbers.pop()
-        place = ".".join(numbers)
+        # Written out: it is asked for a million times while references are found.
+        if self.subitem:
+            place = f"{self.article}.{self.paragraph}.{self.item}.{self.subitem}"
+        elif self.item:
+            place = f"{self.article}.{self.paragraph}.{self.item}"
+        else:
+            place = f"{self.article}.{self.paragraph}" if self.paragraph else self.article
         return f"{self.division}/{place}" if self.division else place
 
     @classmethod

@@ -1,6 +1,7 @@
 """The references a law makes: to its own provisions, to other laws, and what it delegates."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -39,6 +40,7 @@ _FILLS_IN = re.compile(
     rf"[^「」]{{0,80}}?({INSTRUMENT}(?:で|の)(?:定め|指定))"
 )
 _OPENING = re.compile(r"[^　。、（）\n]{1,20}　[^。、（）\n]{0,40}(?:[は、]、?)?")
+_APPLIED_WORD = re.compile("準用")
 _APPLIED = re.compile(rf"{_PART}(?:の規定)?(?:は|を)[^「」]*?準用")
 _APPLYING = re.compile(r"準用(?:する|される|し、?)(?:場合における)?$")
 _UNDER = re.compile(r"(?:の規定)?(?:において|により)(?:読み替えて)?準用する")
@@ -103,6 +105,8 @@ class _Extraction:
         self._order = law_type not in ("", "Act", "Constitution")
         self._is_cabinet_order = law_type in ("CabinetOrder", "ImperialOrder")
         self._quoted = _Cursor([m.span() for m in _QUOTED.finditer(document.text)])
+        self._applied = [m.start() for m in _APPLIED_WORD.finditer(document.text)]
+        self._left_to = list(_LEFT_TO.finditer(document.text)) if self._order else []
         self._appendices = appendices(document)
         self._filled: list[tuple[int, int]] = []
         self._own_lists: set[int] = set()
@@ -174,7 +178,7 @@ class _Extraction:
         quoted = _Cursor(self._quoted.spans)
         filled = _Cursor(sorted(self._filled))
         law_type = self._names.law_type(self._document.id)
-        for match in _LEFT_TO.finditer(self._text):
+        for match in self._left_to or _LEFT_TO.finditer(self._text):
             start = match.start()
             written = _INSTRUMENT_BEFORE.search(self._text, max(0, start - 18), start)
             if written is None:
@@ -261,14 +265,15 @@ class _Extraction:
 
     def _is_no_reference(self, citation: ProvisionCitation, start: int, end: int) -> bool:
         text = self._text
-        opens = text[start - 1 : start] in ("\n", "")
-        is_label = text[end : end + 1] in ("　", "\n", "") or _CAPTION.match(text, end) is not None
+        if text[start - 1 : start] in ("\n", "") and (
+            text[end : end + 1] in ("　", "\n", "") or _CAPTION.match(text, end)
+        ):
+            return True  # The label of a provision.
         # 別表第一の各項 are rows.
         bare = not (citation.locator.article or citation.article_word)
         floor = max(0, start - _LONGEST_TABLE_NAME)
         return (
-            (opens and is_label)
-            or (bare and _IN_TABLE.search(text, floor, start) is not None)
+            (bare and text[start - 1] == "の" and _IN_TABLE.search(text, floor, start) is not None)
             or self._quoted.covers(citation.start)
             or self._words.is_inside_a_title(citation)
         )
@@ -298,17 +303,20 @@ class _Extraction:
             end: where its list ends.
             last: where the last list ends that is named together with it.
         """
-        text = self._text
-        if _APPLYING.search(text, max(0, citation.start - 16), citation.start):
+        text, start = self._text, citation.start
+        if self._is_applied_within(start - 16, start) and _APPLYING.search(
+            text, max(0, start - 16), start
+        ):
             return APPLIES
-        tail, last_tail = (text[at : at + _LONGEST_TAIL] for at in (end, last))
         fills_in = (
             self._order
             and place.law.ids != self._words.own.ids
-            and _LEFT_TO.search(last_tail) is not None
+            and self._is_left_within(last, last + _LONGEST_TAIL)
         )
-        if not fills_in and "準用" not in tail:
+        applied = self._is_applied_within(end, end + _LONGEST_TAIL)
+        if not fills_in and not applied:
             return REFERS
+        last_tail = text[last : last + _LONGEST_TAIL]
         if fills_in and (filled := _FILLS_IN.match(_rest_of_sentence(last_tail))):
             # Not found where an aside that was left out parts the words.
             at = text.find(filled[1], last, last + _LONGEST_TAIL)
@@ -317,7 +325,19 @@ class _Extraction:
             # itself leave to one a part of what it fills in.
             own_rank = filled[1].startswith("政令") == self._is_cabinet_order
             return DELEGATED_BY if own_rank or self._opens(citation, here) else REFERS
-        return APPLIES if _APPLIED.match(_rest_of_sentence(tail)) else REFERS
+        tail = _rest_of_sentence(text[end : end + _LONGEST_TAIL]) if applied else ""
+        return APPLIES if _APPLIED.match(tail) else REFERS
+
+    def _is_applied_within(self, start: int, end: int) -> bool:
+        """Whether 準用 stands between two positions."""
+        at = bisect_left(self._applied, start)
+        return at < len(self._applied) and self._applied[at] + len("準用") <= end
+
+    def _is_left_within(self, start: int, end: int) -> bool:
+        """Whether something is left to an order between two positions."""
+        # What stands behind 令 or 則 is looked for: it begins a character before.
+        at = bisect_right(self._left_to, start, key=re.Match.start)
+        return at < len(self._left_to) and self._left_to[at].end() <= end
 
     def _opens(self, citation: ProvisionCitation, here: Locator) -> bool:
         """Whether a paragraph begins with it: 第四条　法第四条第二項の規定による承諾は、…."""

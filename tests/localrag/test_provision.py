@@ -67,6 +67,17 @@ def test_a_definition_for_the_chapter_ends_with_the_chapter(store: CorpusStore) 
     assert _terms(show(store, "風車組合法3条")) == {"風車業者": "1"}
 
 
+def test_a_law_that_is_added_while_the_store_is_open_is_found(
+    store: CorpusStore, cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    with pytest.raises(NotFoundError):
+        show(store, "水車組合法1条")
+    file = tmp_path / "598AC0000000008_21170401.xml"
+    file.write_text(XML.replace("風車", "水車").replace('Num="7"', 'Num="8"'), encoding="utf-8")
+    assert cli("add", str(file)).code == 0
+    assert show(store, "水車組合法1条").document.title == "水車組合法"
+
+
 def test_definitions_that_come_later_or_in_another_division_do_not_reach(
     store: CorpusStore,
 ) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.corpus.readers.text import bounded, brief
@@ -81,6 +82,7 @@ def paragraph_words(number: str) -> str:
     return "から".join(_branched(part, "項") for part in number.split(":"))
 
 
+@lru_cache(maxsize=8192)
 def item_words(title: str) -> str:
     """Write 第一号の二 for the printed 一の二; other signs (イ, （１）) stay as printed."""
     if _ITEM_TITLE.fullmatch(title):
@@ -88,6 +90,7 @@ def item_words(title: str) -> str:
     return title
 
 
+@lru_cache(maxsize=8192)
 def _branched(number: str, counter: str) -> str:
     main, *branches = (kanji(int(part)) for part in number.split("_"))
     return f"第{main}{counter}" + "".join(f"の{branch}" for branch in branches)

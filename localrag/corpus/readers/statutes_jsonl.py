@@ -7,8 +7,9 @@ What is not certain stays a plain line of the paragraph.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from localrag.corpus.readers.egov_xml import join
@@ -85,7 +86,7 @@ def item_lines(lines: Iterable[str]) -> list[ItemLine]:
     directly_below = True
     for line in lines:
         head = None if _CELL in line else _HEAD.match(line)
-        readings = _readings(head.group(1)) if head else []
+        readings = _readings(head.group(1)) if head else ()
         reading = _continued(levels, readings) or (directly_below and _begun(levels, readings))
         directly_below = bool(reading)
         if not head or not reading:
@@ -100,7 +101,7 @@ def item_lines(lines: Iterable[str]) -> list[ItemLine]:
     return top
 
 
-def _continued(levels: list[_Level], readings: list[_Reading]) -> _Reading | None:
+def _continued(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading | None:
     """Find the list that a sign continues, and close those inside it."""
     for reading in readings:
         for depth, level in enumerate(levels):
@@ -110,7 +111,7 @@ def _continued(levels: list[_Level], readings: list[_Reading]) -> _Reading | Non
     return None
 
 
-def _begun(levels: list[_Level], readings: list[_Reading]) -> _Reading | None:
+def _begun(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading | None:
     """Find the list that a sign begins, of another kind than those it would stand in."""
     styles = {level.style for level in levels}
     return next((r for r in readings if r[1] == (1,) and r[0] not in styles), None)
@@ -123,23 +124,24 @@ def _follows(before: _Number, number: _Number) -> bool:
     ) or number in ((*before, 2), (*before, 1))
 
 
-def _readings(sign: str) -> list[_Reading]:
+@lru_cache(maxsize=8192)
+def _readings(sign: str) -> tuple[_Reading, ...]:
     """List what a sign may be: イ is first of one order and second of another."""
     ends = _RANGE.fullmatch(sign)
     if ends:
         firsts, lasts = _readings(ends.group(1)), _readings(ends.group(2))
-        return [
+        return tuple(
             (style, first, last)
             for style, first, _ in firsts
             for other, last, _ in lasts
             if style == other and last > first
-        ]
+        )
     bracketed = _BRACKETED.fullmatch(sign)
     prefix = "bracketed " if bracketed else ""
-    return [
+    return tuple(
         (prefix + style, number, number)
         for style, number in _simple(bracketed.group(1) if bracketed else sign)
-    ]
+    )
 
 
 def _simple(sign: str) -> list[tuple[str, _Number]]:
