@@ -400,11 +400,9 @@ def _targets(store: CorpusStore, references: Iterable[Reference]) -> list[Provis
     """Where each reference leads."""
     placed = [_placed(store, reference) for reference in references]
     places: dict[str, set[Locator]] = defaultdict(set)
-    spans: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for of in placed:
-        spans[of.document_id].add((of.start, of.end))
         places[of.law_id].update({of.target, of.target_end or of.target})
-    words = {id_: store.texts(id_, its) for id_, its in spans.items()}
+    words = _words(store, placed)
     standing = {id_: store.all_at(id_, its) for id_, its in places.items() if id_}
     return [
         _target(store, of, words[of.document_id][of.start, of.end], standing.get(of.law_id, {}))
@@ -441,30 +439,53 @@ def _by_cabinet(law_id: str) -> bool:
 
 
 def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[ProvisionLink, ...]:
-    """Where references stand, each place once."""
-    return _distinct(_links(store, references))
+    """Where references stand, each place once; of several in one place the last is quoted."""
+    labels = _labels(store, references)
+    told = {(of.kind, labels[of.document_id, of.source]): of for of in references}
+    words = _words(store, told.values())
+    return tuple(_source(of, labels, words) for of in told.values())
 
 
 def _links(store: CorpusStore, references: Sequence[Reference]) -> list[ProvisionLink]:
-    """Where each reference stands; article 2 of an act may have two thousand, of few documents."""
-    by_document: dict[str, list[Reference]] = defaultdict(list)
+    """Where each reference stands."""
+    labels, words = _labels(store, references), _words(store, references)
+    return [_source(of, labels, words) for of in references]
+
+
+def _source(
+    reference: Reference,
+    labels: Mapping[tuple[str, Locator], str],
+    words: Mapping[str, Mapping[tuple[int, int], str]],
+) -> ProvisionLink:
+    document, source = reference.document_id, reference.source
+    said = words[document][reference.start, reference.end]
+    return ProvisionLink(reference.kind, document, source, labels[document, source], said)
+
+
+def _labels(store: CorpusStore, references: Iterable[Reference]) -> dict[tuple[str, Locator], str]:
+    """What the places are called in which references stand, by document and place.
+
+    Article 2 of an act may have three thousand, of few documents.
+    """
+    places: dict[str, set[Locator]] = defaultdict(set)
     for of in references:
-        by_document[of.document_id].append(of)
-    titles, headers, words = {}, {}, {}
-    for id_, its in by_document.items():
-        titles[id_] = store.document(id_).title
-        headers[id_] = store.headers(id_, [of.source for of in its])
-        words[id_] = store.texts(id_, [(of.start, of.end) for of in its])
-    return [
-        ProvisionLink(
-            of.kind,
-            of.document_id,
-            of.source,
-            headers[of.document_id].get(of.source) or cite(titles[of.document_id], of.source),
-            words[of.document_id][of.start, of.end],
-        )
-        for of in references
-    ]
+        places[of.document_id].add(of.source)
+    headers = {id_: store.headers(id_, its) for id_, its in places.items()}
+    return {
+        (id_, place): headers[id_].get(place) or cite(store.document(id_).title, place)
+        for id_, its in places.items()
+        for place in its
+    }
+
+
+def _words(
+    store: CorpusStore, references: Iterable[Reference]
+) -> dict[str, dict[tuple[int, int], str]]:
+    """What is written where references stand, by document and span."""
+    spans: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for of in references:
+        spans[of.document_id].add((of.start, of.end))
+    return store.texts_of(spans)
 
 
 def _header(store: CorpusStore, passage: Passage | None, law_id: str, place: Locator) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from localrag.corpus.memory import Answer, Memory
 from localrag.corpus.rows import passage_id
+from localrag.corpus.states import INFO, DocumentInfo, info
 from localrag.corpus.types import Locator
 from localrag.database import Database
 from localrag.errors import NotFoundError
@@ -14,8 +15,8 @@ from localrag_indexes.analysis.normalize import without_blanks
 
 # Titles that are looked at while somebody types: a tenth of a second.
 _TITLES = 50_000
-PAGE = 1_000
-"""Documents listed at once: a page in memory, and no writer waits for who reads slowly."""
+# Documents listed at once: a page in memory, and no writer waits for who reads slowly.
+_PAGE = 1_000
 
 
 class Titled(NamedTuple):
@@ -38,6 +39,14 @@ class Stand(NamedTuple):
     locator: Locator
     start: int
     end: int
+
+
+class Extent(NamedTuple):
+    """How many documents a corpus holds, and of how many passages and characters."""
+
+    documents: int
+    passages: int
+    characters: int
 
 
 class Browsing:
@@ -69,6 +78,21 @@ class Browsing:
         return dict(
             self._db.rows("SELECT kind, count(*) FROM shown GROUP BY kind ORDER BY min(key)")
         )
+
+    def documents(self, kind: str | None = None) -> Iterator[DocumentInfo]:
+        """List all documents, or those of one kind, in the order they were entered."""
+        last = 0
+        while page := self._db.rows(
+            f"{INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",
+            (last, kind, kind, _PAGE),
+        ):
+            yield from map(info, page)
+            last = page[-1][0]
+
+    def extent(self) -> Extent:
+        """Count what the corpus holds."""
+        select = "SELECT count(*), ifnull(sum(passages), 0), ifnull(sum(characters), 0)"
+        return Extent(*self._db.rows(f"{select} FROM shown")[0])
 
     def listed(self, kind: str, after: str = "", limit: int = 100) -> list[tuple[str, str]]:
         """List ids and titles of documents of one kind, in the order they were entered.
@@ -113,7 +137,7 @@ class Browsing:
 
     def texts_entitled(self, words: str) -> list[str]:
         """Ids of the documents besides the laws whose titles hold these words."""
-        if not self._memory.once("others", "law", self._has_others):
+        if not self.kept("others", self._has_others):
             return []
         rows = self._db.rows(
             "SELECT id FROM shown WHERE kind <> 'law' AND instr(title, ?) ORDER BY key",
@@ -126,14 +150,14 @@ class Browsing:
         last = 0
         while page := self._db.rows(
             "SELECT key, title FROM shown WHERE kind <> 'law' AND key > ? ORDER BY key LIMIT ?",
-            (last, PAGE),
+            (last, _PAGE),
         ):
             yield from page
             last = page[-1][0]
 
-    def _has_others(self, kind: str) -> bool:
-        """Whether there are documents of another kind."""
-        return self._db.row("SELECT 1 FROM shown WHERE kind <> ? LIMIT 1", (kind,)) is not None
+    def _has_others(self) -> bool:
+        """Whether there are documents besides laws."""
+        return bool(self._db.row("SELECT 1 FROM shown WHERE kind <> 'law' LIMIT 1"))
 
     def standing(self, document_id: str, layer: str) -> list[Stand]:
         """List where the passages of a layer stand, in reading order."""

@@ -3,24 +3,16 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from localrag.corpus import links, readings
-from localrag.corpus.browsing import PAGE, Browsing
+from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Citing, Connection, Definition, Reference
 from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database, Row
-
-
-class Extent(NamedTuple):
-    """How many documents a corpus holds, and of how many passages and characters."""
-
-    documents: int
-    passages: int
-    characters: int
 
 
 class Lookups(Browsing):
@@ -71,9 +63,9 @@ class Lookups(Browsing):
     @property
     def has_states(self) -> bool:
         """Whether it has more than one state of any law."""
-        return self._memory.once("states", "", self._find_states)
+        return self.kept("states", self._find_states)
 
-    def _find_states(self, _: str) -> bool:
+    def _find_states(self) -> bool:
         # Without its name the planner takes an index of all documents.
         row = self._db.row(
             "SELECT 1 FROM documents INDEXED BY documents_later WHERE shown_from <> '' LIMIT 1"
@@ -102,26 +94,10 @@ class Lookups(Browsing):
     @property
     def shares_entries(self) -> bool:
         """Whether indexes know any passage by another key than its own, as `shown` tells."""
-        return self._memory.once("shared", "", self._find_shared)
+        return self.kept("shared", self._find_shared)
 
-    def _find_shared(self, _: str) -> bool:
-        row = self._db.row("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1")
-        return row is not None
-
-    def documents(self, kind: str | None = None) -> Iterator[DocumentInfo]:
-        """List all documents, or those of one kind, in the order they were entered."""
-        last = 0
-        while page := self._db.rows(
-            f"{INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",
-            (last, kind, kind, PAGE),
-        ):
-            yield from map(info, page)
-            last = page[-1][0]
-
-    def extent(self) -> Extent:
-        """Count what the corpus holds."""
-        select = "SELECT count(*), ifnull(sum(passages), 0), ifnull(sum(characters), 0)"
-        return Extent(*self._db.rows(f"{select} FROM shown")[0])
+    def _find_shared(self) -> bool:
+        return bool(self._db.row("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1"))
 
     def document(self, document_id: str) -> DocumentInfo:
         """Return one document's listing.
@@ -144,12 +120,28 @@ class Lookups(Browsing):
         self, document_id: str, spans: Iterable[tuple[int, int]]
     ) -> dict[tuple[int, int], str]:
         """Return many spans of the text of a document, which costs far less than one by one."""
-        key = self._require(document_id)
-        if self._is_pieced(key):
-            return {span: self._span(key, *span) for span in spans}
-        wanted = set(spans)
-        blocks = self._blocks(block for span in wanted for block in block_range(key, *span))
-        return {(start, end): _cut(key, start, end, blocks) for start, end in wanted}
+        return self.texts_of({document_id: spans})[document_id]
+
+    def texts_of(
+        self, spans: Mapping[str, Iterable[tuple[int, int]]]
+    ) -> dict[str, dict[tuple[int, int], str]]:
+        """Return many spans of the texts of several documents, by document and span."""
+        wanted = {id_: (self._require(id_), set(its)) for id_, its in spans.items()}
+        pieced = self._pieced(key for key, _ in wanted.values())
+        blocks = self._blocks(
+            block
+            for key, its in wanted.values()
+            for span in its
+            if key not in pieced
+            for block in block_range(key, *span)
+        )
+        return {
+            id_: {
+                span: self._span(key, *span) if key in pieced else _cut(key, *span, blocks)
+                for span in its
+            }
+            for id_, (key, its) in wanted.items()
+        }
 
     def sections(self, document_id: str) -> list[Section]:
         """Return the outline of a document, in reading order."""
@@ -258,9 +250,7 @@ class Lookups(Browsing):
 
     def _find_passages(self, wanted: Collection[int]) -> dict[int, Passage]:
         rows = {row[0]: row for row in self._rows_by_key(_PASSAGE, "passages.key", wanted)}
-        documents = {row[1] for row in rows.values()}
-        of_pieces = self._rows_by_key("SELECT document FROM pieces", "document", documents)
-        pieced = {key for (key,) in of_pieces}
+        pieced = self._pieced(row[1] for row in rows.values())
         whole = [row for row in rows.values() if row[1] not in pieced]
         blocks = self._blocks(
             block for row in whole for block in block_range(row[1], row[_START], row[_END])
@@ -356,8 +346,8 @@ class Lookups(Browsing):
             "locator",
             paths,
             # With its layers an index finds them. The first of two comes last, and stays.
-            f" AND document = {self._key(document_id) or 0}"  # noqa: S608 - a number
-            " AND layer IN (SELECT key FROM layers) ORDER BY key DESC",
+            " AND document = ? AND layer IN (SELECT key FROM layers) ORDER BY key DESC",
+            self._key(document_id) or 0,
         )
         return {paths[path]: value for path, value in rows}
 
@@ -552,23 +542,33 @@ class Lookups(Browsing):
         )
         return [Section(*row) for row in rows]
 
-    def _is_pieced(self, document: int) -> bool:
-        found = self._db.row("SELECT 1 FROM pieces WHERE document = ? LIMIT 1", (document,))
-        return found is not None
+    def _pieced(self, documents: Iterable[int]) -> set[int]:
+        """Those of some documents whose texts are put together of pieces."""
+        found = self._rows_by_key("SELECT document FROM pieces", "document", set(documents))
+        return {document for (document,) in found}
 
     def _meta(self, name: str) -> int:
         row = self._db.row("SELECT value FROM meta WHERE name = ?", (name,))
         return int(row[0]) if row else 0
 
     def _rows_by_key(
-        self, select: str, column: str, keys: Collection[int] | Collection[str], rest: str = ""
+        self,
+        select: str,
+        column: str,
+        keys: Collection[int] | Collection[str],
+        rest: str = "",
+        *values: int,
     ) -> Iterator[Row]:
         # Old builds of SQLite take no more than 999 values in one statement.
         ordered = sorted(keys)
-        for first in range(0, len(ordered), 900):
-            part = ordered[first : first + 900]
+        for first in range(0, len(ordered), 512):
+            part = ordered[first : first + 512]
+            # Of few lengths, a statement is read once: to read it takes longer than to run it.
+            part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
             marks = ",".join("?" * len(part))
-            yield from self._db.rows(f"{select} WHERE {column} IN ({marks}){rest}", part)
+            yield from self._db.rows(
+                f"{select} WHERE {column} IN ({marks}){rest}", (*part, *values)
+            )
 
     def _blocks(self, keys: Iterable[int]) -> dict[int, str]:
         return dict(self._rows_by_key("SELECT key, text FROM blocks", "key", set(keys)))
