@@ -106,7 +106,7 @@ class _Extraction:
         self._is_cabinet_order = law_type in ("CabinetOrder", "ImperialOrder")
         self._quoted = _Cursor([m.span() for m in _QUOTED.finditer(document.text)])
         self._applied = [m.start() for m in _APPLIED_WORD.finditer(document.text)]
-        self._left_to = list(_LEFT_TO.finditer(document.text)) if self._order else []
+        self._left_to = list(_LEFT_TO.finditer(document.text))
         self._appendices = appendices(document)
         self._filled: list[tuple[int, int]] = []
         self._own_lists: set[int] = set()
@@ -178,7 +178,7 @@ class _Extraction:
         quoted = _Cursor(self._quoted.spans)
         filled = _Cursor(sorted(self._filled))
         law_type = self._names.law_type(self._document.id)
-        for match in self._left_to or _LEFT_TO.finditer(self._text):
+        for match in self._left_to:
             start = match.start()
             written = _INSTRUMENT_BEFORE.search(self._text, max(0, start - 18), start)
             if written is None:
