@@ -27,7 +27,8 @@ from localrag.reading.checking import MismatchKind, covers, mismatches
 from localrag.reading.evidence import element
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.retrieval.types import ModelCall
-from localrag.statutes.notation import cite
+from localrag.statutes.appendices import LABEL
+from localrag.statutes.notation import SUPPLEMENT, cite
 from localrag.statutes.references import DELEGATES
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_indexes.analysis.sentences import split_sentences
@@ -35,7 +36,7 @@ from localrag_models.chat import ChatModel, Message
 
 PROMPT = "decontextualized"
 # Changed when code makes another text of the same reply.
-_VERSION = "3"
+_VERSION = "4"
 # Characters that a rewritten sentence may have more than three times those of the sentence.
 _MORE = 200
 # Words of a sentence that a model names first, and characters of each name, at most.
@@ -70,6 +71,8 @@ _REPLACEABLE = re.compile(
     r"|彼女?|それ|同(?:社|氏|国|地|市|県|町|村|校|大学|作|曲|書|誌|局|法)",
     re.IGNORECASE,
 )
+# What a reference to all items of a paragraph ends with.
+_EACH_ITEM = "各号"
 _PARTICULARS = frozenset(
     (
         MismatchKind.FIGURE,
@@ -241,7 +244,8 @@ def adds_nothing(text: str, sentence: str) -> bool:
 def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     """Whether a rewritten sentence has names or figures that its document lacks, or lacks its own.
 
-    It also lacks its own where it says less than two thirds of what the sentence says.
+    It also lacks its own where it says less than two thirds of what the sentence says, and has
+    what it should not where it is more sentences: small models write those before it out.
 
     Args:
         text: as rewritten.
@@ -254,6 +258,7 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     return (
         any(one.kind in _PARTICULARS for one in (*brought, *lost))
         or covers(sentence, [text]) < _KEPT
+        or len(split_sentences(text)) > len(split_sentences(sentence))
     )
 
 
@@ -328,12 +333,23 @@ def _written_out(
         first = max(position, reference.start - len(title) + 1)
         if not reference.target.path or title in law.text[first : reference.end]:
             continue
-        full = cite(title, reference.target)
-        if reference.target_end is not None:
-            full += f"から{cite('', reference.target_end)}まで"
-        parts += [law.text[position : reference.start], full]
-        position = reference.end
+        if full := _in_full(title, law.text[reference.start : reference.end], reference):
+            parts += [law.text[position : reference.start], full]
+            position = reference.end
     return "".join((*parts, law.text[position : span.end]))
+
+
+def _in_full(title: str, written: str, reference: Reference) -> str:
+    """A reference under the title of its law; "" where nothing tells how an appendix is called."""
+    target, label = reference.target, LABEL.search(written)
+    if target.division and not target.division.startswith(SUPPLEMENT) and label is None:
+        return ""
+    full = cite(title, target, division=label[0] if label else "")
+    # 前各号 names the items themselves.
+    each = _EACH_ITEM if written.endswith(_EACH_ITEM) and not target.item else ""
+    if reference.target_end is not None:
+        full += f"から{cite('', reference.target_end)}まで" + ("の" if each else "")
+    return full + each
 
 
 def _longest(sentence: str) -> int:

@@ -14,6 +14,7 @@ from localrag.config import ChatConfig, Config
 from localrag.durable import locked
 from localrag.errors import BusyError, ModelUnusable, StoreError, UsageError
 from localrag.ingest.add import add
+from localrag.ingest.index import index
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, DerivedLayer, Outcome
 from localrag.prepare.preparing import LayerReport, prepare
 from localrag.workspace import Workspace
@@ -122,8 +123,9 @@ def test_the_prompts_of_a_document_begin_alike(make: Make) -> None:
         "Ada Frost sold the Otter Mill to Bram Tully of Marrow.",
         "Ada Frost sold the Otter Mill to Bram Tully in 1899.",
         "Ada Frost sold the Otter Mill.",
+        f"Ada Frost built the Otter Mill in 1871. {REWRITTEN}",
     ],
-    ids=["a name is invented", "a figure is invented", "a name is lost"],
+    ids=["a name is invented", "a figure is invented", "a name is lost", "another sentence"],
 )
 def test_what_adds_or_loses_particulars_is_refused(
     make: Make, workspace: Workspace, reply: str
@@ -382,9 +384,30 @@ def test_of_statutes_the_resolver_writes_out_what_is_cited(sample: Path) -> None
     assert report.made == report.sentences > 100
     assert len(made) > 10
     assert not any(text.startswith("前項") for text in made)
-    assert any("渡し舟の安全及び活用に関する法律第" in text for text in made)
+    assert any("渡し舟の安全及び活用に関する法律第四条第二項各号に掲げる" in text for text in made)
+    assert any("渡し舟の安全及び活用に関する法律別表の上欄" in text for text in made)
     again = prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], by="statutes")[0]
     assert (again.made, again.earlier) == (0, report.sentences)
+
+
+def test_an_appendix_that_is_written_out_keeps_its_number(home: Path, tmp_path: Path) -> None:
+    text = "何人も、別表第二に掲げる舟を操つてはならない。"
+    table = "<AppdxTable><AppdxTableTitle>別表第{}</AppdxTableTitle></AppdxTable>"
+    (tmp_path / "599AC0000000009_20200401.xml").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?><Law Era="Reiwa" Lang="ja" LawType="Act" Num="9"'
+        ' Year="99"><LawNum>令和九十九年法律第九号</LawNum><LawBody><LawTitle>舟札法</LawTitle>'
+        '<MainProvision><Article Num="1"><ArticleTitle>第一条</ArticleTitle><Paragraph Num="1">'
+        f"<ParagraphNum/><ParagraphSentence><Sentence>{text}</Sentence></ParagraphSentence>"
+        "</Paragraph></Article></MainProvision>"
+        f"{table.format('一')}{table.format('二')}</LawBody></Law>",
+        encoding="utf-8",
+    )
+    workspace = Workspace.locate(home)
+    add(workspace, "main", [tmp_path])
+    index(workspace, "main")
+    prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], by="statutes")
+    made = [text for _, texts in rows(workspace) for text in texts]
+    assert made == ["第一条　何人も、舟札法別表第二に掲げる舟を操つてはならない。"]
 
 
 def test_the_command_line_makes_and_tells(cli: Callable[..., Any], sample: Path) -> None:
