@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -317,8 +318,9 @@ def test_questions_are_kept_where_the_sentence_answers_them(
         ("Whom did Ada Frost sell the mill to?", "Bram Tully"),
         ("Who sold it to Bram Tully?", "Ada Frost"),
         ("What happened?", "Ada Frost sold the Otter Mill to Bram Tully."),
+        ("Who is the seller named in this sentence?", "Ada Frost"),
     ],
-    ids=["said nowhere", "given away", "not what was added", "not read alone", "all of it"],
+    ids=["said nowhere", "given away", "not what was added", "not read alone", "all of it", "any"],
 )
 def test_questions_that_complete_nothing_are_refused(
     make: Make, workspace: Workspace, question: str, answer: str
@@ -342,6 +344,15 @@ def test_a_damaged_file_is_told_with_its_line(make: Make, workspace: Workspace) 
     with pytest.raises(StoreError) as raised:
         make()
     assert "Line 2" in str(raised.value)
+
+
+def test_rows_are_read_while_others_are_added(make: Make, workspace: Workspace) -> None:
+    make(*REPLIES)
+    layer = _layer(workspace)
+    standing = layer.standing()
+    with layer.opened():
+        layer.append(replace(next(layer.rows()), document="another.txt"))
+    assert len(list(standing)) == 3
 
 
 def test_a_line_that_a_kill_cut_off_is_made_again(make: Make, workspace: Workspace) -> None:
