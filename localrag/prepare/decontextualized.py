@@ -53,9 +53,10 @@ _KINDS = (
 )
 # Words that stand for what the text around them names. In English "this" and "that" often stand
 # for nothing of the kind (that he won): they count before a noun's place only, at the beginning.
-# "There is" points nowhere; "the city of Tarn" and "the band Tarn" say which.
+# "There is" and "it is likely that" point nowhere; "the city of Tarn" says which.
 _POINTING = re.compile(
-    r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|then(?!-))\b"
+    r"\b(?:he|she|they|him|her|them|his|hers|its|their|theirs|then(?!-))\b"
+    r"|\bit\b(?! (?:is|was|seems|has been) (?:\w+ )?that\b)"
     r"|\bthere\b(?! (?:is|are|was|were|ha[sd]|have|will|can|may)\b)"
     r"|^(?:this|that|these|those|here|such|the former|the latter)\b"
     rf"|\bthe (?:(?-i:[a-z]+) )?(?:{_KINDS})\b(?! of\b| (?-i:[A-Z“]))"
