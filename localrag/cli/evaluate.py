@@ -192,6 +192,7 @@ def run(
         corpus=corpus,
         own_documents=own_documents,
         unanswerable=unanswerable,
+        limit=limit,
     )
     planned = plan(
         workspace,

@@ -8,8 +8,8 @@
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache, partial
 from itertools import cycle
 from typing import Annotated, Any
 
@@ -27,7 +27,8 @@ from localrag.reading.checking import MismatchKind, covers, mismatches
 from localrag.reading.evidence import element
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.retrieval.types import ModelCall
-from localrag.statutes.notation import cite
+from localrag.statutes.appendices import LABEL
+from localrag.statutes.notation import SUPPLEMENT, cite
 from localrag.statutes.references import DELEGATES
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_indexes.analysis.sentences import split_sentences
@@ -35,20 +36,44 @@ from localrag_models.chat import ChatModel, Message
 
 PROMPT = "decontextualized"
 # Changed when code makes another text of the same reply.
-_VERSION = "2"
+_VERSION = "4"
 # Characters that a rewritten sentence may have more than three times those of the sentence.
 _MORE = 200
+# Words of a sentence that a model names first, and characters of each name, at most.
+_MOST_NAMES, _LONGEST_NAME = 4, 100
 # Share of what a sentence says that is said in it rewritten, at least: pronouns are no part of it.
 _KEPT = 2 / 3
+# What many texts are about, and call by its kind once they have named it.
+_KINDS = (
+    "album|area|army|award|band|battle|book|building|campaign|church|city|club|college|company|"
+    "country|county|disease|district|episode|event|family|festival|film|firm|game|group|island|"
+    "magazine|match|movie|novel|organi[sz]ation|party|play|programme|program|project|province|"
+    "region|river|school|season|series|ship|show|single|song|state|station|story|team|territory|"
+    "tournament|town|track|university|village|war"
+)
 # Words that stand for what the text around them names. In English "this" and "that" often stand
 # for nothing of the kind (that he won): they count before a noun's place only, at the beginning.
+# "There is" and "it is likely that" point nowhere; "the city of Tarn" says which.
 _POINTING = re.compile(
-    r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|there|then)\b"
+    r"\b(?:he|she|they|him|her|them|his|hers|its|their|theirs|then(?!-))\b"
+    r"|\bit\b(?! (?:is|was|seems|has been) (?:\w+ )?that\b)"
+    r"|\bthere\b(?! (?:is|are|was|were|ha[sd]|have|will|can|may)\b)"
     r"|^(?:this|that|these|those|here|such|the former|the latter)\b"
+    rf"|\bthe (?:(?-i:[a-z]+) )?(?:{_KINDS})\b(?! of\b| (?-i:[A-Z“]))"
+    r"|^the (?:(?:first|second|third|last|next|new|final|original|same|current) )?(?-i:[a-z]+)\b"
+    r"(?! of\b| (?-i:[A-Z“]))"
     r"|彼女ら?|彼ら?|(?:そ|こ|あ)(?:の|れら?|こ)(?!よう|ため|ほか|他|間)|当時|両(?:者|社|国|名)"
     r"|同(?:社|氏|国|年|月|日|地|市|県|町|村|校|大学|作|曲|書|誌|局|法|条|項|号)|前者|後者",
     re.IGNORECASE,
 )
+# Of these, the ones that a name can replace.
+_REPLACEABLE = re.compile(
+    r"(?:he|she|it|they|him|them)|(?P<owner>his|her|its|their)|the [a-z ]+"
+    r"|彼女?|それ|同(?:社|氏|国|地|市|県|町|村|校|大学|作|曲|書|誌|局|法)",
+    re.IGNORECASE,
+)
+# What a reference to all items of a paragraph ends with.
+_EACH_ITEM = "各号"
 _PARTICULARS = frozenset(
     (
         MismatchKind.FIGURE,
@@ -85,6 +110,7 @@ class Rewriter:
     def _made(self, reading: "_Reading", span: Span) -> Made:
         document = reading.document
         sentence, around = document.text[span.start : span.end], reading.around(span)
+        pointing = pointing_words(sentence)
         calls: list[ModelCall] = []
         messages = self._messages(document, around, sentence)
         try:
@@ -92,19 +118,24 @@ class Rewriter:
                 self._model,
                 self._settings,
                 messages,
-                _shape(_longest(sentence)),
+                _shape(_longest(sentence), pointing),
                 calls.append,
                 PROMPT,
             )
         except ModelUnusable as error:
             return unreadable(error, calls)
         text = " ".join(reply.sentence.split())
-        # Small models write other quotation marks and hyphens; that says nothing else.
-        if letters_of(text) == letters_of(sentence):
-            return Made(Outcome.UNCHANGED, calls=calls)
-        if adds_or_loses(text, sentence, document.text[around.start : around.end], document.title):
+        shown, title = document.text[around.start : around.end], document.title
+        # A small model names what a word stands for, and copies the word all the same, or leaves
+        # out something else: then code puts the names in.
+        named = reply.names.model_dump(by_alias=True) if pointing else {}
+        for written in (text, sentence):
+            full = with_names(written, named, f"{title} {shown}")
+            if not adds_nothing(full, sentence) and not adds_or_loses(full, sentence, shown, title):
+                return Made(Outcome.MADE, (DerivedText(full),), calls=calls)
+        if adds_or_loses(text, sentence, shown, title):
             return Made(Outcome.REFUSED, refused=text, calls=calls)
-        return Made(Outcome.MADE, (DerivedText(text),), calls=calls)
+        return Made(Outcome.UNCHANGED, calls=calls)
 
     def _messages(self, document: Document, around: Span, sentence: str) -> tuple[Message, ...]:
         # A model that writes JSON ends its text at the first mark that ends a JSON string.
@@ -168,14 +199,54 @@ def pointing_words(sentence: str) -> tuple[str, ...]:
     A small model copies a sentence whole unless it is told what to replace. What is elided, as
     Japanese subjects are, no word tells.
     """
-    found = (match[0] for match in _POINTING.finditer(sentence))
-    return tuple({word.casefold(): word for word in found}.values())
+    found: dict[str, str] = {}
+    for match in _POINTING.finditer(sentence):
+        found.setdefault(match[0].casefold(), match[0])
+    return tuple(found.values())[:_MOST_NAMES]
+
+
+def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
+    """A sentence with names in the place of words that stand for them.
+
+    A name that the sentence has is not put in again: beside it a pronoun can be read. A word stays
+    whose name does not stand in the text, or that no name alone can replace (then, this).
+
+    Args:
+        sentence: as its document has it, or as a model has rewritten it.
+        names: by the word of the sentence.
+        shown: the text that the names have to stand in.
+    """
+    known = letters_of(shown)
+    for word, name in names.items():
+        letters = letters_of(re.sub("^the ", "", name, flags=re.IGNORECASE))
+        replaceable = _REPLACEABLE.fullmatch(word)
+        bound = r"\b" if word.isascii() else ""
+        place = re.search(f"{bound}{re.escape(word)}{bound}", sentence)
+        if not (place and replaceable and letters and letters in known):
+            continue
+        if letters in letters_of(sentence):
+            continue
+        if replaceable["owner"]:
+            name += "’" if name.endswith("s") else "’s"
+        if not place.start():
+            name = name[0].upper() + name[1:]
+        sentence = f"{sentence[: place.start()]}{name}{sentence[place.end() :]}"
+    return sentence
+
+
+def adds_nothing(text: str, sentence: str) -> bool:
+    """Whether a rewritten sentence has no word that the sentence lacks.
+
+    Small models write other quotation marks and hyphens; that says nothing else.
+    """
+    return letters_of(text) == letters_of(sentence) or covers(text, [sentence]) == 1
 
 
 def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     """Whether a rewritten sentence has names or figures that its document lacks, or lacks its own.
 
-    It also lacks its own where it says less than two thirds of what the sentence says.
+    It also lacks its own where it says less than two thirds of what the sentence says, and has
+    what it should not where it is more sentences: small models write those before it out.
 
     Args:
         text: as rewritten.
@@ -188,6 +259,7 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     return (
         any(one.kind in _PARTICULARS for one in (*brought, *lost))
         or covers(sentence, [text]) < _KEPT
+        or len(split_sentences(text)) > len(split_sentences(sentence))
     )
 
 
@@ -262,12 +334,23 @@ def _written_out(
         first = max(position, reference.start - len(title) + 1)
         if not reference.target.path or title in law.text[first : reference.end]:
             continue
-        full = cite(title, reference.target)
-        if reference.target_end is not None:
-            full += f"から{cite('', reference.target_end)}まで"
-        parts += [law.text[position : reference.start], full]
-        position = reference.end
+        if full := _in_full(title, law.text[reference.start : reference.end], reference):
+            parts += [law.text[position : reference.start], full]
+            position = reference.end
     return "".join((*parts, law.text[position : span.end]))
+
+
+def _in_full(title: str, written: str, reference: Reference) -> str:
+    """A reference under the title of its law; "" where nothing tells how an appendix is called."""
+    target, label = reference.target, LABEL.search(written)
+    if target.division and not target.division.startswith(SUPPLEMENT) and label is None:
+        return ""
+    full = cite(title, target, division=label[0] if label else "")
+    # 前各号 names the items themselves.
+    each = _EACH_ITEM if written.endswith(_EACH_ITEM) and not target.item else ""
+    if reference.target_end is not None:
+        full += f"から{cite('', reference.target_end)}まで" + ("の" if each else "")
+    return full + each
 
 
 def _longest(sentence: str) -> int:
@@ -275,7 +358,19 @@ def _longest(sentence: str) -> int:
     return -(-(3 * len(sentence) + _MORE) // _MORE) * _MORE
 
 
-@cache
-def _shape(longest: int) -> type[Any]:
+# Sentences of one text point with the same words; those of a large corpus with any.
+@lru_cache(maxsize=256)
+def _shape(longest: int, pointing: tuple[str, ...]) -> type[Any]:
+    """A rewritten sentence, after the names of what its words stand for.
+
+    A small model copies the words unless it has named what they stand for before.
+    """
     sentence = Annotated[str, Field(min_length=1, max_length=longest)]
-    return create_model("Rewritten", __base__=BaseModel, sentence=sentence)
+    if not pointing:
+        return create_model("Rewritten", __base__=BaseModel, sentence=sentence)
+    fields: dict[str, Any] = {
+        f"name{n}": (Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME, alias=word)], ...)
+        for n, word in enumerate(pointing)
+    }
+    names = create_model("Names", __base__=BaseModel, **fields)
+    return create_model("Rewritten", __base__=BaseModel, names=names, sentence=sentence)

@@ -227,7 +227,10 @@ class DerivedLayer:
     def standing(self) -> Iterator[DerivedRow]:
         """The rows that count, in the order in which they were made."""
         last = {line.row.place: line.offset for line in self._journal.lines()}
-        return (line.row for line in self._journal.lines() if last[line.row.place] == line.offset)
+        # Another process may have added rows since.
+        return (
+            line.row for line in self._journal.lines() if last.get(line.row.place) == line.offset
+        )
 
     def digests(self) -> dict[tuple[str, int], str]:
         """What the rows that count were made of, without their texts."""

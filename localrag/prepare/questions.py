@@ -5,6 +5,7 @@ it, in questions that can be read alone; code keeps those that have no pronoun a
 what was added, and tells the word that they are asked with.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated
@@ -28,6 +29,7 @@ from localrag.prepare.layers import (
 from localrag.prompts import language_of, prompt, template
 from localrag.question.interrogatives import interrogative_of
 from localrag.reading.asking import ask
+from localrag.reading.checking import covers
 from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
 from localrag_indexes.analysis.normalize import letters_of
@@ -35,8 +37,11 @@ from localrag_models.chat import ChatModel
 
 PROMPT = "completion_questions"
 # Changed when code makes other questions of the same reply.
-_VERSION = "3"
+_VERSION = "4"
 _MOST, _LONGEST = 4, 300
+# Share of what a question speaks of that its sentence speaks of beside the answer: "What is the
+# name of the tornado outbreak?" asks of any text.
+_OF_SENTENCE = 2 / 3
 
 
 class _Pair(BaseModel):
@@ -110,9 +115,11 @@ def _completes(pair: _Pair, sentence: str, rewritten: str) -> bool:
     """Whether a pair asks, in words that can be read alone, for something that was added.
 
     The answer stands in the rewritten sentence, not in the sentence, and not in the question; an
-    answer that is the whole sentence answers nothing.
+    answer that is the whole sentence answers nothing, and a question that has little of the
+    sentence asks for nothing that this sentence alone says.
     """
     answer, whole = letters_of(pair.answer), letters_of(rewritten)
+    beside = re.sub(re.escape(pair.answer), " ", rewritten, flags=re.IGNORECASE)
     return (
         bool(answer)
         and answer in whole
@@ -120,4 +127,5 @@ def _completes(pair: _Pair, sentence: str, rewritten: str) -> bool:
         and answer not in letters_of(sentence)
         and answer not in letters_of(pair.question)
         and not pointing_words(pair.question)
+        and covers(pair.question, [beside]) > _OF_SENTENCE
     )

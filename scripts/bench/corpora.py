@@ -18,6 +18,7 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 from localrag_models.embedding import Embedder
 from localrag_models.store import ModelStore
+from localrag_models.store.manifest import Kind
 from localrag_models.store.models import name_for
 
 WORKERS = 2
@@ -47,7 +48,7 @@ def make_searchable(
     """
     workspace = Workspace(work / "home")
     workspace.init()
-    model = _installed(workspace, embedder)
+    model = installed(workspace, embedder, "embedder")
     config = load(workspace, {"embedding.model": model or OFF, "ingest.workers": WORKERS})
     added = add(workspace, name, paths, workers=WORKERS)
     if added.failed:
@@ -59,20 +60,20 @@ def make_searchable(
     return workspace, config
 
 
-def _installed(workspace: Workspace, embedder: str) -> str:
+def installed(workspace: Workspace, model: str, kind: Kind) -> str:
     """The name of a model in the workspace; one that is named by its path is installed."""
-    path = Path(embedder)
+    path = Path(model)
     store = ModelStore(workspace.models)
-    if not embedder or not path.exists():
-        return embedder
+    if not model or not path.exists():
+        return model
     name = name_for(path.stem if path.is_file() else path.name)
-    return name if name in store.names() else store.add(path, kind="embedder").name
+    return name if name in store.names() else store.add(path, kind=kind).name
 
 
 def open_model(work: Path, embedder: str) -> Embedder:
     """Open an embedder by itself: one installed in the workspace, or the file or folder of one."""
     workspace = Workspace(work / "home")
-    config = load(workspace, {"embedding.model": _installed(workspace, embedder)})
+    config = load(workspace, {"embedding.model": installed(workspace, embedder, "embedder")})
     opened = open_embedder(workspace, config)
     assert opened is not None, embedder
     return opened

@@ -104,9 +104,11 @@ def reply_to(prompt: str) -> str:
     if rewritten := _REWRITTEN.search(prompt):
         name, _, rest = rewritten[1].partition(" ")
         return json.dumps({"pairs": [{"question": f"What {rest[:200]}?", "answer": name}]})
-    title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)
+    from tiny_models.scripted import rewriting
+
+    title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)[-1]
     assert title
-    return json.dumps({"sentence": _PRONOUN.sub(title[1], sentence[-1], count=1)})
+    return rewriting(sentence, _PRONOUN.sub(title[1], sentence, count=1))
 
 
 def bench(chosen: argparse.Namespace, folder: Path) -> None:

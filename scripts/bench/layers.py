@@ -1,4 +1,4 @@
-"""Retrieval alone: what supports the answers in what each multi-hop method shows its reader.
+"""What supports the answers in what each multi-hop method shows its reader, without and with one.
 
 Questions of HotpotQA or MuSiQue over a prepared corpus, each on its own documents or, with
 ``--whole-corpus``, on all of them. The question is split by the model of the workspace, once for
@@ -10,6 +10,12 @@ With ``--home`` and ``--corpus`` it is a corpus on which ``localrag prepare --la
 decontextualized,questions`` was run. Without them one is made of the questions' paragraphs, in
 which the sentences stand, as they are, for rewritten ones, and no questions are prepared: what
 rewriting gains shows beside it.
+
+With ``--read`` the model of the workspace answers from what each method shows, and once more from
+the supporting paragraphs alone (`gold`): F1 and exact match. So each part of `decon` is put to the
+test against its best: the reader by `gold`, the split by ``--split gold``, the rewritten sentences
+by those as they stand, the prepared questions by ``--threshold 1``, which none reaches. An answer
+that no sentence carries is not withheld here.
 """
 
 import argparse
@@ -17,30 +23,34 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from bench.corpora import make_searchable
+from bench.corpora import installed, make_searchable
 from bench.options import parser
 from bench.rates import rate
 
 from localrag.config import Config, MethodConfig
 from localrag.config import load as load_settings
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Passage
 from localrag.evaluation.datasets.loading import load
+from localrag.evaluation.measures.multihop import measure
+from localrag.evaluation.statistics import score
 from localrag.evaluation.types import Question
 from localrag.methods.answering import MethodResources
 from localrag.methods.multihop import decon
-from localrag.methods.multihop.answering import in_turn
+from localrag.methods.multihop.answering import answer_from_texts, in_turn
 from localrag.methods.multihop.decomposition import decompose
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case
-from localrag.prepare.index import index_layers
-from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES, DerivedLayer
+from localrag.prepare.index import LayerText, index_layers
+from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES, DerivedLayer, digest
 from localrag.prepare.preparing import prepare
 from localrag.progress import ignore
-from localrag.reading.pieces import sentences_of
+from localrag.reading.pieces import Piece, sentences_of
 from localrag.retrieval.types import Filters, Query
 from localrag.workspace import Workspace
 
@@ -48,7 +58,6 @@ Record = dict[str, Any]
 """A question as its dataset has it."""
 Place = tuple[str, int, int]
 """A span of a document."""
-Shows = Callable[[Case, Toolkit, Sequence[Query]], Sequence[Place]]
 
 
 @dataclass(frozen=True)
@@ -68,19 +77,29 @@ def main() -> None:
     records = json.loads(file.read_text(encoding="utf-8"))[: arguments.first]
     workspace, corpus = Workspace(arguments.home or arguments.work / "home"), arguments.corpus
     settings: dict[str, object] = {"method.sentences": arguments.sentences}
+    if arguments.threshold is not None:
+        settings["method.threshold"] = arguments.threshold
     if not arguments.home:
         corpus = f"{arguments.dataset}-unrewritten"
         workspace, made = make_searchable(arguments.work, corpus, [file], arguments.embedder)
         _unrewritten(workspace, corpus, made)
         settings["embedding.model"] = made.embedding.model
+    if arguments.model:
+        settings["chat.model"] = installed(workspace, arguments.model, "chat")
     config = load_settings(workspace, settings)
     with MethodResources(workspace, corpus, config) as resources:
         asked = list(_asked(arguments, workspace, corpus, resources, file, records))
         print(f"{arguments.dataset}, n = {len(asked)}, split {arguments.split}")
         print(f"{'method':<20}{'sentences':>10}  {'all paragraphs':<22}", end="")
         print(f"{'any paragraph':<22}{'all sentences':<22}of the sentences")
+        readers = _Kept(workspace.home / f"read-{arguments.dataset}.json")
         for name, way in _methods(arguments.k).items():
-            print(f"{name:<20}{_measured(config.method, resources, asked, way)}")
+            shown = [_shown(config.method, resources, one, way) for one in asked]
+            answers = _read(resources, asked, shown, readers) if arguments.read else ""
+            print(f"{name:<20}{_measured(asked, shown)}  {answers}".rstrip(), flush=True)
+        if arguments.read:
+            shown = [_supporting(resources, one) for one in asked]
+            print(f"{'gold':<20}{_read(resources, asked, shown, readers)}")
 
 
 def _unrewritten(workspace: Workspace, corpus: str, config: Config) -> None:
@@ -96,27 +115,68 @@ def _unrewritten(workspace: Workspace, corpus: str, config: Config) -> None:
         index_layers(workspace, corpus, config, store, ignore)
 
 
-def _measured(
-    settings: MethodConfig, resources: MethodResources, asked: Sequence[Asked], way: "_Way"
-) -> str:
+def _shown(
+    settings: MethodConfig, resources: MethodResources, one: Asked, way: "_Way"
+) -> list[LayerText]:
+    """What a method shows its reader, every sentence once."""
+    case = Case(one.question.query, sentences=settings.sentences, threshold=settings.threshold)
+    parts = one.parts if way.splits else [one.question.query]
+    return list({text.place: text for text in way.shows(case, Toolkit(resources), parts)}.values())
+
+
+def _measured(asked: Sequence[Asked], shown: Sequence[Sequence[LayerText]]) -> str:
     counts: list[int] = []
     shares: list[float] = []
     all_paragraphs = any_paragraph = all_sentences = 0
-    for one in asked:
-        case = Case(one.question.query, sentences=settings.sentences, threshold=settings.threshold)
-        parts = one.parts if way.splits else [one.question.query]
-        shown = set(way.shows(case, Toolkit(resources), parts))
-        documents = {document for document, _, _ in shown}
-        counts.append(len(shown))
+    for one, texts in zip(asked, shown, strict=True):
+        places = [(text.document, text.start, text.end) for text in texts]
+        documents = {text.document for text in texts}
+        counts.append(len(texts))
         all_paragraphs += one.documents <= documents
         any_paragraph += bool(one.documents & documents)
         if one.sentences:
-            held = [any(_overlap(gold, place) for place in shown) for gold in one.sentences]
+            held = [any(_overlap(gold, place) for place in places) for gold in one.sentences]
             all_sentences += all(held)
             shares.append(fmean(held))
     n = len(asked)
     told = f"{fmean(counts):>10.1f}  {rate(all_paragraphs, n):<22}{rate(any_paragraph, n):<22}"
     return told + (f"{rate(all_sentences, n):<22}{fmean(shares):.3f}" if shares else "")
+
+
+def _read(
+    resources: MethodResources,
+    asked: Sequence[Asked],
+    shown: Sequence[Sequence[LayerText]],
+    kept: "_Kept",
+) -> str:
+    """F1 and exact match of what the model answers from what it is shown."""
+    found = []
+    for one, texts in zip(asked, shown, strict=True):
+        query = one.question.query
+        text = kept.said(
+            "\n".join([query.text, *(text.sentence for text in texts)]),
+            partial(_answered, resources, query, texts),
+        )
+        found.append(measure(text, (), one.question))
+    f1 = score([[one["f1"]] for one in found])
+    assert f1 is not None
+    exact = rate(sum(one["em"] == 1 for one in found), len(found))
+    return f"F1 {f1.value:.3f} [{f1.low:.3f}, {f1.high:.3f}]  EM {exact}"
+
+
+def _answered(resources: MethodResources, query: Query, texts: Sequence[LayerText]) -> str:
+    return answer_from_texts(Toolkit(resources), query, texts).text
+
+
+def _supporting(resources: MethodResources, one: Asked) -> list[LayerText]:
+    """The sentences of the supporting paragraphs, as they stand."""
+    filters = Filters(documents=tuple(sorted(one.documents)))
+    query = replace(one.question.query, filters=filters)
+    return _passages(len(one.documents))(Case(query), Toolkit(resources), [query])
+
+
+Shows = Callable[[Case, Toolkit, Sequence[Query]], list[LayerText]]
+"""What a method shows its reader."""
 
 
 class _Way(NamedTuple):
@@ -130,19 +190,19 @@ def _methods(k: int) -> dict[str, _Way]:
     return {
         "naive": _Way(False, _passages(k)),
         "naive-qd": _Way(True, _passages(k)),
-        "decon-plain": _Way(False, _texts(decon.nearest_sentences)),
-        "decon-plain-qd": _Way(True, _texts(decon.nearest_sentences)),
-        "decon": _Way(True, _texts(decon.three_steps)),
-        "decon-hybrid": _Way(True, _texts(decon.hybrid_steps)),
+        "decon-plain": _Way(False, decon.nearest_sentences),
+        "decon-plain-qd": _Way(True, decon.nearest_sentences),
+        "decon": _Way(True, decon.three_steps),
+        "decon-hybrid": _Way(True, decon.hybrid_steps),
     }
 
 
 def _passages(k: int) -> Shows:
-    def shows(_: Case, toolkit: Toolkit, questions: Sequence[Query]) -> list[Place]:
+    def shows(_: Case, toolkit: Toolkit, questions: Sequence[Query]) -> list[LayerText]:
         found = [toolkit.search(one, k, words=False, meaning=True) for one in questions]
         with toolkit.store() as store:
             return [
-                (hit.passage.document_id, piece.start, piece.end)
+                _as_it_stands(hit.passage, piece)
                 for hit in in_turn(found)
                 for piece in sentences_of(store, hit.passage)
             ]
@@ -150,11 +210,9 @@ def _passages(k: int) -> Shows:
     return shows
 
 
-def _texts(retrieve: decon.Retrieve) -> Shows:
-    def shows(case: Case, toolkit: Toolkit, questions: Sequence[Query]) -> list[Place]:
-        return [(one.document, one.start, one.end) for one in retrieve(case, toolkit, questions)]
-
-    return shows
+def _as_it_stands(passage: Passage, piece: Piece) -> LayerText:
+    place = (passage.document_id, piece.start, piece.end)
+    return LayerText(SENTENCES, *place, digest(piece.text), passage.id, piece.text, piece.text)
 
 
 def _asked(
@@ -178,7 +236,7 @@ def _asked(
                 own = replace(own, filters=Filters())
             match arguments.split:
                 case "model":
-                    texts = kept.parts(own, resources)
+                    texts = kept.said(own.text, partial(_model_parts, resources, own))
                 case "gold":
                     texts = _gold_parts(record)
                 case _:
@@ -189,17 +247,21 @@ def _asked(
 
 
 class _Kept:
-    """How a model splits questions, kept in a file: the same for every run."""
+    """What a model said, kept in a file: the same for every run."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known: dict[str, list[str]] = json.loads(path.read_text()) if path.exists() else {}
+        self._known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
 
-    def parts(self, asked: Query, resources: MethodResources) -> list[str]:
-        if asked.text not in self._known:
-            self._known[asked.text] = list(decompose(Toolkit(resources), asked))
+    def said(self, to: str, say: Callable[[], Any]) -> Any:
+        if to not in self._known:
+            self._known[to] = say()
             self._path.write_text(json.dumps(self._known, indent=1))
-        return self._known[asked.text]
+        return self._known[to]
+
+
+def _model_parts(resources: MethodResources, asked: Query) -> list[str]:
+    return list(decompose(Toolkit(resources), asked))
 
 
 def _gold_parts(record: Record) -> list[str]:
@@ -241,7 +303,10 @@ def _arguments() -> argparse.Namespace:
     options.add_argument("--first", type=int, default=None, metavar="N", help="questions")
     options.add_argument("--sentences", type=int, default=3, metavar="N", help="of a sub-question")
     options.add_argument("-k", type=int, default=3, help="passages of naive and naive-qd")
+    options.add_argument("--threshold", type=float, metavar="T", help="cosine (the setting)")
     options.add_argument("--whole-corpus", action="store_true")
+    options.add_argument("--model", default="", help="chat model (that of the workspace)")
+    options.add_argument("--read", action="store_true", help="have the model answer, too")
     return options.parse_args()
 
 

@@ -1,8 +1,10 @@
 """A chat model that says what it is told to, for tests of what is made of its replies."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
+from localrag.prepare.decontextualized import pointing_words
 from localrag_models.chat import (
     ChatRequest,
     Choice,
@@ -14,6 +16,21 @@ from localrag_models.chat import (
     never,
     overlook,
 )
+
+
+def rewriting(sentence: str, text: str, **names: str) -> str:
+    """The reply of a model that rewrites a sentence as a text.
+
+    Args:
+        sentence: as its document has it.
+        text: as rewritten.
+        names: what words of the sentence stand for; the model says of the others that it does not
+            know.
+    """
+    reply: dict[str, Any] = {"sentence": text}
+    if pointing := pointing_words(sentence):
+        reply = {"names": {word: names.get(word, "?") for word in pointing}, **reply}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 class ScriptedChat:

@@ -127,6 +127,7 @@ def load(
     corpus: str = "",
     own_documents: bool = False,
     unanswerable: bool = False,
+    limit: int = 0,
 ) -> Questions:
     """Read the questions of a dataset.
 
@@ -141,6 +142,8 @@ def load(
         own_documents: whether each question is asked of the documents alone that come with it.
         unanswerable: whether each is followed by a variant that its documents do not answer: those
             that support its answer are left out of them. Takes own documents for granted.
+        limit: so many questions, variants counted; 0 for all. The documents of no others are
+            needed.
 
     Raises:
         NotFoundError: there is no such dataset or file, or it is not at hand yet; or the corpus
@@ -173,7 +176,9 @@ def load(
         own_documents=own_documents,
     )
     questions = read(dataset.reader, str(file), content, known)
-    if known.lacking:
+    questions = tuple(_first(questions, limit, unanswerable=unanswerable))
+    lacking = [title for one in questions for title in known.lacking.get(one.id, ())]
+    if lacking:
         raise NotFoundError(
             N_(
                 "The corpus {corpus!r} lacks {n:,} of the paragraphs that come with the questions, "
@@ -184,8 +189,8 @@ def load(
                 "{corpus}"
             ),
             corpus=searched,
-            n=len(known.lacking),
-            title=known.lacking[0],
+            n=len(lacking),
+            title=lacking[0],
             file=file,
         )
     if own_documents and not all(one.query.filters.documents for one in questions):
@@ -195,10 +200,20 @@ def load(
             dataset=dataset.name,
         )
     if unanswerable:
-        questions = tuple(_with_variants(questions))
+        questions = tuple(_with_variants(questions))[: limit or None]
     if own:
         dataset = _of_own_questions(dataset, name, digest(content))
     return Questions(dataset, name, digest(content), questions, own, own_documents, unanswerable)
+
+
+def _first(questions: Iterable[Question], limit: int, *, unanswerable: bool) -> Iterator[Question]:
+    """Those that so many questions are made of, variants counted; all for a limit of 0."""
+    left = limit
+    for question in questions:
+        yield question
+        left -= 2 if unanswerable and question.answer else 1
+        if limit and left <= 0:
+            return
 
 
 def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:

@@ -107,7 +107,7 @@ class World:
         add(self.workspace, "main", [path])
         index(self.workspace, "main")
 
-    def load(self, *entries: Any, **options: bool) -> Questions:
+    def load(self, *entries: Any, **options: Any) -> Questions:
         return load(self.workspace, str(self.write(*entries)), corpus="main", **options)
 
     def evaluate(self, questions: Questions, method: str, run: str = "") -> Finished:
@@ -168,6 +168,25 @@ def test_what_the_corpus_lacks_is_told_with_its_cure(world: World) -> None:
     changed["paragraphs"][2]["paragraph_text"] += " So they say."
     with pytest.raises(NotFoundError, match=r"lacks 1 of the paragraphs.*'Tarn'"):
         world.load(changed, own_documents=True)
+
+
+def test_of_a_few_questions_only_their_documents_are_needed(world: World) -> None:
+    world.add(FERRIES)
+    (ferries,) = world.load(FERRIES, LIGHTS, own_documents=True, limit=1).questions
+    assert ferries.query.filters.documents == OF_FERRIES
+    both = world.load(FERRIES, LIGHTS, unanswerable=True, limit=2).questions
+    assert [bool(one.answer) for one in both] == [True, False]
+    (answerable,) = world.load(FERRIES, LIGHTS, unanswerable=True, limit=1).questions
+    assert answerable.answer
+    with pytest.raises(NotFoundError, match="lacks 3 of the paragraphs"):
+        world.load(FERRIES, LIGHTS, unanswerable=True, limit=3)
+
+
+def test_a_run_goes_on_with_more_questions(asked: World) -> None:
+    few = asked.load(FERRIES, LIGHTS, own_documents=True, limit=1)
+    assert asked.evaluate(few, "naive").asked == 1
+    every = asked.load(FERRIES, LIGHTS, own_documents=True)
+    assert asked.evaluate(every, "naive").asked == 1, "what was asked is kept"
 
 
 def test_passages_of_longbench_are_documents_but_support_nothing_that_is_told(

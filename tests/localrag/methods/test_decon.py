@@ -1,6 +1,7 @@
 """`decon` and its kin, led through every branch by prepared layers and scripted replies."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 from tiny_models.hashing import HashingEmbedder
-from tiny_models.scripted import ScriptedChat
+from tiny_models.scripted import ScriptedChat, rewriting
 from tiny_models.servers import OpenAIDouble
 
 from localrag import batch
@@ -79,12 +80,16 @@ def cosine(one: str, other: str) -> float:
 
 
 def prepared(workspace: Workspace, config: Config) -> None:
-    rewritten = [{"sentence": text} for _, texts, _ in PAGES.values() for text in texts]
+    rewritten = [
+        rewriting(sentence, text)
+        for page, texts, _ in PAGES.values()
+        for sentence, text in zip(re.split(r"(?<=\.) ", page), texts, strict=True)
+    ]
     asked = [
         {"pairs": [{"question": question, "answer": answer} for question, answer in pairs]}
         for _, _, pairs in PAGES.values()
     ]
-    model = ScriptedChat(*map(json.dumps, [*rewritten, *asked]))
+    model = ScriptedChat(*rewritten, *map(json.dumps, asked))
     layers = (DECONTEXTUALIZED, QUESTIONS)
     reports = prepare(workspace, "main", config, layers, opener=lambda *_: model)
     assert [report.outcomes["made"] for report in reports] == [5, 5]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tiny_models.hashing import HashingEmbedder
-from tiny_models.scripted import ScriptedChat
+from tiny_models.scripted import ScriptedChat, rewriting
 
 from localrag.config import ChatConfig, Config
 from localrag.corpus.store import CorpusStore
@@ -19,7 +19,7 @@ from localrag.prepare.index import LayerIndex
 from localrag.prepare.preparing import prepare
 from localrag.workspace import Workspace
 
-TEXT = "Ada Frost built a mill. She sold it to Bram Tully. He painted it red."
+SENTENCES = ("Ada Frost built a mill.", "She sold it to Bram Tully.", "He painted it red.")
 REWRITTEN = (
     "Ada Frost built a mill.",
     "Ada Frost sold the mill to Bram Tully.",
@@ -43,7 +43,7 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> None:
 def prepared(home: Path) -> Workspace:
     folder = home / "texts"
     folder.mkdir(parents=True)
-    (folder / "mill.txt").write_text(TEXT)
+    (folder / "mill.txt").write_text(" ".join(SENTENCES))
     workspace = Workspace.locate(home)
     workspace.init()
     add(workspace, "main", [folder])
@@ -51,7 +51,7 @@ def prepared(home: Path) -> Workspace:
 
 
 def make(workspace: Workspace) -> None:
-    rewrites = [json.dumps({"sentence": text}) for text in REWRITTEN]
+    rewrites = map(rewriting, SENTENCES, REWRITTEN)
     pairs = [json.dumps({"pairs": [{"question": q, "answer": a}]}) for q, a in ASKED]
     model = ScriptedChat(*rewrites, *pairs)
     layers = ("decontextualized", "questions")

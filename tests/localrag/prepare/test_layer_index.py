@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tiny_models.hashing import HashingEmbedder
-from tiny_models.scripted import ScriptedChat
+from tiny_models.scripted import ScriptedChat, rewriting
 from tiny_models.servers import OpenAIDouble
 
 from localrag.config import ChatConfig, Config, EmbeddingConfig
@@ -37,14 +37,17 @@ loopback = pytest.mark.usefixtures("loopback")
 MILL = "Ada Frost built the Otter Mill in 1871. She sold it to Bram Tully."
 LAKE = "Lake Anvil is deep. It freezes in winter."
 REPLIES = (
-    {"sentence": "Ada Frost built the Otter Mill in 1871."},
-    {"sentence": "Ada Frost sold the Otter Mill to Bram Tully."},
-    {"sentence": "Lake Anvil is deep."},
-    {"sentence": "Lake Anvil freezes in winter."},
+    rewriting("Ada Frost built the Otter Mill in 1871.", "Ada Frost built the Otter Mill in 1871."),
+    rewriting("She sold it to Bram Tully.", "Ada Frost sold the Otter Mill to Bram Tully."),
+    rewriting("Lake Anvil is deep.", "Lake Anvil is deep."),
+    rewriting("It freezes in winter.", "Lake Anvil freezes in winter."),
 )
-ASKED = (
-    {"pairs": [{"question": "Who sold the Otter Mill to Bram Tully?", "answer": "Ada Frost"}]},
-    {"pairs": [{"question": "What freezes in winter?", "answer": "Lake Anvil"}]},
+ASKED = tuple(
+    json.dumps({"pairs": [{"question": question, "answer": answer}]})
+    for question, answer in (
+        ("Who sold the Otter Mill to Bram Tully?", "Ada Frost"),
+        ("What freezes in winter?", "Lake Anvil"),
+    )
 )
 ALL = (SENTENCES, DECONTEXTUALIZED, QUESTIONS)
 CONFIG = Config(chat=ChatConfig(max_tokens=200))
@@ -80,7 +83,7 @@ def with_embedder(double: OpenAIDouble) -> Config:
 
 
 def make(workspace: Workspace, config: Config, *layers: str, replies: Any = ()) -> ScriptedChat:
-    model = ScriptedChat(*map(json.dumps, replies))
+    model = ScriptedChat(*replies)
     prepare(workspace, "main", config, layers or ALL, opener=lambda *_: model)
     return model
 

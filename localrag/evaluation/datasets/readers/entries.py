@@ -180,7 +180,7 @@ class Sources:
         own_documents: whether questions are asked of the documents alone that come with them.
 
     Attributes:
-        lacking: titles of such documents that the corpus does not hold.
+        lacking: titles of such documents that the corpus does not hold, by question.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class Sources:
         *,
         own_documents: bool = False,
     ) -> None:
-        self.lacking: list[str] = []
+        self.lacking: dict[str, list[str]] = {}
         self._open_names = open_names
         self._open_titled = open_titled
         self._own_documents = own_documents
@@ -212,7 +212,9 @@ class Sources:
             found = [one for one in found if without_blanks(one[1]) == without_blanks(text)]
         return found[0][0] if found else ""
 
-    def own_documents(self, paragraphs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    def own_documents(
+        self, question: str, paragraphs: Iterable[tuple[str, str]]
+    ) -> tuple[str, ...]:
         """The ids of the documents of just these titles and texts, each once.
 
         What the corpus does not hold is noted as `lacking`. None where they are not asked for.
@@ -229,7 +231,7 @@ class Sources:
             if id_ := next(there, ""):
                 found[id_] = None
             else:
-                self.lacking.append(title)
+                self.lacking.setdefault(question, []).append(title)
         return tuple(found)
 
     @cached_property

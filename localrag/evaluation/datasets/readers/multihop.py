@@ -138,7 +138,7 @@ def _question(
     known: Sources,
 ) -> Question:
     # A paragraph without a text is no document.
-    own = known.own_documents(one for one in map(_checked, paragraphs) if one[1])
+    own = known.own_documents(id_, (one for one in map(_checked, paragraphs) if one[1]))
     query = Query(asked, filters=Filters(documents=own))
     check(query)
     answer, *aliases = dict.fromkeys(answers) or [""]
