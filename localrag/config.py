@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from localrag.access import Readers
 from localrag.config_sources import HasSettings, collect
 from localrag.errors import ConfigError
 from localrag.language import N_, _
@@ -34,6 +35,16 @@ Stages = Literal[
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WorkspaceConfig(_Section):
+    """The folder that holds everything."""
+
+    readers: Readers = Field(
+        "owner",
+        description="who may read corpora, indexes and models besides: group, everyone; of "
+        "conversations and runs their owner alone",
+    )
 
 
 class IngestConfig(_Section):
@@ -167,6 +178,7 @@ class Config(_Section):
         description="of everything shown; auto: in the workbench as chosen there, else as the "
         "environment says",
     )
+    workspace: WorkspaceConfig = WorkspaceConfig()
     ingest: IngestConfig = IngestConfig()
     retrieval: RetrievalConfig = RetrievalConfig()
     method: MethodConfig = MethodConfig()

@@ -1,7 +1,7 @@
 """Adding files to a corpus: only what is new or changed is read."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -154,8 +154,9 @@ def add(
     report = AddReport()
     found = walk(paths, supported)
     place = workspace.corpus(corpus)
+    reader = Reader(replace(limits, aside=place.store.parent))
     with writing(place), CorpusStore.open(place.store, create=True) as store:
-        addition = _Addition(store, found, Reader(limits), workers, check_content, on_event)
+        addition = _Addition(store, found, reader, workers, check_content, on_event)
         for event in addition.run(prune=prune):
             report.count(event)
             on_event(event)

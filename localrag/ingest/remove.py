@@ -2,10 +2,12 @@
 
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from localrag.corpus.store import CorpusStore
 from localrag.errors import StorageError
-from localrag.ingest.state import writing
+from localrag.ingest.state import WRITER_LOCK, writing
 from localrag.language import N_
 from localrag.workspace import Workspace
 
@@ -39,6 +41,7 @@ def remove_corpus(workspace: Workspace, corpus: str) -> None:
             # The store goes first: without it the rest is no corpus any more.
             place.store.unlink()
             shutil.rmtree(place.indexes, ignore_errors=True)
+            _remove_folder(place.store.parent)
         except OSError as error:
             raise StorageError(
                 N_("The corpus {corpus!r} cannot be removed ({problem})."),
@@ -46,4 +49,20 @@ def remove_corpus(workspace: Workspace, corpus: str) -> None:
                 corpus=corpus,
                 problem=error,
             ) from error
-    shutil.rmtree(place.store.parent, ignore_errors=True)
+
+
+def _remove_folder(folder: Path) -> None:
+    """Remove the folder of a corpus whose lock is held, the lock last.
+
+    Whoever has its file open meanwhile gets no lock by it: `locked` sees that it is gone. Removed
+    after it was let go of, it could be held by the next writer already, and one more could make and
+    hold another.
+    """
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != WRITER_LOCK:
+            path.unlink()
+    with suppress(OSError):  # Windows keeps what is open; and another process may look in already.
+        (folder / WRITER_LOCK).unlink()
+        folder.rmdir()

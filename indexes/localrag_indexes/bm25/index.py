@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +19,7 @@ HEADER = "header"
 BODY = "body"
 PAIRS = "pairs"
 _TOKENIZER = "terms"
+_LOCK = ".tantivy-meta.lock"
 # Chosen on Japanese questions over pages and statutes; none were kept apart.
 _HEADER_WEIGHT = 0.05
 _BODY_WEIGHT = 1.0
@@ -285,6 +286,9 @@ def _open_searcher(folder: Path) -> tuple[Any, Any]:
         Its schema and a searcher, which holds every file it needs open.
     """
     if os.access(folder, os.W_OK):
+        with suppress(OSError):
+            # Tantivy would make its lock file for everybody; a full disk has room for an empty one.
+            os.close(os.open(folder / _LOCK, os.O_CREAT | os.O_WRONLY, 0o600))
         return _open(folder)
     # Tantivy insists on a lock file beside the index: on a read-only share it gets a folder of
     # links for as long as it takes to open the files.

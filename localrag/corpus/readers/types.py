@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -70,6 +71,8 @@ class Limits:
         ratio: how many times its packed size a zip member may unpack to; members that unpack
             to less than a megabyte are not held to it.
         members: number of members of a zip archive.
+        aside: folder for what a reader keeps on the disk while it reads; None for the one that
+            the system has for temporary files, which others can look into.
     """
 
     file_bytes: int = 200_000_000
@@ -78,6 +81,7 @@ class Limits:
     growth: int = 50
     ratio: int = 200
     members: int = 100_000
+    aside: Path | None = None
 
 
 NumberedLine = tuple[int, bytes | None]
