@@ -47,6 +47,14 @@ class WorkspaceConfig(_Section):
     )
 
 
+class JournalConfig(_Section):
+    """What is written down of its use."""
+
+    questions: bool = Field(
+        False, description="write down who asked what, in asked.jsonl of the workspace"
+    )
+
+
 class IngestConfig(_Section):
     """Reading files and indexing."""
 
@@ -179,6 +187,7 @@ class Config(_Section):
         "environment says",
     )
     workspace: WorkspaceConfig = WorkspaceConfig()
+    journal: JournalConfig = JournalConfig()
     ingest: IngestConfig = IngestConfig()
     retrieval: RetrievalConfig = RetrievalConfig()
     method: MethodConfig = MethodConfig()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag import access
+from localrag.asked_journal import checked, journal_of
 from localrag.config import Config, load
 from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
@@ -36,6 +37,7 @@ _KINDS = {
     "extra": N_("extra"),
     "workspace": N_("workspace"),
     "access": N_("access"),
+    "journal": N_("journal of questions"),
     "config": N_("config"),
     "disk": N_("disk"),
     "model": N_("model"),
@@ -97,6 +99,8 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
     if home.health is Health.BROKEN:
         return
     yield _access(workspace)
+    if journal_of(workspace).exists():
+        yield _try("journal", lambda: _journal(workspace))
     yield _disk(workspace)
     yield from _models(workspace)
     config = load(workspace, overrides) if settings.health is Health.GOOD else Config()
@@ -181,6 +185,11 @@ def _access(workspace: Workspace) -> Finding:
         "everyone": FactKind.READ_BY_EVERYONE,
     }[readers]
     return Finding("access", Health.GOOD, Fact(kind))
+
+
+def _journal(workspace: Workspace) -> Fact:
+    chain = checked(workspace)
+    return Fact(FactKind.JOURNAL_WHOLE, n=chain.questions, last=chain.last)
 
 
 def _disk(workspace: Workspace) -> Finding:

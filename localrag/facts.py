@@ -444,6 +444,10 @@ class FactKind(StrEnum):
     READ_BY_GROUP = "read-by-group", N_("its group can read corpora, indexes and models")
     READ_BY_EVERYONE = "read-by-everyone", N_("everyone can read corpora, indexes and models")
     EXPOSED = "exposed", N_("others can read or write {n:,} files and folders of it: {first}")
+    JOURNAL_WHOLE = (
+        "journal-whole",
+        N_("{n:,} questions, nothing changed; the last line is {last}"),
+    )
     STORE_SOUND = "store-sound", N_("sound, {n:,} documents")
     UP_TO_DATE = "up-to-date", N_("up to date, every byte as it was written")
     NOT_INDEXED = "not-indexed", N_("not indexed yet")

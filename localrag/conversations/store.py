@@ -316,6 +316,16 @@ class Conversations:
         with self._changing(conversation_id):
             self._db.write("DELETE FROM conversations WHERE id = ?", (conversation_id,))
 
+    def forget(self, conversation_id: int) -> None:
+        """Remove a conversation, and every trace of it from the file.
+
+        Other conversations that are being written meanwhile make it wait.
+        """
+        self._db.write("PRAGMA secure_delete = ON")
+        self.delete(conversation_id)
+        self._db.write("VACUUM")
+        self._db.checkpoint()
+
     # Turns
 
     def turns(self, conversation_id: int) -> builtins.list[Turn]:

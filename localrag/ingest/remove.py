@@ -1,7 +1,7 @@
 """Removing documents and corpora: the Python twin of ``localrag remove``."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import StorageError
 from localrag.ingest.state import WRITER_LOCK, writing
 from localrag.language import N_
+from localrag.progress import ignore
 from localrag.workspace import Workspace
 
 
@@ -26,8 +27,15 @@ def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]
             store.remove(document)
 
 
-def remove_corpus(workspace: Workspace, corpus: str) -> None:
+def remove_corpus(
+    workspace: Workspace, corpus: str, before: Callable[[Path], object] = ignore
+) -> None:
     """Remove a corpus with its store and its index.
+
+    Args:
+        workspace: where it lies.
+        corpus: its name.
+        before: called with each of its two folders, before anything in it is removed.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -38,6 +46,8 @@ def remove_corpus(workspace: Workspace, corpus: str) -> None:
     place.require()
     with writing(place):
         try:
+            for folder in (place.store.parent, place.indexes):
+                before(folder)
             # The store goes first: without it the rest is no corpus any more.
             place.store.unlink()
             shutil.rmtree(place.indexes, ignore_errors=True)

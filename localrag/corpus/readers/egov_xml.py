@@ -140,7 +140,8 @@ def _rows(table: etree._Element) -> Iterator[str]:
         cells: list[str] = []
         for cell in row:
             _fill(cells, reaching)
-            width, height = _span(cell, "colspan", 100), _span(cell, "rowspan", 1_000)
+            width, height = _span(cell, "colspan"), _span(cell, "rowspan")
+            width = max(1, min(width, _WIDEST - len(cells)))
             for column in range(len(cells), len(cells) + width):
                 reaching[column] = height - 1
             text = "　".join(line for line in lines(cell) if line)
@@ -149,16 +150,19 @@ def _rows(table: etree._Element) -> Iterator[str]:
         yield "\t".join(cells).rstrip("\t")
 
 
+# Columns. No printed table comes near it; spans that reach over each other would fill the memory.
+_WIDEST = 1_000
+
+
 def _fill(cells: list[str], reaching: dict[int, int]) -> None:
-    while reaching.get(len(cells), 0):
+    while reaching.get(len(cells), 0) and len(cells) < _WIDEST:
         reaching[len(cells)] -= 1
         cells.append("")
 
 
-def _span(cell: etree._Element, name: str, most: int) -> int:
+def _span(cell: etree._Element, name: str) -> int:
     value = cell.get(name, "1")[:9]
-    # The bound keeps a hostile attribute from filling memory; no printed table comes near it.
-    return max(1, min(int(value), most)) if value.isdecimal() else 1
+    return max(1, min(int(value), _WIDEST)) if value.isdecimal() else 1
 
 
 def _figure(element: etree._Element) -> str:

@@ -86,7 +86,7 @@ def _printed(body: "WordDocument") -> Iterator[tuple[str, int]]:
 
 
 # What a character of text takes until it is stored, and what a page counts for besides its text.
-_BYTES_A_CHARACTER, _PAGE = 12, 1_000
+_BYTES_A_CHARACTER, _PAGE = 20, 1_000
 # Without a handler Python prints what pypdf warns of; what stops the reading is raised as well.
 _QUIET = logging.NullHandler()
 
