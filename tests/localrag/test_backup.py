@@ -43,7 +43,8 @@ def test_a_backup_is_put_back(cli: Cli, sample: Path, backed_up: Path) -> None:
     assert (sample / "models" / "weights").read_text() == "large", "models stay"
     with Conversations.open(Workspace.locate()) as conversations:
         assert [one.title for one in conversations.list()] == ["舟"]
-    assert cli("doctor").code == 0
+    findings = {found["check"]: found["health"] for found in cli("doctor", "--json").json}
+    assert findings["store main"] == findings["index main"] == findings["access"] == "good"
     assert (Path(restored.json["before"]) / "localrag.toml").read_text() == "[["
 
 

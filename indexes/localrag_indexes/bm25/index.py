@@ -26,6 +26,8 @@ _BODY_WEIGHT = 1.0
 _PAIR_WEIGHT = 0.3
 
 _MOST_VALUES_COUNTED = 100
+_ALL_KEYS = -(2**63), 2**63 - 1
+_KEYS_AT_ONCE = 200_000
 
 
 class BM25Index:
@@ -147,15 +149,23 @@ class BM25Index:
         """Count the entries that hold the term, in header or body."""
         return int(self._searcher.doc_freq(BODY, term))
 
-    def keys(self) -> list[int]:
-        """The keys of all entries, in order."""
+    def keys(self) -> Iterator[int]:
+        """The keys of all entries, in order; some hundred thousand of them in memory at a time."""
+        with _damage_named(self.folder):
+            yield from self._keys_between(*_ALL_KEYS)
+
+    def _keys_between(self, low: int, high: int) -> Iterator[int]:
         import tantivy
 
-        with _damage_named(self.folder):
-            hits = self._searcher.search(
-                tantivy.Query.all_query(), limit=max(self.count, 1), count=False
-            ).hits
-            return sorted(self._searcher.fast_field_values(KEY, [place for _, place in hits]))
+        some = tantivy.Query.range_query(self._schema, KEY, tantivy.FieldType.Integer, low, high)
+        found = self._searcher.search(some, limit=1).count
+        if found > _KEYS_AT_ONCE:
+            middle = (low + high) // 2
+            yield from self._keys_between(low, middle)
+            yield from self._keys_between(middle + 1, high)
+        elif found:
+            hits = self._searcher.search(some, limit=found, count=False).hits
+            yield from sorted(self._searcher.fast_field_values(KEY, [place for _, place in hits]))
 
     def close(self) -> None:
         """Let go of the files."""
