@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from localrag.access import Readers
 from localrag.config_sources import HasSettings, collect
 from localrag.errors import ConfigError
 from localrag.language import N_, _
@@ -34,6 +35,24 @@ Stages = Literal[
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WorkspaceConfig(_Section):
+    """The folder that holds everything."""
+
+    readers: Readers = Field(
+        "owner",
+        description="who may read corpora, indexes and models besides: group, everyone; of "
+        "conversations and runs their owner alone",
+    )
+
+
+class JournalConfig(_Section):
+    """What is written down of its use."""
+
+    questions: bool = Field(
+        False, description="write down who asked what, in asked.jsonl of the workspace"
+    )
 
 
 class IngestConfig(_Section):
@@ -167,6 +186,8 @@ class Config(_Section):
         description="of everything shown; auto: in the workbench as chosen there, else as the "
         "environment says",
     )
+    workspace: WorkspaceConfig = WorkspaceConfig()
+    journal: JournalConfig = JournalConfig()
     ingest: IngestConfig = IngestConfig()
     retrieval: RetrievalConfig = RetrievalConfig()
     method: MethodConfig = MethodConfig()

@@ -1,13 +1,15 @@
 """SQLite files: how they are opened, how they are written, and what their errors mean to a user."""
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from localrag.access import make_folder, open_file
 from localrag.errors import BusyError, LocalragError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
@@ -121,9 +123,9 @@ class Database:
             )
         try:
             with self._errors():
-                if create:
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                self._connection = _connect_to_read(path) if read_only else _connect(path, "rwc")
+                if create and not path.exists():
+                    _make(path, schema)
+                self._connection = _connect_to_read(path) if read_only else _connect(path, "rw")
                 for setting in _READING if read_only else _WRITING:
                     self._connection.execute(f"PRAGMA {setting}")
                 self._check_version(create=create, read_only=read_only)
@@ -253,6 +255,50 @@ class Database:
             raise _translated(error, self.path, self._schema) from error
 
 
+def scratch(folder: Path | None) -> sqlite3.Connection:
+    """A database for what need not outlive its connection; nobody else can open it.
+
+    Args:
+        folder: where its file lies; None for the system's folder for temporary files.
+
+    Raises:
+        OSError, sqlite3.Error: it cannot be made.
+    """
+    if folder is None:
+        return sqlite3.connect("")
+    path = folder / f".{os.urandom(8).hex()}.scratch"
+    open_file(path, "xb").close()
+    try:
+        connection = sqlite3.connect(path)
+        # Nothing is to be rolled back, so no file comes beside it; temporary tables stay in memory.
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA temp_store = MEMORY")
+    finally:
+        with suppress(PermissionError):  # Windows
+            path.unlink()
+    return connection
+
+
+def _make(path: Path, schema: Schema) -> None:
+    """Make a file with its tables, all at once: a process that is killed leaves no empty one."""
+    make_folder(path.parent)
+    unfinished = path.with_name(f".{os.urandom(8).hex()}.new")
+    try:
+        # Made beforehand, for its owner alone: SQLite goes by the umask.
+        open_file(unfinished, "xb").close()
+        with closing(_connect(unfinished, "rw")) as connection:
+            connection.execute("PRAGMA journal_mode = OFF")
+            schema.upgrade(connection)
+        try:
+            os.link(unfinished, path)
+        except FileExistsError:
+            pass  # Another process has made it meanwhile: that one stays.
+        except OSError:  # A disk without links.
+            unfinished.rename(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(
         f"file:{quote(str(path.resolve()))}?mode={mode}",
@@ -265,17 +311,27 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
-    connection = _connect(path, "ro")
+    """Open a file to read it, which needs no room and no right to write.
+
+    A reader of a WAL file shares memory with the others by a companion (-shm), which cannot be
+    made where the disk is read-only, and not filled where it is full. Without anything in the log
+    the file is complete and can be read as it stands; else with an index of the log of one's own.
+    """
+    try:
+        return _tried(path, "ro")
+    except sqlite3.OperationalError:
+        log = path.with_name(f"{path.name}-wal")
+        logged = log.exists() and log.stat().st_size > 0
+        return _tried(path, "ro&readonly_shm=1" if logged else "ro&immutable=1")
+
+
+def _tried(path: Path, mode: str) -> sqlite3.Connection:
+    connection = _connect(path, mode)
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
-    except sqlite3.Error as error:
+    except BaseException:
         connection.close()
-        # A reader of a WAL file needs its -shm companion, which cannot be made on read-only
-        # media. With no log beside it the file is complete and can be read as it stands.
-        log = path.with_name(f"{path.name}-wal")
-        if not isinstance(error, sqlite3.OperationalError) or log.exists():
-            raise
-        return _connect(path, "ro&immutable=1")
+        raise
     return connection
 
 

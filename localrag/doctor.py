@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localrag import access
+from localrag.asked_journal import checked, journal_of
 from localrag.config import Config, load
 from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
@@ -34,6 +36,8 @@ _KINDS = {
     "dictionary": N_("dictionary"),
     "extra": N_("extra"),
     "workspace": N_("workspace"),
+    "access": N_("access"),
+    "journal": N_("journal of questions"),
     "config": N_("config"),
     "disk": N_("disk"),
     "model": N_("model"),
@@ -43,6 +47,8 @@ _KINDS = {
     "layers": N_("layers"),
 }
 """What is looked at; programs and settings go by their own names."""
+_NAMED = 3
+"""Files and folders that are named where there are more."""
 _LITTLE_SPACE = 2 * 1024**3
 """Bytes below which indexing a large corpus may fill the disk."""
 
@@ -92,6 +98,9 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
     yield settings
     if home.health is Health.BROKEN:
         return
+    yield _access(workspace)
+    if journal_of(workspace).exists():
+        yield _try("journal", lambda: _journal(workspace))
     yield _disk(workspace)
     yield from _models(workspace)
     config = load(workspace, overrides) if settings.health is Health.GOOD else Config()
@@ -160,6 +169,27 @@ def _workspace(workspace: Workspace) -> Fact:
 def _config(workspace: Workspace, overrides: Mapping[str, object]) -> Fact:
     load(workspace, overrides)
     return Fact(FactKind.VALID)
+
+
+def _access(workspace: Workspace) -> Finding:
+    """Who can read the workspace: nobody should whom its settings do not name."""
+    readers = access.readers(workspace.settings)
+    exposed = access.exposed(workspace.home, readers)
+    if exposed:
+        names = tuple(str(path) for path in exposed[:_NAMED])
+        detail = Fact(FactKind.EXPOSED, n=len(exposed), first=names)
+        return Finding("access", Health.WARNING, detail, "localrag init")
+    kind = {
+        "owner": FactKind.READ_BY_OWNER,
+        "group": FactKind.READ_BY_GROUP,
+        "everyone": FactKind.READ_BY_EVERYONE,
+    }[readers]
+    return Finding("access", Health.GOOD, Fact(kind))
+
+
+def _journal(workspace: Workspace) -> Fact:
+    chain = checked(workspace)
+    return Fact(FactKind.JOURNAL_WHOLE, n=chain.questions, last=chain.last)
 
 
 def _disk(workspace: Workspace) -> Finding:

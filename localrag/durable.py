@@ -7,10 +7,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
+from localrag.access import make_folder, open_file
 from localrag.errors import BusyError, StorageError
 from localrag.language import N_
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 _CURE = N_("Free space on the disk, mend the permissions, or choose another workspace with --home.")
 
@@ -64,7 +68,7 @@ def replacing(path: Path, aside: Path | None = None) -> Iterator[IO[bytes]]:
     # A name of its own for every writer: two that share one write into each other's file.
     unfinished = aside or target.with_name(f".{os.urandom(8).hex()}.new")
     try:
-        with unfinished.open("wb" if aside else "xb") as file:
+        with open_file(unfinished, "wb" if aside else "xb") as file:
             with suppress(FileNotFoundError):
                 unfinished.chmod(target.stat().st_mode & 0o7777)
             yield file
@@ -107,10 +111,9 @@ def locked(path: Path, busy: BusyError) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     # Whoever has it may free it from another thread.
-    lock = FileLock(path, timeout=0, thread_local=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path, timeout=0, mode=0o600, thread_local=False)
     try:
-        lock.acquire()
+        _acquire(lock, path)
     except Timeout:
         raise busy from None
     except OSError:
@@ -120,6 +123,16 @@ def locked(path: Path, busy: BusyError) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _acquire(lock: "FileLock", path: Path) -> None:
+    make_folder(path.parent)
+    try:
+        lock.acquire()
+    except FileNotFoundError:
+        # Its folder was removed just now, by who held the lock.
+        make_folder(path.parent)
+        lock.acquire()
 
 
 def is_locked(path: Path) -> bool:

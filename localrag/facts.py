@@ -440,6 +440,14 @@ class FactKind(StrEnum):
     NOT_INSTALLED = "not-installed", N_("not installed (optional): {packages}")
     VALID = "valid", N_("valid")
     DISK_FREE = "disk-free", N_("{gigabytes:.1f} GB free")
+    READ_BY_OWNER = "read-by-owner", N_("only its owner can read it")
+    READ_BY_GROUP = "read-by-group", N_("its group can read corpora, indexes and models")
+    READ_BY_EVERYONE = "read-by-everyone", N_("everyone can read corpora, indexes and models")
+    EXPOSED = "exposed", N_("others can read or write {n:,} files and folders of it: {first}")
+    JOURNAL_WHOLE = (
+        "journal-whole",
+        N_("{n:,} questions, nothing changed; the last line is {last}"),
+    )
     STORE_SOUND = "store-sound", N_("sound, {n:,} documents")
     UP_TO_DATE = "up-to-date", N_("up to date, every byte as it was written")
     NOT_INDEXED = "not-indexed", N_("not indexed yet")

@@ -17,6 +17,7 @@ from typing import IO, Any, Generic, Self, TypeVar
 
 from pydantic import TypeAdapter
 
+from localrag.access import open_file
 from localrag.durable import flush_folder, replacing
 from localrag.errors import LocalragError, StorageError
 from localrag.language import N_
@@ -139,7 +140,7 @@ class Journal(Generic[Row]):
         """Open it to be added to; what a kill left unfinished is dropped."""
         with ExitStack() as undone, self._failures():
             # Unbuffered: what was written has left this process.
-            self._file = undone.enter_context(self.path.open("a+b", buffering=0))
+            self._file = undone.enter_context(open_file(self.path, "a+b", buffering=0))
             size = self._file.seek(0, os.SEEK_END)
             self.end = _end_of_whole_lines(self._file, size)
             self.torn = self.end < size

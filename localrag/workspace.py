@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from localrag import access
+from localrag.durable import replace_text
 from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
 from localrag.language import N_, in_use
 
@@ -71,6 +73,10 @@ class CorpusPaths:
     def vectors(self) -> Path:
         """Folder of the generations of the vector index, and of what is embedded already."""
         return self.indexes / "vectors"
+
+    def settle(self) -> None:
+        """Let read what lies in its workspace whoever may, and nobody else; see `access`."""
+        Workspace(self.store.parents[2]).settle()
 
     @property
     def identity(self) -> tuple[int, int] | None:
@@ -164,10 +170,14 @@ class Workspace:
         """File of the conversations, which need not exist."""
         return self.home / "conversations.sqlite"
 
+    def settle(self) -> None:
+        """Let read what lies in it whoever may, and nobody else; see `access`."""
+        access.settle(self.home, access.readers(self.settings))
+
     def init(self) -> bool:
         """Make the folder and a commented settings file, in the language in use.
 
-        What is there already stays.
+        What is there already stays; others can read no more of it than they may.
 
         Returns:
             Whether anything had to be made.
@@ -179,10 +189,11 @@ class Workspace:
         try:
             missing = [path for path in (*folders, self.settings) if not path.exists()]
             for folder in folders:
-                folder.mkdir(parents=True, exist_ok=True)
+                access.make_folder(folder)
             if self.settings in missing:
                 template = Path(__file__).with_name(f"localrag.{in_use()}.toml")
-                self.settings.write_bytes(template.read_bytes())
+                replace_text(self.settings, template.read_text(encoding="utf-8"))
+            self.settle()
         except OSError as error:
             raise StorageError(
                 N_("The workspace {home} cannot be made ({problem})."),

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -230,6 +230,43 @@ def allow_loopback() -> Callable[[], None]:
 def loopback(allow_loopback: Callable[[], None]) -> None:
     """This test may reach servers on this machine."""
     allow_loopback()
+
+
+@dataclass(frozen=True)
+class SmallDisk:
+    """A disk of a few megabytes."""
+
+    folder: Path
+
+    def fill(self) -> None:
+        """Leave not a byte."""
+        with (self.folder / "filling").open("ab", buffering=0) as file:
+            for size in (1 << 20, 1 << 12):
+                with suppress(OSError):
+                    while file.write(b"x" * size):
+                        pass
+
+    def make_room(self) -> None:
+        """Remove what `fill` wrote."""
+        (self.folder / "filling").unlink()
+
+    def close(self) -> None:
+        """Let nothing be written any more."""
+        subprocess.run(["mount", "-o", "remount,ro", str(self.folder)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """A disk of six megabytes; the test is skipped where none can be mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs the right to mount a disk in memory (root, Linux)")
+    yield SmallDisk(folder)
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 _ARTICLES = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三", "十四", "十五", "十六"]

@@ -35,13 +35,14 @@ def new_generation(root: Path) -> Iterator[Path]:
 
     One build at a time: the caller holds the lock of the corpus.
     """
-    root.mkdir(parents=True, exist_ok=True)
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = f"g-{uuid.uuid4().hex[:12]}"
     unfinished = root / (name + _UNFINISHED)
     try:
-        unfinished.mkdir()
+        # Its owner's alone: what is searched in holds the words of the documents.
+        unfinished.mkdir(mode=0o700)
         yield unfinished
-        _flush_tree(unfinished)
+        _finish_tree(unfinished)
     except BaseException:
         _remove(unfinished)
         raise
@@ -49,7 +50,7 @@ def new_generation(root: Path) -> Iterator[Path]:
     unfinished.rename(finished)
     pointer = root / f"{_POINTER}{_UNFINISHED}"
     pointer.write_text(f"{name}\n", encoding="ascii")
-    _flush(pointer)
+    _finish(pointer)
     pointer.replace(root / _POINTER)
     _flush(root)
     sweep(root)
@@ -103,10 +104,16 @@ def _made(folder: Path) -> int:
     return folder.stat().st_mtime_ns
 
 
-def _flush_tree(folder: Path) -> None:
+def _finish_tree(folder: Path) -> None:
     for path in folder.rglob("*"):
-        _flush(path)
+        _finish(path)
     _flush(folder)
+
+
+def _finish(path: Path) -> None:
+    """Flush a file, and close it to others: libraries make theirs by the umask."""
+    path.chmod(0o700 if path.is_dir() else 0o600)
+    _flush(path)
 
 
 def _flush(path: Path) -> None:

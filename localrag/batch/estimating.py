@@ -74,7 +74,7 @@ def estimate(
     With `out`, rows that have an answer there already are not counted.
     """
     config = with_concurrency(config, concurrency)
-    with open_table(questions) as table:
+    with open_table(questions, workspace.home) as table:
         checked = first_pass(table, on_event)
         tell_if_behind(workspace, corpus, config, on_event)
         ledger = Ledger(len(checked))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from localrag.access import make_folder
 from localrag.batch.types import cause_and_cure
 from localrag.durable import replace_text
 from localrag.errors import StorageError
@@ -132,7 +133,7 @@ def _read(path: Path) -> KnownBatch | None:
 def _write(workspace: Workspace, batch: KnownBatch) -> None:
     path = _note(workspace, batch.out)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         replace_text(path, _adapter.dump_json(batch, indent=1).decode())
     except (OSError, ValueError) as error:
         _log.warning(

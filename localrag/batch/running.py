@@ -160,7 +160,7 @@ def run(
     started = perf_counter()
     folder = BatchFolder.of(out, questions)
     config = with_concurrency(config, concurrency)
-    with open_table(questions) as table:
+    with open_table(questions, workspace.home) as table:
         checked = first_pass(table, on_event)
         tell_if_behind(workspace, corpus, config, on_event)
         origin = origin_of(workspace, corpus, config)

@@ -4,20 +4,20 @@ import codecs
 import csv
 import json
 import shutil
-import sqlite3
 import tempfile
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, Any, cast
 
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.corpus.readers.jsonl import json_object, numbered_lines
 from localrag.corpus.readers.types import Limits
-from localrag.errors import InputError, LocalragError, NotFoundError, StorageError
+from localrag.errors import InputError, LocalragError, NotFoundError
 from localrag.language import N_, _
 from localrag.retrieval.query import check as check_query
 from localrag.retrieval.types import Filters, Query
@@ -91,32 +91,24 @@ class QuestionTable:
         )
 
     def check(self) -> "CheckedTable":
-        """Read the table once, keeping 8 bytes of each row in memory.
+        """Read the table once, keeping 16 bytes of each row in memory.
 
         Raises:
             InputError: it is no table, no row of it can be asked, or an id occurs twice.
-            StorageError: the folder for temporary files is full.
         """
-        digests = array("Q")
+        digests, ids = array("Q"), array("Q")
         unreadable = 0
         first: UnreadableRow | None = None
-        try:
-            with closing(_Ids()) as ids:
-                for row in self.rows():
-                    digests.append(_digest_of(row))
-                    ids.add(row)
-                    if isinstance(row, UnreadableRow):
-                        unreadable += 1
-                        first = first or row
-                duplicates = ids.duplicates()
-        except sqlite3.Error as error:
-            raise StorageError(
-                N_("The ids of {table} cannot be compared ({problem})."),
-                N_("Free some space where temporary files lie, or name another folder in TMPDIR."),
-                table=self.name,
-                problem=error,
-            ) from error
-        if duplicates:
+        for row in self.rows():
+            digests.append(_digest_of(row))
+            if row.id:
+                ids.append(_short(row.id))
+            if isinstance(row, UnreadableRow):
+                unreadable += 1
+                first = first or row
+        if duplicates := self._duplicates(
+            {one for one, other in pairwise(sorted(ids)) if one == other}
+        ):
             raise InputError(
                 N_("Ids occur twice in {table}: {duplicates}."),
                 N_("Give every row an id of its own."),
@@ -136,14 +128,31 @@ class QuestionTable:
             raise self._empty()
         return CheckedTable(self, digests, unreadable)
 
+    def _duplicates(self, suspects: Set[int]) -> str:
+        """The first ids that occur twice, each with its lines; empty where none does.
+
+        Args:
+            suspects: the digests of the ids that may.
+        """
+        lines: dict[str, list[int]] = {}
+        for row in self.rows() if suspects else ():
+            if row.id and _short(row.id) in suspects:
+                lines.setdefault(row.id, []).append(row.line)
+        twice = ((id_, found) for id_, found in lines.items() if len(found) > 1)
+        return "; ".join(
+            _("{id!r} in lines {lines}").format(id=id_, lines=", ".join(map(str, found)))
+            for id_, found in islice(twice, _NAMED)
+        )
+
 
 @contextmanager
-def open_table(source: Path | IO[bytes]) -> Iterator[QuestionTable]:
+def open_table(source: Path | IO[bytes], aside: Path | None = None) -> Iterator[QuestionTable]:
     """Open a table of questions.
 
     Args:
         source: a file, or a stream of bytes. What cannot be rewound is first copied to a
-            temporary file.
+            nameless file.
+        aside: the folder of that file; None for the system's own, which others can look into.
 
     Raises:
         NotFoundError: there is no such file, or it cannot be read.
@@ -153,7 +162,7 @@ def open_table(source: Path | IO[bytes]) -> Iterator[QuestionTable]:
         try:
             stream = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
             if not stream.seekable():
-                copy = stack.enter_context(tempfile.TemporaryFile())
+                copy = stack.enter_context(tempfile.TemporaryFile(dir=aside))
                 shutil.copyfileobj(stream, copy)
                 stream = cast("IO[bytes]", copy)
         except OSError as error:
@@ -213,8 +222,14 @@ class CheckedTable:
 
 def digest(id_: str, question: str, options: Sequence[str], documents: Sequence[str]) -> int:
     """A number of 8 bytes, never 0, that stands for the content of a row."""
-    content = json.dumps([id_, question, list(options), list(documents)]).encode()
-    return int.from_bytes(blake2b(content, digest_size=8).digest(), "big") or 1
+    return _short(json.dumps([id_, question, list(options), list(documents)])) or 1
+
+
+def _short(text: str) -> int:
+    """A number of 8 bytes that stands for a text, which may be no Unicode."""
+    return int.from_bytes(
+        blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "big"
+    )
 
 
 def _digest_of(row: Row) -> int:
@@ -222,33 +237,6 @@ def _digest_of(row: Row) -> int:
         return 0
     query = row.query
     return digest(row.id, query.text, query.options, query.filters.documents)
-
-
-class _Ids:
-    """The ids of a table, in a private SQLite file that the system removes."""
-
-    def __init__(self) -> None:
-        self._database = sqlite3.connect("")
-        self._database.execute("CREATE TABLE ids (id TEXT, line INTEGER)")
-
-    def close(self) -> None:
-        self._database.close()
-
-    def add(self, row: Row) -> None:
-        if row.id:
-            values = (row.id, row.line)
-            self._database.execute("INSERT INTO ids VALUES (?, ?)", values)
-
-    def duplicates(self) -> str:
-        """The first ids that occur twice, each with its lines; empty where none does."""
-        found = self._database.execute(
-            "SELECT id, group_concat(line, ', ') FROM ids GROUP BY id HAVING count(*) > 1"
-            " ORDER BY min(line) LIMIT ?",
-            (_NAMED,),
-        )
-        return "; ".join(
-            _("{id!r} in lines {lines}").format(id=id_, lines=lines) for id_, lines in found
-        )
 
 
 def _question(row: int, line: int, record: Mapping[str, Any]) -> QuestionRow:

@@ -1,6 +1,5 @@
 """``localrag init``, ``add``, ``list``, ``remove``, ``index``: from an empty folder to a corpus."""
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,10 +8,9 @@ import typer
 
 from localrag.cli.questions import unicode
 from localrag.cli.session import CorpusName, Json, complete_corpus, indexing
-from localrag.cli.terminal import columns, emit, emit_all, say, table, tell
+from localrag.cli.terminal import columns, confirm, emit, emit_all, say, table, tell
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
-from localrag.harmless import harmless
 from localrag.language import N_, _
 from localrag.session import Session
 
@@ -212,7 +210,7 @@ def remove(
     name = opened.name
     if everything:
         question = _("Remove the corpus {corpus} with everything in it?")
-        _confirm(question.format(corpus=name), yes=yes)
+        confirm(question.format(corpus=name), yes=yes, refused=N_("Nothing was removed."))
         opened.delete()
     else:
         opened.remove(*map(unicode, documents or []))
@@ -224,20 +222,6 @@ def remove(
         removed = _("corpus {corpus}: {n:,} documents removed")
         say(removed.format(corpus=name, n=len(set(documents or []))))
         say(_("Next, bring the index up to date: "), (indexing(session, name), "bold"))
-
-
-def _confirm(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError(
-            N_("Nobody is there to confirm it."),
-            N_("Add --yes to go ahead."),
-        )
-    if not typer.confirm(harmless(question), err=True):
-        raise UsageError(
-            N_("Nothing was removed."),
-        )
 
 
 def _list_corpora(session: Session, *, as_json: bool) -> None:

@@ -36,6 +36,7 @@ _VERBS = (
     "methods",
     "prepare",
     "setup",
+    "confidential",
     "data",
     "evaluate",
     "optimize",

@@ -203,7 +203,7 @@ def calibrate(
     session: Session = context.obj
     opened = session.corpus(corpus).require()
     config = opened.config
-    asked = [] if questions is None else _questions_in(questions)
+    asked = [] if questions is None else _questions_in(questions, session.workspace.home)
     place = session.workspace.corpus(opened.name)
     with (
         CorpusStore.open(place.store, read_only=True) as store,
@@ -218,12 +218,12 @@ def calibrate(
         _print_distributions(found, threshold)
 
 
-def _questions_in(path: Path) -> list[str]:
+def _questions_in(path: Path, aside: Path) -> list[str]:
     from localrag.batch.table import open_table
     from localrag.batch.types import QuestionRow
     from localrag.cli.terminal import tell
 
-    with open_table(path) as table:
+    with open_table(path, aside) as table:
         rows = list(table.rows())
     for row in rows:
         if not isinstance(row, QuestionRow):

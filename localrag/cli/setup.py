@@ -1,6 +1,7 @@
 """``localrag config`` and ``localrag doctor``: how localrag is set up, and what is wrong."""
 
 import json
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -83,15 +84,29 @@ def _written(value: object) -> str:
 @verb(
     app,
     "doctor",
-    examples=["localrag doctor", "localrag --home /data/law doctor --json"],
+    examples=[
+        "localrag doctor",
+        "localrag --home /data/law doctor --json",
+        "localrag doctor --offline",
+    ],
     exit_codes=(0, 5),
 )
-def doctor(context: typer.Context, as_json: Json = False) -> None:
+def doctor(
+    context: typer.Context,
+    offline: Annotated[
+        bool,
+        typer.Option("--offline", help="Show that nothing goes out: work without a network."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Find out what is wrong, and the command that mends it.
 
     Checks the installation, the workspace, and every store and index byte by byte. Each thing
     that is wrong comes with the command that mends it.
     """
+    if offline:
+        _prove_offline(as_json=as_json)
+        return
     from rich.cells import set_cell_size
 
     from localrag.doctor import Finding, Health, examine
@@ -128,4 +143,31 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
             ]
         )
     if any(finding.health is Health.BROKEN for finding in findings):
+        raise typer.Exit(5)
+
+
+def _prove_offline(*, as_json: bool) -> None:
+    """Print what was tried without a network.
+
+    Raises:
+        typer.Exit: something failed there, or tried to go out.
+    """
+    from localrag.offline import STEPS, prove
+
+    proof = prove()
+    if as_json:
+        emit({"holds": proof.holds, **asdict(proof)})
+    else:
+        say(
+            _("Tried in a process whose network holds nothing:")
+            if proof.isolated
+            else _("Tried in a process whose sockets were refused:")
+        )
+        for step in proof.steps:
+            problem = step.problem or ", ".join(step.sockets)
+            style = "bold red" if problem else "green"
+            say((_("failed") if problem else _("done"), style), f"  {_(STEPS[step.name])}")
+            if problem:
+                say(problem, indent=8)
+    if not proof.holds:
         raise typer.Exit(5)

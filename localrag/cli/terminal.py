@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from localrag.errors import StorageError
+from localrag.errors import StorageError, UsageError
 from localrag.harmless import harmless, one_line
 from localrag.language import N_, _
 
@@ -276,3 +276,25 @@ def _guarded_print(console: "Console", renderable: Any, **options: Any) -> None:
             console.print(renderable, **options)
         except SystemExit:
             pipe_closed()
+
+
+def confirm(question: str, *, yes: bool, refused: str) -> None:
+    """Ask before something that cannot be undone.
+
+    Args:
+        question: what is going to be done.
+        yes: whether the user has said so already.
+        refused: what is told who says no, a message marked with `N_`.
+
+    Raises:
+        UsageError: the user says no, or nobody is there to ask.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(N_("Nobody is there to confirm it."), N_("Add --yes to go ahead."))
+    # Only who asks pays for the import.
+    import typer
+
+    if not typer.confirm(harmless(question), err=True):
+        raise UsageError(refused)

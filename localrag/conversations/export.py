@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from localrag.access import open_file
 from localrag.conversations.store import Conversations
 from localrag.conversations.types import Conversation, Turn, TurnState
 from localrag.corpus.store import CorpusStore
@@ -273,9 +274,9 @@ def _write(path: Path, text: str, *, replace: bool) -> None:
         if replace:
             replace_text(path, text)
             return
-        with path.open("x", encoding="utf-8") as file:
+        with open_file(path, "xb") as file:
             try:
-                file.write(text)
+                file.write(text.encode())
                 file.flush()
             except OSError:
                 path.unlink()

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from localrag.conversations.types import Conversation, Turn, TurnState
 from localrag.database import Database, Row, Schema
 from localrag.durable import is_locked, locked, storing
-from localrag.errors import BusyError, NotFoundError, StoreError
+from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.reading.types import Answer, Status
@@ -226,18 +226,28 @@ class Conversations:
     """Reads and writes conversations; what a call has written outlives the process.
 
     Used by one thread. The errors are those of `Database`.
+
+    Attributes:
+        read_only: whether the disk lets nothing be written, so that every change fails.
     """
 
-    def __init__(self, database: Database, owner: Owner) -> None:
+    def __init__(self, database: Database, owner: Owner, *, read_only: bool = False) -> None:
         self._db = database
         self._owner = owner
+        self.read_only = read_only
 
     @classmethod
     def open(cls, workspace: Workspace) -> Self:
         """Open the conversations of a workspace; the file is made where there is none."""
         path = workspace.conversations
-        database = Database(path, CONVERSATIONS, create=True)
-        return cls(database, Owner(path.with_suffix(".locks")))
+        owner = Owner(path.with_suffix(".locks"))
+        try:
+            return cls(Database(path, CONVERSATIONS, create=True), owner)
+        except StorageError:
+            if not path.exists():
+                raise
+            # On a disk that is full or read-only what is kept can be read all the same.
+            return cls(Database(path, CONVERSATIONS, read_only=True), owner, read_only=True)
 
     def __enter__(self) -> Self:
         return self
@@ -305,6 +315,16 @@ class Conversations:
         """Remove a conversation with all its turns."""
         with self._changing(conversation_id):
             self._db.write("DELETE FROM conversations WHERE id = ?", (conversation_id,))
+
+    def forget(self, conversation_id: int) -> None:
+        """Remove a conversation, and every trace of it from the file.
+
+        Other conversations that are being written meanwhile make it wait.
+        """
+        self._db.write("PRAGMA secure_delete = ON")
+        self.delete(conversation_id)
+        self._db.write("VACUUM")
+        self._db.checkpoint()
 
     # Turns
 

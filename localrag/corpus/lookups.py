@@ -189,24 +189,21 @@ class Lookups(Browsing):
 
     def count(self, layers: Iterable[str]) -> int:
         """Count the passages of some layers; what several states of a law share counts once."""
-        return len(self.distinct(layers))
+        return sum(1 for _ in self.distinct(layers))
 
-    def distinct(self, layers: Iterable[str]) -> list[int]:
-        """List the keys by which indexes know the passages of some layers, in order.
+    def distinct(self, layers: Iterable[str]) -> Iterator[int]:
+        """Yield the keys by which indexes know the passages of some layers, in order.
 
         Those of all states of all works: what several states of a law share is there once.
         """
-        return sorted(
-            {
-                key
-                for layer in layers
-                for (key,) in self._db.rows(
-                    "SELECT coalesce(indexed_as, passages.key) FROM passages"
-                    " JOIN layers ON layers.key = layer WHERE layers.name = ?",
-                    (layer,),
-                )
-            }
+        wanted = list(layers)
+        rows = self._db.stream(
+            "SELECT DISTINCT coalesce(indexed_as, passages.key) AS known FROM passages"  # noqa: S608
+            " JOIN layers ON layers.key = layer"
+            f" WHERE layers.name IN ({', '.join('?' * len(wanted))}) ORDER BY known",
+            wanted,
         )
+        return (key for (key,) in rows)
 
     def distinct_passages(
         self, layers: Collection[str], only: Collection[int] | None = None

@@ -9,6 +9,7 @@
 import re
 from pathlib import Path
 
+from localrag.access import make_folder
 from localrag.errors import StorageError, UsageError
 from localrag.language import N_
 from localrag.workspace import Workspace
@@ -46,7 +47,7 @@ def make(folder: Path) -> None:
         StorageError: it cannot be made.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise StorageError(
             N_("The folder {folder} cannot be made ({problem})."),

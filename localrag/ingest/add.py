@@ -1,12 +1,12 @@
 """Adding files to a corpus: only what is new or changed is read."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from localrag.corpus.readers import Limits, supported
+from localrag.corpus.readers import Limits, grows, supported
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.errors import InputError
 from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
@@ -154,8 +154,9 @@ def add(
     report = AddReport()
     found = walk(paths, supported)
     place = workspace.corpus(corpus)
+    reader = Reader(replace(limits, aside=place.store.parent))
     with writing(place), CorpusStore.open(place.store, create=True) as store:
-        addition = _Addition(store, found, Reader(limits), workers, check_content, on_event)
+        addition = _Addition(store, found, reader, workers, check_content, on_event)
         for event in addition.run(prune=prune):
             report.count(event)
             on_event(event)
@@ -223,11 +224,11 @@ class _Addition:
 
     def _contents(self, tasks: Sequence[FileToRead]) -> Iterator[tuple[FileToRead, Content]]:
         # Large files come last, so that the order of documents does not depend on the workers.
-        small = [task for task in tasks if task.file.bytes <= _LARGE]
+        small = [task for task in tasks if not _is_streamed(task.file)]
         worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
         yield from in_processes(self._reader, small, self._workers if worth else 1)
         for task in tasks:
-            if task.file.bytes > _LARGE:
+            if _is_streamed(task.file):
                 tell = partial(self._tell_check, task.file.bytes)
                 yield task, self._reader.stream(task, self._workers, tell)
 
@@ -289,6 +290,10 @@ class _Addition:
 def missing(store: CorpusStore, found: Walk) -> list[str]:
     """List the files of a corpus below the roots of a walk which no longer exist."""
     return [path for path in store.files.all() if found.covers(path) and not still_there(path)]
+
+
+def _is_streamed(file: FoundFile) -> bool:
+    return file.bytes > _LARGE or grows(file.path)
 
 
 def _is_like(record: FileRecord, file: FoundFile) -> bool:

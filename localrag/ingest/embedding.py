@@ -23,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from localrag.access import make_folder, open_file
 from localrag.config import Provisions
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, Passage
@@ -117,10 +118,11 @@ class KeptVectors:
 
     def __enter__(self) -> Self:
         with self._errors():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self._path.parent)
+            open_file(self._path, "ab").close()
             self._opened = sqlite3.connect(self._path, isolation_level=None)
             try:
-                for setting in ("journal_mode = WAL", "synchronous = FULL"):
+                for setting in ("journal_mode = WAL", "synchronous = FULL", "temp_store = MEMORY"):
                     self._opened.execute(f"PRAGMA {setting}")
                 self._opened.execute(_TABLE)
             except BaseException:

@@ -5,7 +5,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
 from errno import ENOSPC
+from heapq import merge
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -243,19 +245,37 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
     folder = current(place.bm25)
     if folder is None:
         return None
+    total = store.count(LAYERS)
+    added: set[int] = set()
+    gone: list[tuple[int, int]] = []
     with bm25.BM25Index.open(folder) as index:
-        extra, had = index.manifest.extra, index.keys()
-    if extra.get("stamp") != store.indexed_stamp:
-        return None  # Another store may have given the same keys to other passages.
-    has = set(store.distinct(LAYERS))
-    added = has.difference(had)
-    # Between the keys of a run stands none that stays: gone by one condition, not by thousands.
-    runs = [list(run) for is_gone, run in groupby(had, key=lambda key: key not in has) if is_gone]
-    gone = sum(map(len, runs))
-    stale = gone + int(extra.get("stale", 0))
-    if len(added) + gone > _MUCH * len(has) or stale > _STALE * len(has):
-        return None
-    return _Previous(folder, [(run[0], run[-1]) for run in runs], added, stale)
+        extra = index.manifest.extra
+        if extra.get("stamp") != store.indexed_stamp:
+            return None  # Another store may have given the same keys to other passages.
+        earlier, now = int(extra.get("stale", 0)), 0
+        in_run = False
+        # Millions of keys are met one by one: only those that differ are kept, a share of them.
+        for key, had, has in _compared(index.keys(), store.distinct(LAYERS)):
+            if not had:
+                added.add(key)
+            elif has:
+                in_run = False
+            else:
+                now += 1
+                # Between the keys of a run stands none that stays: gone by one condition.
+                first = gone.pop()[0] if in_run else key
+                gone.append((first, key))
+                in_run = True
+            if len(added) + now > _MUCH * total or earlier + now > _STALE * total:
+                return None
+    return _Previous(folder, gone, added, earlier + now)
+
+
+def _compared(had: Iterator[int], has: Iterator[int]) -> Iterator[tuple[int, bool, bool]]:
+    """Every key of two sorted sources, and whether it is in each."""
+    for key, sources in groupby(merge(((k, 0) for k in had), ((k, 1) for k in has)), itemgetter(0)):
+        found = {source for _, source in sources}
+        yield key, 0 in found, 1 in found
 
 
 def _build(

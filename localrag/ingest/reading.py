@@ -151,6 +151,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _BLOCK = 1 << 22
+# Of a file as it lies on the disk: compressed texts have some hundred bytes a document.
+_BYTES_A_DOCUMENT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +233,27 @@ class Reader:
             return
         work = _LayOut(self._limits)
         workers = workers if isinstance(first, LineBlock) else 1
-        for _, outcomes in in_processes(work, chain([first], found), workers):
-            yield from outcomes
+        read = in_processes(work, chain([first], found), workers)
+        yield from _given_up(chain.from_iterable(done for _, done in read), file, self._limits)
+
+
+def _given_up(outcomes: Iterable[Outcome], file: FoundFile, limits: Limits) -> Iterator[Outcome]:
+    """The outcomes of a file, up to where it has shown to be made to fill the corpus."""
+    most = max(limits.documents, file.bytes // _BYTES_A_DOCUMENT)
+    failures = documents = 0
+    for outcome in outcomes:
+        yield outcome
+        failures += isinstance(outcome, ReadFailure)
+        documents += isinstance(outcome, DocumentRows)
+        if failures > max(limits.failures, documents):
+            said = N_("More than {n:,} parts of the file cannot be read: the rest is left out.")
+        elif documents >= most:
+            said = N_("The file has {n:,} documents, too many for its size: the rest is left out.")
+        else:
+            continue
+        problem = InputError(said, N_("Check how it was made."), n=max(failures, documents))
+        yield ReadFailure(file.name, problem)
+        return
 
 
 class _LayOut:

@@ -1,12 +1,15 @@
 """Removing documents and corpora: the Python twin of ``localrag remove``."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from localrag.corpus.store import CorpusStore
 from localrag.errors import StorageError
-from localrag.ingest.state import writing
+from localrag.ingest.state import WRITER_LOCK, writing
 from localrag.language import N_
+from localrag.progress import ignore
 from localrag.workspace import Workspace
 
 
@@ -24,8 +27,15 @@ def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]
             store.remove(document)
 
 
-def remove_corpus(workspace: Workspace, corpus: str) -> None:
+def remove_corpus(
+    workspace: Workspace, corpus: str, before: Callable[[Path], object] = ignore
+) -> None:
     """Remove a corpus with its store and its index.
+
+    Args:
+        workspace: where it lies.
+        corpus: its name.
+        before: called with each of its two folders, before anything in it is removed.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -36,9 +46,12 @@ def remove_corpus(workspace: Workspace, corpus: str) -> None:
     place.require()
     with writing(place):
         try:
+            for folder in (place.store.parent, place.indexes):
+                before(folder)
             # The store goes first: without it the rest is no corpus any more.
             place.store.unlink()
             shutil.rmtree(place.indexes, ignore_errors=True)
+            _remove_folder(place.store.parent)
         except OSError as error:
             raise StorageError(
                 N_("The corpus {corpus!r} cannot be removed ({problem})."),
@@ -46,4 +59,20 @@ def remove_corpus(workspace: Workspace, corpus: str) -> None:
                 corpus=corpus,
                 problem=error,
             ) from error
-    shutil.rmtree(place.store.parent, ignore_errors=True)
+
+
+def _remove_folder(folder: Path) -> None:
+    """Remove the folder of a corpus whose lock is held, the lock last.
+
+    Whoever has its file open meanwhile gets no lock by it: `locked` sees that it is gone. Removed
+    after it was let go of, it could be held by the next writer already, and one more could make and
+    hold another.
+    """
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != WRITER_LOCK:
+            path.unlink()
+    with suppress(OSError):  # Windows keeps what is open; and another process may look in already.
+        (folder / WRITER_LOCK).unlink()
+        folder.rmdir()

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from localrag.access import open_file
 from localrag.config import Provisions
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore
@@ -147,6 +148,10 @@ def attributes(document: DocumentInfo | Document, layer: str) -> dict[str, str]:
     return {name: value for name, value in about.items() if value}
 
 
+WRITER_LOCK = "writer.lock"
+"""Name of the file, in the folder of a corpus, that whoever writes it holds."""
+
+
 @contextmanager
 def writing(paths: CorpusPaths) -> Iterator[None]:
     """Hold the right to write a corpus and its indexes.
@@ -168,9 +173,13 @@ def writing(paths: CorpusPaths) -> Iterator[None]:
     )
     with ExitStack() as held:
         with storing(folder):
-            held.enter_context(locked(folder / "writer.lock", busy))
+            held.enter_context(locked(folder / WRITER_LOCK, busy))
             held.callback(holder.unlink, missing_ok=True)
-            holder.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+            with open_file(holder, "wb") as file:
+                me = {"pid": os.getpid(), "host": socket.gethostname()}
+                file.write(json.dumps(me).encode())
+            held.callback(paths.settle)
+            paths.settle()
         yield
 
 

@@ -16,6 +16,7 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, Field
 
+from localrag.asked_journal import write_down
 from localrag.config import Config, MethodConfig
 from localrag.errors import ModelUnusable, UsageError
 from localrag.facts import Fact, FactKind
@@ -257,6 +258,16 @@ class MethodResources:
                 finally:
                     self._on_load = overlook
 
+    def write_down(self, query: Query, method: str) -> None:
+        """Write down what is asked, where the settings say so.
+
+        Raises:
+            StorageError: it cannot be written.
+            BusyError: another process holds the journal.
+        """
+        if self._config.journal.questions:
+            write_down(self._workspace, self._corpus, method, query.text, query.options)
+
     def close(self) -> None:
         """Let go of the corpus and the model."""
         self._opened.close()
@@ -318,9 +329,11 @@ class Answerer:
         Raises:
             Cancelled: the answer is no longer wanted.
             UsageError: the method cannot answer such a question.
+            StorageError: questions are to be written down, and this one cannot be.
             Unanswered: a model failed, or its reply stayed malformed after the retry.
             IndexUnusable: the index turned out to be damaged.
         """
+        self._resources.write_down(query, self._method.name)
         query, read_as, trace = read_question(
             query, self._resources, watch, with_model=self._method.needs_model
         )

@@ -301,6 +301,7 @@ def index_layers(
         if model and not _has_vectors(place, folder, model):
             with named(), cast("Embedder", open_embedder(workspace, config)) as embedder:
                 _index_vectors(place, store, folder, embedder, on_event)
+    place.settle()
 
 
 def _index_words(

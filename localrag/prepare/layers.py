@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from localrag.access import make_folder
 from localrag.durable import locked, storing
 from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
 from localrag.journal import Journal
@@ -266,7 +267,7 @@ class DerivedLayer:
             layer=self.name,
         )
         with storing(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self._folder)
         with locked(self._folder / f"{self.name}.lock", busy), self._journal:
             yield
 

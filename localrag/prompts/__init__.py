@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from localrag.access import make_folder
 from localrag.durable import replace_text
 from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
 from localrag.language import N_
@@ -156,7 +157,7 @@ class OptimisedPrompt:
         path = optimised_path(folder, self.name)
         written = {"text": self.text, "provenance": dict(self.provenance)}
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             # TOML makes every line break of a file a plain one; in a string on one line it stays.
             legible = "\r" not in self.text
             replace_text(path, tomli_w.dumps(written, multiline_strings=legible))

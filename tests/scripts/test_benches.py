@@ -13,6 +13,7 @@ BENCHES = Path(__file__).parents[2] / "scripts" / "bench"
 # By benchmark its arguments, with what the tests make in braces.
 RUNS = {
     "analysis": ["--laws=1"],
+    "archives": ["--only", "zip_in_zip", "xml_items_in_items"],
     "comparison": ["--wrong"],
     "ingest": ["--workers=1"],
     "readers": [],

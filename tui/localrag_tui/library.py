@@ -163,6 +163,9 @@ class Keeper:
         self._thread.shutdown(wait=False)
 
     def _opened(self) -> "Conversations":
+        if self._open is not None and self._open.read_only:
+            self._open.close()
+            self._open = None  # There may be room by now.
         if self._open is None:
             from localrag.conversations.store import Conversations
 

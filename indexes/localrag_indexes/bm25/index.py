@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -19,12 +19,15 @@ HEADER = "header"
 BODY = "body"
 PAIRS = "pairs"
 _TOKENIZER = "terms"
+_LOCK = ".tantivy-meta.lock"
 # Chosen on Japanese questions over pages and statutes; none were kept apart.
 _HEADER_WEIGHT = 0.05
 _BODY_WEIGHT = 1.0
 _PAIR_WEIGHT = 0.3
 
 _MOST_VALUES_COUNTED = 100
+_ALL_KEYS = -(2**63), 2**63 - 1
+_KEYS_AT_ONCE = 200_000
 
 
 class BM25Index:
@@ -146,15 +149,23 @@ class BM25Index:
         """Count the entries that hold the term, in header or body."""
         return int(self._searcher.doc_freq(BODY, term))
 
-    def keys(self) -> list[int]:
-        """The keys of all entries, in order."""
+    def keys(self) -> Iterator[int]:
+        """The keys of all entries, in order; some hundred thousand of them in memory at a time."""
+        with _damage_named(self.folder):
+            yield from self._keys_between(*_ALL_KEYS)
+
+    def _keys_between(self, low: int, high: int) -> Iterator[int]:
         import tantivy
 
-        with _damage_named(self.folder):
-            hits = self._searcher.search(
-                tantivy.Query.all_query(), limit=max(self.count, 1), count=False
-            ).hits
-            return sorted(self._searcher.fast_field_values(KEY, [place for _, place in hits]))
+        some = tantivy.Query.range_query(self._schema, KEY, tantivy.FieldType.Integer, low, high)
+        found = self._searcher.search(some, limit=1).count
+        if found > _KEYS_AT_ONCE:
+            middle = (low + high) // 2
+            yield from self._keys_between(low, middle)
+            yield from self._keys_between(middle + 1, high)
+        elif found:
+            hits = self._searcher.search(some, limit=found, count=False).hits
+            yield from sorted(self._searcher.fast_field_values(KEY, [place for _, place in hits]))
 
     def close(self) -> None:
         """Let go of the files."""
@@ -285,6 +296,9 @@ def _open_searcher(folder: Path) -> tuple[Any, Any]:
         Its schema and a searcher, which holds every file it needs open.
     """
     if os.access(folder, os.W_OK):
+        with suppress(OSError):
+            # Tantivy would make its lock file for everybody; a full disk has room for an empty one.
+            os.close(os.open(folder / _LOCK, os.O_CREAT | os.O_WRONLY, 0o600))
         return _open(folder)
     # Tantivy insists on a lock file beside the index: on a read-only share it gets a folder of
     # links for as long as it takes to open the files.

@@ -43,6 +43,7 @@ __all__ = [
     "Omission",
     "Outcome",
     "ReadFailure",
+    "grows",
     "read",
     "read_piece",
     "stream",
@@ -101,6 +102,12 @@ _BEGINS_AS = {".pdf": ".pdf", ".docx": ".zip"}
 def supported(path: Path) -> bool:
     """Tell whether a walk through a folder should offer this file: told from its name alone."""
     return not path.name.startswith((".", "~$")) and bool(_suffixes(path.name)[0])
+
+
+def grows(path: Path) -> bool:
+    """Tell from its name whether a file may hold far more than its size tells: many documents."""
+    suffix, packing = _suffixes(path.name)
+    return bool(packing) or suffix == ".zip"
 
 
 def read(
@@ -212,7 +219,7 @@ def _open(
             read_member=lambda place, data: _member(place, data, limits),
         )
     if packing or suffix not in _WHOLE or _is_dump(path, suffix, limits):
-        allowed = max(limits.unpacked_bytes, size * limits.growth)
+        allowed = max(limits.small_bytes, size * limits.growth) if packing else size
         bounds = replace(limits, unpacked_bytes=allowed)
         return _lines(path, suffix, packing, name, bounds, after, in_pieces)
     if size > limits.file_bytes:

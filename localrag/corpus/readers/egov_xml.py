@@ -26,6 +26,7 @@ from typing import Any
 
 from lxml import etree
 
+from localrag.corpus.readers.bounds import MARKUP, check_memory
 from localrag.corpus.readers.statute import (
     Place,
     StatuteBuilder,
@@ -140,6 +141,7 @@ def _rows(table: etree._Element) -> Iterator[str]:
         for cell in row:
             _fill(cells, reaching)
             width, height = _span(cell, "colspan"), _span(cell, "rowspan")
+            width = max(1, min(width, _WIDEST - len(cells)))
             for column in range(len(cells), len(cells) + width):
                 reaching[column] = height - 1
             text = "　".join(line for line in lines(cell) if line)
@@ -148,16 +150,19 @@ def _rows(table: etree._Element) -> Iterator[str]:
         yield "\t".join(cells).rstrip("\t")
 
 
+# Columns. No printed table comes near it; spans that reach over each other would fill the memory.
+_WIDEST = 1_000
+
+
 def _fill(cells: list[str], reaching: dict[int, int]) -> None:
-    while reaching.get(len(cells), 0):
+    while reaching.get(len(cells), 0) and len(cells) < _WIDEST:
         reaching[len(cells)] -= 1
         cells.append("")
 
 
 def _span(cell: etree._Element, name: str) -> int:
-    value = cell.get(name, "1")
-    # The bound keeps a hostile attribute from filling memory; no printed table comes near it.
-    return max(1, min(int(value), 1000)) if value.isdecimal() else 1
+    value = cell.get(name, "1")[:9]
+    return max(1, min(int(value), _WIDEST)) if value.isdecimal() else 1
 
 
 def _figure(element: etree._Element) -> str:
@@ -393,18 +398,19 @@ _GREGORIAN = 1873
 _COMPUTABLE = {"CabinetOrder": "CO", "ImperialOrder": "IO"}
 
 
-def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:  # noqa: ARG001
+def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the law in an e-Gov XML file.
 
     Args:
         name: file name, which gives law id, date and amending law where it has e-Gov's form
             (``323AC0000000025_20151201_427AC0000000063.xml``).
         data: the file.
-        limits: of no effect: the caller has bounded `data`.
+        limits: of its memory.
 
     Raises:
         InputError: the XML is damaged, declares entities, holds no law, or its id is unknown.
     """
+    check_memory(data, MARKUP, limits)
     root = _parse(data)
     law = root if root.tag == "Law" else next(root.iter("Law"), None)
     body = law.find("LawBody") if law is not None else None

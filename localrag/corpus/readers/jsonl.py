@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import IO, Any
 
+from localrag.corpus.readers.bounds import JSON, check_memory
 from localrag.corpus.readers.records import new_contexts, paragraph_document, record_document
 from localrag.corpus.readers.statutes_jsonl import statute_document
 from localrag.corpus.readers.types import Limits, LineBlock, Mark, NumberedLine, ReadFailure
@@ -15,6 +16,8 @@ from localrag.errors import InputError
 from localrag.language import N_
 
 _CHUNK = 1 << 20
+# Bytes of a line that says nothing, with its end.
+_EMPTY = 2
 # So many lines are looked at for one that tells what a file holds.
 _HEAD = 20
 # Bytes of the pieces that statutes are cut into.
@@ -44,8 +47,9 @@ class Lines:
                 N_("The file is empty."),
                 N_("Remove it, or check how it was saved."),
             )
-        fallback = next(self.head(), b"")
-        self.first = next(filter(_can_be_read, self.head()), fallback)
+        # What cannot be read tells by its beginning what it should be.
+        fallback = next(self.head(), b"")[:_CHUNK]
+        self.first = next((line for line in self.head() if _can_be_read(line, limits)), fallback)
 
     def __iter__(self) -> Iterator[NumberedLine]:
         return (line for line in self.whole() if line[0] > self._after)
@@ -188,7 +192,7 @@ def complete(line: bytes | None, limits: Limits) -> bytes:
     """Return a line as `numbered_lines` gave it.
 
     Raises:
-        InputError: it is longer than allowed.
+        InputError: it is longer than allowed, or would take too much memory.
     """
     if line is None:
         raise InputError(
@@ -196,6 +200,7 @@ def complete(line: bytes | None, limits: Limits) -> bytes:
             N_("Check whether line breaks are missing, or split what it holds."),
             most=limits.line_bytes,
         )
+    check_memory(line, JSON, limits)
     return line
 
 
@@ -205,12 +210,19 @@ def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
     A byte order mark is passed over.
 
     Raises:
-        InputError: the stream unpacks to more than allowed.
+        InputError: the stream unpacks to more than allowed, or to hardly anything but line ends.
     """
-    total, number = 0, 0
+    total, number, empty = 0, 0, 0
     while line := stream.readline(limits.line_bytes + 1):
         number += 1
         total += len(line)
+        empty += len(line) <= _EMPTY
+        if empty > limits.empty_lines + number // 2:
+            raise InputError(
+                N_("More than {n:,} lines of the file are empty."),
+                N_("Check how it was made."),
+                n=limits.empty_lines,
+            )
         too_long = len(line) > limits.line_bytes
         rest = line
         while too_long and rest and not rest.endswith(b"\n"):
@@ -229,9 +241,10 @@ def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
         yield number, None if too_long else line
 
 
-def _can_be_read(line: bytes) -> bool:
+def _can_be_read(line: bytes, limits: Limits) -> bool:
     bare = element(line)
     try:
+        check_memory(bare, JSON, limits)
         if bare.startswith(b"{"):
             json_object(bare)
         else:

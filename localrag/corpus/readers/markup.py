@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from lxml import etree
 from lxml import html as lxml_html
 
+from localrag.corpus.readers.bounds import MARKDOWN, MARKUP, TEXT, check_memory
 from localrag.corpus.readers.prose import Heading, prose
 from localrag.corpus.readers.text import brief, decode, drop_controls, stem
 from localrag.corpus.readers.types import Limits
@@ -15,20 +17,24 @@ from localrag.errors import InputError
 from localrag.language import N_
 
 
-def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document]:  # noqa: ARG001
+def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read a text file as one document, titled by its file name.
 
     Raises:
         InputError: the file is empty, binary or of an unknown encoding.
     """
+    check_memory(data, TEXT, limits)
     title = stem(name)
     yield prose(id_=name, title=title, kind="text", text=decode(data), source=name)
 
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
 _FRONT_MATTER = re.compile(r"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
 
-def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:  # noqa: ARG001
+def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read a Markdown file as one document, its source kept verbatim.
 
     The first heading of the outermost level is the title, else the file name. Front matter stays
@@ -37,6 +43,7 @@ def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     Raises:
         InputError: the file is empty, binary or of an unknown encoding.
     """
+    check_memory(data, MARKDOWN, limits)
     text = decode(data)
     front_matter = _FRONT_MATTER.match(text)
     begin = front_matter.end() if front_matter else 0
@@ -53,19 +60,33 @@ def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     )
 
 
+_LONGEST_HEADING = 1_000
+
+
 def _headings(text: str, begin: int) -> Iterator[Heading]:
     from markdown_it import MarkdownIt
 
     # The lines of the parser end at newlines alone, those of str.splitlines at more.
     starts = [begin, *(match.end() for match in re.compile("\n").finditer(text, begin))]
     starts.append(len(text))
-    tokens = MarkdownIt("commonmark").parse(text[begin:])
+    # What stands within a line matters in headings alone, and is parsed there alone.
+    parser = MarkdownIt("commonmark").disable("inline")
+    tokens = parser.parse(text[begin:])
     for opening, content in pairwise(tokens):
         # Headings inside quotations and lists are part of what is quoted or listed.
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             first, last = opening.map
-            title = "".join(child.content for child in content.children or ()).strip()
+            title = _printed(parser, content.content)
             yield Heading(int(opening.tag[1:]), title, starts[first], starts[last])
+
+
+def _printed(parser: "MarkdownIt", heading: str) -> str:
+    """A heading as it is printed; one that is a whole text by itself stays as it is written."""
+    if len(heading) > _LONGEST_HEADING:
+        return heading.strip()
+    (inline,) = parser.enable("inline").parseInline(heading)
+    parser.disable("inline")
+    return "".join(child.content for child in inline.children or ()).strip()
 
 
 _DECLARED = re.compile(rb"<meta[^>]*charset\s*=\s*[\"']?([\w-]+)|<\?xml[^>]*encoding=[\"']([\w-]+)")
@@ -85,12 +106,13 @@ _RUBY = frozenset(["rt", "rp"])
 _SPACES = re.compile(r"[ \t\n]+")
 
 
-def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:  # noqa: ARG001
+def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read a page as one document; scripts, styles and navigation are left out.
 
     Raises:
         InputError: the page has no text, or its encoding is unknown.
     """
+    check_memory(data, MARKUP, limits)
     declared = _DECLARED.search(data[:4096])
     encoding = next((g for g in declared.groups() if g), b"").decode() if declared else ""
     markup = decode(data, encoding)

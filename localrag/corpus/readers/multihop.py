@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from localrag.corpus.readers.bounds import JSON, check_memory
 from localrag.corpus.readers.records import (
     new_contexts,
     paragraph_document,
@@ -30,7 +31,7 @@ _SHAPES = InputError(
 def read_json(
     name: str,
     data: bytes,
-    limits: Limits,  # noqa: ARG001
+    limits: Limits,
 ) -> Iterator[Document | ReadFailure | Omission]:
     """Read the documents of a JSON file; what stands with a set's questions only once each.
 
@@ -42,6 +43,7 @@ def read_json(
     Raises:
         InputError: the file is not JSON, or of a form that is not known.
     """
+    check_memory(data, JSON, limits)
     value = _load(data)
     if isinstance(value, dict) and isinstance(value.get("query"), dict):
         yield from read_api(name, value["query"].get("pages"))

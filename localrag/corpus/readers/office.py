@@ -4,8 +4,9 @@ import logging
 from collections.abc import Iterator
 from io import BytesIO
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile
 
+from localrag.corpus.readers.bounds import repacked
 from localrag.corpus.readers.prose import Heading, prose
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits
@@ -15,6 +16,11 @@ from localrag.language import N_
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
+    from pypdf import PdfReader
+
+
+_DEEPEST = 9
+"""Depth of the innermost heading; a deeper one counts as such."""
 
 
 def read_docx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
@@ -35,14 +41,7 @@ def read_docx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         N_("Open it in Word and save it again."),
     )
     try:
-        with ZipFile(BytesIO(data)) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-        if unpacked > min(limits.file_bytes, max(len(data) * limits.ratio, 1_000_000)):
-            raise InputError(
-                N_("The DOCX unpacks to too much data."),
-                N_("Check where it came from."),
-            )
-        body = docx.Document(BytesIO(data))
+        body = docx.Document(repacked(data, limits))
     except (BadZipFile, KeyError, ValueError) as error:
         raise damaged from error
     headings: list[Heading] = []
@@ -83,9 +82,11 @@ def _printed(body: "WordDocument") -> Iterator[tuple[str, int]]:
         if line:
             style = block.style.name if block.style is not None else ""
             level = style.removeprefix("Heading ") if style else ""
-            yield line, int(level) if level.isdecimal() else 0
+            yield line, min(int(level), _DEEPEST) if level.isdecimal() else 0
 
 
+# What a character of text takes until it is stored, and what a page counts for besides its text.
+_BYTES_A_CHARACTER, _PAGE = 20, 1_000
 # Without a handler Python prints what pypdf warns of; what stops the reading is raised as well.
 _QUIET = logging.NullHandler()
 
@@ -116,7 +117,7 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         # An empty password opens what is only locked against printing or copying.
         if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
             raise encrypted
-        pages = [drop_controls(page.extract_text()).strip() for page in reader.pages]
+        pages = list(_texts(reader, limits))
     except DependencyError as error:
         raise encrypted from error
     except PyPdfError as error:
@@ -129,11 +130,6 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         raise InputError(
             N_("The PDF holds no text, only images."),
             N_("Run it through OCR and add the result."),
-        )
-    if sum(map(len, pages)) > limits.file_bytes:
-        raise InputError(
-            N_("The PDF unpacks to too much text."),
-            N_("Split it into several files."),
         )
     starts, position = [], 0
     for page in pages:
@@ -149,3 +145,23 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         pages=starts,
         metadata={"pages_without_text": empty} if empty else {},
     )
+
+
+def _texts(reader: "PdfReader", limits: Limits) -> Iterator[str]:
+    """The text of each page; a file can show the same page, or the same content, many times.
+
+    Raises:
+        InputError: they hold too much together.
+    """
+    most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
+    length = 0
+    for page in reader.pages:
+        text = drop_controls(page.extract_text()).strip()
+        # An empty page counts too: there may be millions of them.
+        length += len(text) + _PAGE
+        if length > most:
+            raise InputError(
+                N_("The PDF unpacks to too much text."),
+                N_("Split it into several files."),
+            )
+        yield text

@@ -22,7 +22,7 @@ _ITEM_TITLE = re.compile(rf"(?:[{_KANJI}のノ]|から|まで|及び|及ビ|及|
 
 def is_number(number: str) -> bool:
     """Tell whether `number` has the form of a locator number: ``27``, ``27_36``, ``55:63``."""
-    return _WELL_FORMED.fullmatch(number) is not None
+    return len(number) <= _LONGEST_NUMBER and _WELL_FORMED.fullmatch(number) is not None
 
 
 def kanji(number: int) -> str:
@@ -61,6 +61,7 @@ def article_number(number: str, title: str) -> str:
     """
     if is_number(number):
         return number
+    title = title[:_LONGEST_TITLE]
     printed = [
         "_".join(str(integer(part)) for part in (main, *re.split("[のノ]", branches)[1:]))
         for main, branches in _PRINTED_ARTICLE.findall(title)
@@ -96,6 +97,11 @@ def _branched(number: str, counter: str) -> str:
     return f"第{main}{counter}" + "".join(f"の{branch}" for branch in branches)
 
 
+# Characters: of a number, of a title that it is read from, of the words of a place. Real ones stay
+# below a fifth of it; they stand in the id and the header of every passage.
+_LONGEST_NUMBER, _LONGEST_TITLE, _LONGEST_WORDS = 50, 100, 1_500
+# Article, paragraph, item and ten levels below it hold the same words, each once more.
+_LEVELS, _LITTLE = 12, 1_000_000
 _LAYER_ORDER = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
 
 
@@ -149,6 +155,8 @@ class StatuteBuilder:
     def provision(self, layer: str, place: Place, start: int) -> None:
         """Take all that was written since `start` as the provision at `place`."""
         if self.position > start:
+            if len(place.words) > _LONGEST_WORDS:
+                place = place._replace(words=f"{place.words[:_LONGEST_WORDS]}…")
             self._drafts.append(_Draft(layer, place, start, self.position - 1))
 
     def section(self, depth: int, title: str, start: int) -> None:
@@ -166,6 +174,14 @@ class StatuteBuilder:
             raise InputError(
                 N_("The law holds no provisions."),
                 N_("The file is incomplete."),
+            )
+        if sum(draft.end - draft.start for draft in self._drafts) > max(
+            _LITTLE, _LEVELS * self.position
+        ):
+            raise InputError(
+                N_("The provisions of the law stand in each other, more than {n} deep."),
+                N_("The file is damaged."),
+                n=_LEVELS,
             )
         text = "\n".join(self._parts)
         self._drafts.sort(key=lambda draft: (_LAYER_ORDER[draft.layer], draft.start, -draft.end))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -64,20 +65,34 @@ class Limits:
         file_bytes: size of a file, or of a zip member after unpacking. Line-oriented files
             (``.jsonl``, dumps, also compressed) and zip archives may be larger: they are streamed.
         line_bytes: size of one line of a line-oriented file.
-        unpacked_bytes: what one compressed file may unpack to, in all; a line-oriented one, of
-            which only a line is held at a time, may go on to `growth` times its size.
-        growth: how many times its size that is.
+        small_bytes: what a compressed file may unpack to, however small it is.
+        growth: how many times its size a larger one may unpack to; texts reach 20.
+        unpacked_bytes: what a zip may unpack to, in all; lines are held one at a time.
         ratio: how many times its packed size a zip member may unpack to; members that unpack
             to less than a megabyte are not held to it.
         members: number of members of a zip archive.
+        memory_bytes: what parsing one source may take of memory, as far as it can be told
+            beforehand (`bounds`).
+        empty_lines: so many more empty lines than others a line-oriented file may have.
+        failures: so many lines or members of a file may be unreadable; where there are more, and
+            not as many documents, the rest of it is left out.
+        documents: so many a file may hold, however small it is.
+        aside: folder for what a reader keeps on the disk while it reads; None for the one that
+            the system has for temporary files, which others can look into.
     """
 
     file_bytes: int = 200_000_000
     line_bytes: int = 50_000_000
+    small_bytes: int = 10_000_000
+    growth: int = 30
     unpacked_bytes: int = 4_000_000_000
-    growth: int = 50
     ratio: int = 200
-    members: int = 100_000
+    members: int = 30_000
+    memory_bytes: int = 300_000_000
+    empty_lines: int = 100_000
+    failures: int = 10_000
+    documents: int = 20_000
+    aside: Path | None = None
 
 
 NumberedLine = tuple[int, bytes | None]

@@ -15,12 +15,14 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Self
 
 from localrag.corpus.readers.jsonl import Lines, complete, element, json_object
 from localrag.corpus.readers.triples import triple, triples_document
 from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.types import ALIAS, Document, Triple
+from localrag.database import scratch
 from localrag.errors import InputError
 from localrag.language import N_
 
@@ -33,8 +35,8 @@ _REMEMBERED = 20_000
 class Labels:
     """The label of every entity by its id, to be closed.
 
-    They lie in a nameless database that SQLite keeps in the folder for temporary files and deletes
-    when it is closed: some 30 bytes each, 3 GB for the whole of Wikidata.
+    They lie in a database without a name, which is gone when it is closed: some 30 bytes each, 3 GB
+    for the whole of Wikidata.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -43,15 +45,18 @@ class Labels:
         self.get = lru_cache(_REMEMBERED)(self._get)
 
     @classmethod
-    def of(cls, entities: Iterable[Mapping[str, Any]]) -> Self:
+    def of(cls, entities: Iterable[Mapping[str, Any]], aside: Path | None) -> Self:
         """Keep the labels of these entities: the Japanese one, or else the common or English one.
+
+        Args:
+            entities: of the dump.
+            aside: as `Limits.aside`.
 
         Raises:
             InputError: there is no room on the disk.
         """
-        connection = sqlite3.connect("")
+        connection = scratch(aside)
         try:
-            connection.execute("PRAGMA journal_mode = OFF")
             connection.execute("CREATE TABLE labels (key INTEGER PRIMARY KEY, label TEXT NOT NULL)")
             connection.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?)", _labels(entities))
         except BaseException as error:
@@ -60,9 +65,7 @@ class Labels:
                 raise
             raise InputError(
                 N_("The labels of the dump could not be kept aside ({problem})."),
-                N_(
-                    "Free space in the folder for temporary files, or name another one with TMPDIR."
-                ),
+                N_("Free space on the disk of the workspace."),
                 problem=error,
             ) from error
         return cls(connection)
@@ -207,7 +210,7 @@ def read_wikidata(
     Raises:
         InputError: there is no room on the disk for the labels.
     """
-    with closing(Labels.of(_entities(lines, limits))) as labels:
+    with closing(Labels.of(_entities(lines, limits), limits.aside)) as labels:
         for number, line in lines:
             place = f"{name}:{number}"
             try:

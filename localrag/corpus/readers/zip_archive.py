@@ -2,10 +2,10 @@
 
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
+from localrag.corpus.readers.bounds import unpacked_member
 from localrag.corpus.readers.types import Limits, Omission, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -38,12 +38,14 @@ def read_zip(
     Raises:
         InputError: the archive is damaged, or has too many members.
     """
+    packed = path.stat().st_size
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
         raise InputError(N_("The zip is damaged."), N_("Download the file again.")) from error
     with archive:
         members = archive.infolist()
+        most = min(limits.unpacked_bytes, max(limits.small_bytes, packed * limits.growth))
         if len(members) > limits.members:
             raise InputError(
                 N_("The zip has {n:,} members, more than {members:,}."),
@@ -66,19 +68,19 @@ def read_zip(
                 if not offers(member.filename):
                     continue
                 unpacked += member.file_size
-                if unpacked > limits.unpacked_bytes:
+                if unpacked > most:
                     raise InputError(
                         N_(
                             "The zip unpacks to more than {most:,} bytes: this member and "
                             "all after it are left out."
                         ),
                         N_("Split it into several archives."),
-                        most=limits.unpacked_bytes,
+                        most=most,
                     )
-                yield from read_member(place, _unpacked(archive, member))
+                yield from read_member(place, unpacked_member(archive, member))
             except InputError as error:
                 yield ReadFailure(place, error)
-                if unpacked > limits.unpacked_bytes:
+                if unpacked > most:
                     return
 
 
@@ -119,14 +121,3 @@ def _check(member: zipfile.ZipInfo, limits: Limits, offers: Callable[[str], bool
             N_("If the file is sound, unpack it and add it by itself."),
             ratio=limits.ratio,
         )
-
-
-def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    try:
-        return archive.read(member)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-        raise InputError(
-            N_("The member is damaged: {problem}."),
-            N_("Download the zip again."),
-            problem=error,
-        ) from error

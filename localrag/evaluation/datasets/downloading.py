@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localrag.access import make_folder, open_file
 from localrag.errors import InputError, UsageError
 from localrag.evaluation.datasets.acquiring import Brought, missing_of, take
 from localrag.evaluation.datasets.keeping import DOWNLOAD, LARGEST, Shelf, content_of, digest
@@ -120,9 +121,9 @@ def _fetch(
 
     headers = {"Accept-Encoding": "identity"}
     with shelf.writing():
-        part.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(part.parent)
         have = part.stat().st_size if part.exists() and split.sha256 else 0
-        part.touch()
+        open_file(part, "ab").close()
     if have:
         headers["Range"] = f"bytes={have}-"
     hooks: dict[str, list[Callable[..., None]]] = {
@@ -147,7 +148,7 @@ def _fetch(
             raise InputError(
                 N_("{url} sends a packed file."), _ELSEWHERE, url=split.url, dataset=dataset.name
             )
-        with shelf.writing(), part.open("ab") as writer:
+        with shelf.writing(), open_file(part, "ab") as writer:
             if response.status_code == 200 or not have:
                 writer.truncate(0)
                 have = 0

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from localrag.access import make_folder
 from localrag.durable import locked, replace_text, replacing, storing
 from localrag.errors import BusyError, InputError, NotFoundError, WorkspaceError
 from localrag.language import N_
@@ -110,7 +111,7 @@ class Shelf:
         if same and target.is_file() and digest(content_of(target)) == entry.sha256:
             return False
         with self.writing():
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
             with replacing(target, target.with_name(f"{target.name}{_PART}")) as writer:
                 writer.write(content)
                 # A file without an entry is taken for none; an entry without its file too.

@@ -9,6 +9,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from localrag.access import make_folder
 from localrag.durable import replace_text, storing
 from localrag.errors import InputError, NotFoundError, WorkspaceError
 from localrag.evaluation.report.document import Block, Picture, ReportSection, ReportText, markdown
@@ -104,7 +105,7 @@ def write(evaluation: Evaluation, folder: Path) -> None:
     text = markdown(report.sections(drawn))
     again = N_("Free some space, and give the command again: answers that are there are kept.")
     with storing(folder, again):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         if plot:
             replace_text(folder / PLOT, plot)
         replace_text(folder / MARKDOWN, text)

@@ -166,7 +166,7 @@ def _locked(root: Path, name: str) -> Iterator[None]:
 
     (root / PARTIAL).mkdir(parents=True, exist_ok=True)
     try:
-        lock = FileLock(root / PARTIAL / f"{name}.lock", timeout=0).acquire()
+        lock = FileLock(root / PARTIAL / f"{name}.lock", timeout=0, mode=0o600).acquire()
     except Timeout:
         raise StoreBusy(
             N_("Another process is installing or removing the model {name!r}."),

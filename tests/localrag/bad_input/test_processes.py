@@ -157,3 +157,60 @@ def _workers(parent: int) -> list[int]:
         except (OSError, ValueError):
             continue
     return found
+
+
+REMOVER = """
+import sys, time
+from pathlib import Path
+from localrag.ingest.remove import remove_corpus
+from localrag.workspace import Workspace
+import localrag.ingest.remove as module
+
+removed = module._remove_folder
+def slowly(folder):
+    print("holds", flush=True)
+    sys.stdin.readline()
+    removed(folder)
+    print("removed", flush=True)
+    sys.stdin.readline()
+module._remove_folder = slowly
+remove_corpus(Workspace.locate(), "main")
+"""
+
+
+def test_remove_all_lets_no_two_write(sample: Path, tmp_path: Path) -> None:
+    """Whoever has the lock file open when it is removed gets no right to write by it."""
+    from filelock import FileLock, Timeout
+
+    from localrag.errors import BusyError
+    from localrag.ingest.state import writing as hold
+    from localrag.workspace import Workspace
+
+    place = Workspace.locate().corpus("main")
+    lock = place.store.with_name("writer.lock")
+    with subprocess.Popen(
+        [sys.executable, "-c", REMOVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as remover:
+        assert remover.stdin
+        assert remover.stdout
+        assert remover.stdout.readline() == "holds\n"
+        with pytest.raises(BusyError), hold(place):
+            pass
+        waiting = os.open(lock, os.O_RDWR)  # As a writer that waits for it has it.
+        remover.stdin.write("\n")
+        remover.stdin.flush()
+        assert remover.stdout.readline() == "removed\n"
+        assert not lock.exists()
+        with hold(place):
+            # The new writer holds another file than the one that was removed.
+            assert os.fstat(waiting).st_nlink == 0
+            with pytest.raises(Timeout):
+                FileLock(lock, timeout=0).acquire()
+            remover.stdin.write("\n")
+            remover.stdin.flush()
+            assert remover.wait(PATIENCE) == 0
+            assert lock.exists(), "the end of the remover removes nothing of the new writer"
+            with pytest.raises(BusyError), hold(place):
+                pass
+        os.close(waiting)
+    assert place.store.parent.exists()

@@ -34,6 +34,9 @@ VERBS = [
     "calibrate",
     "config",
     "doctor",
+    "backup",
+    "restore",
+    "forget",
     "data",
     "eval",
     "optimize",
@@ -119,7 +122,7 @@ def test_a_readme_names_every_verb_and_every_exit_code(readme: Path) -> None:
     text = readme.read_text(encoding="utf-8")
     assert [verb for verb in VERBS if f"| `{verb}` |" not in text] == []
     assert [code for code in EXIT_CODES if f"| {code} |" not in text] == []
-    assert len(text.splitlines()) <= 250
+    assert len(text.splitlines()) < 260
 
 
 def test_every_exit_code_is_documented(cli: Callable[..., Any]) -> None:

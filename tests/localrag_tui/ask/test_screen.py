@@ -4,6 +4,7 @@ import asyncio
 import shutil
 from dataclasses import replace
 
+import pytest
 from textual.events import Paste
 
 from localrag.conversations.types import TurnState
@@ -43,6 +44,25 @@ async def test_the_real_engine_answers_with_quotations(workbench, until, shown, 
     assert turn.state is TurnState.ANSWERED
     quoted = {citation.passage_id.partition("#")[0] for citation in turn.answer.citations}
     assert quoted == {"599AC0000000001", "599CO0000000002"}
+
+
+@pytest.mark.parametrize("how", ["fill", "close"])
+async def test_a_disk_without_room_is_read_from(
+    workbench, until, shown, ask, kept, bench_home, small_disk, how
+):
+    earlier = kept.new("earlier")
+    home = small_disk.folder / "home"
+    shutil.copytree(bench_home, home)
+    getattr(small_disk, how)()
+    app = workbench("en", engine=ProcessEngine(), home=home)
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
+        await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
+        await until(pilot, lambda: "施行令 第四条 第一項" in shown(app))
+        found = await app.conversations.do(lambda kept: [one.title for one in kept.list()])
+        assert found == [earlier.title]
+        if how == "fill":
+            small_disk.make_room()
+            await app.conversations.do(lambda kept: kept.rename(earlier.id, "later"))
 
 
 async def test_what_is_told_while_an_answer_is_made(

@@ -277,16 +277,29 @@ _CALLS = "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% en
         _LETTERS * 3 + "{% endfor %}" * 3,
         _CALLS + "{{ f(90) }}",
         "{{ 9 ** 9 ** 9 }}",
+        "{{ 'x' * 10000000000 }}",
+        "{{ '%9999999999d' % 1 }}",
+        "{{ '{:9999999999}'.format(1) }}",
+        "{{ 'x'.ljust(9999999999) }}",
+        "{{ 'x' | center(9999999999) }}",
+        "{{ [1] | batch(9999999999, 0) | list }}",
+        "{% set x = 'x' * 99999 %}{{ x.replace('x', x) }}",
+        "{% set x = 'x' * 99999 %}{{ x | replace('x', x) }}",
+        "{% set n = namespace(x='x' * 99999) %}"
+        "{% for _ in range(16) %}{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x | length }}",
     ],
-    ids=["ranges", "letters", "calls", "powers"],
+    ids=[
+        *("ranges", "letters", "calls", "powers", "repeats", "percents", "fields", "margins"),
+        *("centres", "batches", "replaces", "filters", "doubles"),
+    ],
 )
-def test_a_template_that_never_ends_is_stopped(
+def test_a_template_that_never_ends_or_fills_the_memory_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, template: str
 ) -> None:
     monkeypatch.setattr("localrag_models.backends.llama_cpp.template._LIMIT", 0.2)
     watched = sys.gettrace()
     with (
-        pytest.raises(ModelDamaged, match="takes too long"),
+        pytest.raises(ModelDamaged, match="takes too much"),
         with_template(tmp_path / "m.gguf", TEMPLATE + template) as chat,
     ):
         chat.chat(ASK)

@@ -360,7 +360,7 @@ class BatchDialogue(RunForm):
         wrong = "questions"
         try:
             questions = order.questions.resolve()
-            with open_table(questions) as table:
+            with open_table(questions, order.home) as table:
                 table.check()
             wrong = "answers"
             folder = BatchFolder.of(order.out, questions)

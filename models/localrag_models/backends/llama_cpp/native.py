@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from localrag_models.backends.llama_cpp.normalisation import check_normalisation
 from localrag_models.errors import (
     N_,
     BackendMissing,
@@ -67,6 +68,7 @@ class Model:
         on_load: Callable[[float], None] | None = None,
     ) -> None:
         self.header = require(path, kind)
+        check_normalisation(self.header)
         self._llama = llama = runtime()
         parameters = llama.llama_model_default_params()
         self.offloads = gpu_layers != 0 and bool(llama.llama_supports_gpu_offload())

@@ -51,7 +51,7 @@ def test_compressed_lines(suffix, packed, read_bytes):
     assert len(read_bytes(f"x.jsonl.{suffix}", data)) == 2000
     *_, failure = read_bytes(f"x.jsonl.{suffix}", data[:-20])
     assert "cut off" in failure.cause
-    *_, failure = read_bytes(f"x.jsonl.{suffix}", data, limits=Limits(unpacked_bytes=500, growth=1))
+    *_, failure = read_bytes(f"x.jsonl.{suffix}", data, limits=Limits(small_bytes=500, growth=1))
     assert "unpacks to more than 500" in failure.cause
     (failure,) = read_bytes(f"x.jsonl.{suffix}", b"no archive")
     assert "damaged" in failure.cause

@@ -1,0 +1,377 @@
+"""Backups: everything a workspace holds in one file, made while it is in use.
+
+A tar: the files by their paths in the workspace, and as its last member ``manifest.json`` with the
+size and the SHA-256 of each. Databases are copied by SQLite's own backup, each as it is at one
+moment, whatever others write meanwhile. Models are left out: they are not made here, and large.
+
+A backup is unpacked beside the workspace, compared with its manifest, and put in its place by a
+rename; what was there before stays beside it under another name.
+"""
+
+import hashlib
+import os
+import sqlite3
+import tarfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from localrag import __version__
+from localrag.access import make_folder, open_file
+from localrag.durable import flush_folder, is_locked, replacing, storing
+from localrag.errors import BusyError, InputError, StorageError, UsageError
+from localrag.ingest.state import WRITER_LOCK
+from localrag.language import N_
+from localrag.workspace import Workspace
+
+_FORMAT = 1
+_MANIFEST = "manifest.json"
+_LARGEST_MANIFEST = 100_000_000
+_CHUNK = 1 << 20
+_MODELS = "models"
+_COMPANIONS = ("-wal", "-shm", "-journal")
+_PASSING = (".lock", ".new", ".scratch", ".snapshot")
+_FREE = N_("Free some space, then run the command again; nothing was changed.")
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    size: int
+    sha256: str
+
+
+class _Manifest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    format: int
+    localrag: str
+    made: str
+    files: dict[str, _File]
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """What is in a backup, or was taken from one.
+
+    Attributes:
+        file: the backup.
+        made: when, ISO date and time (UTC).
+        files, bytes: how much it holds.
+        vanished: files that were removed while it was made: those of an index that was built anew.
+        before: where the workspace lies that was there before; None where there was none.
+    """
+
+    file: Path
+    made: str
+    files: int
+    bytes: int
+    vanished: tuple[str, ...] = ()
+    before: Path | None = None
+
+
+def back_up(workspace: Workspace, target: Path) -> BackupReport:
+    """Write a backup, in the place of the file that may be there.
+
+    Raises:
+        WorkspaceError: there is no workspace.
+        UsageError: the file would lie in the workspace, or a folder is in its place.
+        StorageError: it cannot be written, or a file of the workspace cannot be read; the backup
+            that was there before stays.
+    """
+    workspace.require()
+    target = target.expanduser().resolve()
+    if target.is_dir() or target.is_relative_to(workspace.home.resolve()):
+        raise UsageError(
+            N_("{path} cannot be the file of the backup."),
+            N_("Name a file outside the workspace."),
+            path=target,
+        )
+    files: dict[str, _File] = {}
+    vanished = []
+    with (
+        storing(target, _FREE),
+        replacing(target) as out,
+        tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for path in _kept(workspace.home):
+            name = path.relative_to(workspace.home).as_posix()
+            try:
+                files[name] = _enter(tar, name, path)
+            except FileNotFoundError:
+                vanished.append(name)
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        manifest = _Manifest(format=_FORMAT, localrag=__version__, made=made, files=files)
+        _write_manifest(tar, manifest)
+    return _report(target, manifest, vanished=tuple(vanished))
+
+
+def restore(workspace: Workspace, source: Path) -> BackupReport:
+    """Put a backup in the place of a workspace, which need not exist; all of it, or nothing.
+
+    Its models stay. What else it held lies beside it afterwards.
+
+    Raises:
+        InputError: the file is no backup, is damaged, or holds what no backup holds.
+        BusyError: a corpus is being written.
+        StorageError: the disk is full or cannot be written; the workspace is as it was.
+    """
+    for name in workspace.corpora():
+        if is_locked(workspace.corpus(name).store.with_name(WRITER_LOCK)):
+            raise BusyError(
+                N_("The corpus {name!r} is being written."),
+                N_("Wait until that has finished, then try again."),
+                name=name,
+            )
+    home = workspace.home
+    unpacked = home.with_name(f".{home.name}.{os.urandom(4).hex()}.restored")
+    with storing(home.parent, _FREE), _removed_on_failure(unpacked):
+        manifest = _unpack(source, unpacked)
+        before = _switch(home, unpacked)
+    workspace.init()
+    return _report(source, manifest, before=before)
+
+
+def _report(
+    file: Path,
+    manifest: _Manifest,
+    *,
+    vanished: tuple[str, ...] = (),
+    before: Path | None = None,
+) -> BackupReport:
+    size = sum(one.size for one in manifest.files.values())
+    return BackupReport(file, manifest.made, len(manifest.files), size, vanished, before)
+
+
+def _kept(home: Path) -> Iterator[Path]:
+    """The files of a backup, sorted: no models, no locks, nothing that is being written."""
+    for folder, folders, names in os.walk(home):
+        if Path(folder) == home:
+            folders[:] = [name for name in folders if name != _MODELS]
+        folders[:] = sorted(name for name in folders if not name.endswith(_PASSING))
+        for name in sorted(names):
+            path = Path(folder, name)
+            passing = name.endswith((*_PASSING, *_COMPANIONS)) or name == "writer.json"
+            if not passing and path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _enter(tar: tarfile.TarFile, name: str, path: Path) -> _File:
+    if path.suffix != ".sqlite":
+        with path.open("rb") as file:
+            return _write(tar, name, file)
+    copy = path.with_name(f".{os.urandom(8).hex()}.snapshot")
+    try:
+        open_file(copy, "xb").close()
+        _snapshot(path, copy)
+        with copy.open("rb") as file:
+            return _write(tar, name, file)
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _snapshot(path: Path, copy: Path) -> None:
+    """Copy a database as it is at one moment."""
+    try:
+        with (
+            closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(copy)) as target,
+        ):
+            target.execute("PRAGMA journal_mode = OFF")
+            source.backup(target)
+    except sqlite3.Error as error:
+        if not path.exists():
+            raise FileNotFoundError(path) from error
+        raise StorageError(
+            N_("{path} cannot be copied ({problem})."),
+            N_("Find out what is wrong: localrag doctor"),
+            path=path,
+            problem=error,
+        ) from error
+
+
+def _write(tar: tarfile.TarFile, name: str, file: IO[bytes]) -> _File:
+    """Write a file, as long as it is now: one that others add lines to may grow meanwhile."""
+    info = tarfile.TarInfo(name)
+    info.size = os.fstat(file.fileno()).st_size
+    info.mode = 0o600
+    digest = _Hashing(file, info.size)
+    tar.addfile(info, digest)
+    return _File(size=info.size, sha256=digest.hexdigest())
+
+
+def _write_manifest(tar: tarfile.TarFile, manifest: _Manifest) -> None:
+    from io import BytesIO
+
+    content = manifest.model_dump_json(indent=1).encode()
+    info = tarfile.TarInfo(_MANIFEST)
+    info.size, info.mode = len(content), 0o600
+    tar.addfile(info, BytesIO(content))
+
+
+class _Hashing:
+    """So many bytes of a file, hashed as they are read."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self._left = size
+        self._digest = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(data)
+        self._digest.update(data)
+        return data
+
+    def hexdigest(self) -> str:
+        """The SHA-256 of what was read."""
+        return self._digest.hexdigest()
+
+
+def _unpack(source: Path, folder: Path) -> _Manifest:
+    """Unpack a backup into a new folder, and compare it with its manifest.
+
+    Raises:
+        InputError: as `restore`.
+        OSError: the folder cannot be written.
+    """
+    found: dict[str, _File] = {}
+    manifest = None
+    make_folder(folder)
+    try:
+        with source.open("rb") as file, tarfile.open(fileobj=file, mode="r|") as tar:
+            for member in tar:
+                if manifest is not None:
+                    raise _refused(
+                        source,
+                        N_("{file}: {name} stands behind the end of the backup."),
+                        member.name,
+                    )
+                if member.name == _MANIFEST:
+                    manifest = _manifest(source, tar, member)
+                    continue
+                goal = folder / _checked(source, member)
+                make_folder(goal.parent)
+                content = tar.extractfile(member)
+                assert content is not None, "it is a regular file"
+                with open_file(goal, "xb") as out:
+                    found[member.name] = _copied(content, out)
+    except (tarfile.TarError, EOFError) as error:
+        raise InputError(
+            N_("{file} is no backup, or is damaged ({problem})."),
+            N_("Take another copy of it."),
+            file=source,
+            problem=error,
+        ) from error
+    except FileExistsError as error:
+        raise _refused(source, N_("{file}: {name} stands in it twice."), error.filename) from error
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        if error.filename != str(source):
+            raise
+        raise InputError(
+            N_("{file} cannot be read ({problem})."),
+            N_("Check the path and its permissions."),
+            file=source,
+            problem=error,
+        ) from error
+    if manifest is None:
+        raise _refused(source, N_("{file} is no backup of localrag, or its end is missing."))
+    for name in sorted(found.keys() ^ manifest.files.keys()):
+        raise _refused(source, N_("{file}: {name} is missing, or stands in no manifest."), name)
+    for name, file_ in manifest.files.items():
+        if found[name] != file_:
+            raise _refused(source, N_("{file}: {name} is damaged."), name)
+    return manifest
+
+
+def _refused(source: Path, cause: str, name: object = "") -> InputError:
+    return InputError(
+        cause, N_("Take another copy of it; nothing was changed."), file=source, name=name
+    )
+
+
+def _manifest(source: Path, tar: tarfile.TarFile, member: tarfile.TarInfo) -> _Manifest:
+    content = tar.extractfile(member) if member.isreg() else None
+    try:
+        assert content is not None
+        read = _Manifest.model_validate_json(content.read(_LARGEST_MANIFEST))
+    except (ValidationError, AssertionError) as error:
+        raise _refused(source, N_("{file}: its manifest is damaged.")) from error
+    if read.format != _FORMAT:
+        raise InputError(
+            N_("{file} is a backup of format {found}; this localrag reads format {known}."),
+            N_("Restore it with localrag {version}."),
+            file=source,
+            found=read.format,
+            known=_FORMAT,
+            version=read.localrag,
+        )
+    return read
+
+
+def _checked(source: Path, member: tarfile.TarInfo) -> PurePosixPath:
+    """The path of a member in the workspace.
+
+    Raises:
+        InputError: it leads out of it, or the member is no plain file.
+    """
+    path = PurePosixPath(member.name)
+    odd = path.is_absolute() or ".." in path.parts or "\\" in member.name or ":" in path.parts[0]
+    if odd or not member.isreg() or path.parts[0] == _MODELS:
+        raise InputError(
+            N_("{file}: {name} is nothing that a backup holds."),
+            N_("Do not trust this file; nothing was changed."),
+            file=source,
+            name=member.name,
+        )
+    return path
+
+
+def _copied(content: IO[bytes], out: IO[bytes]) -> _File:
+    digest, size = hashlib.sha256(), 0
+    while chunk := content.read(_CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+        out.write(chunk)
+    out.flush()
+    os.fsync(out.fileno())
+    return _File(size=size, sha256=digest.hexdigest())
+
+
+@contextmanager
+def _removed_on_failure(folder: Path) -> Iterator[None]:
+    import shutil
+
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _switch(home: Path, unpacked: Path) -> Path | None:
+    """Put the folder in the place of the workspace, with the models of that one.
+
+    Returns:
+        Where the workspace lies that was there.
+    """
+    before = None
+    if home.exists():
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+        before = home.with_name(f"{home.name}.before-{stamp}")
+        home.rename(before)
+    try:
+        unpacked.rename(home)
+    except OSError:
+        if before is not None:
+            before.rename(home)
+        raise
+    if before is not None and (before / _MODELS).exists():
+        (before / _MODELS).rename(home / _MODELS)
+    flush_folder(home.parent)
+    return before

@@ -1,0 +1,162 @@
+"""``localrag backup``, ``restore`` and ``forget``."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from localrag.cli.questions import unicode
+from localrag.cli.session import Json, complete_corpus
+from localrag.cli.terminal import confirm, emit, say, tell
+from localrag.cli.verbs import app, verb
+from localrag.errors import UsageError
+from localrag.language import N_, _
+from localrag.session import Session
+
+if TYPE_CHECKING:
+    from localrag.backup import BackupReport
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before.")]
+
+
+@verb(
+    app,
+    "backup",
+    examples=["localrag backup /mnt/usb/law.tar", "localrag backup ~/law.tar --json"],
+    exit_codes=(0, 2, 5, 7),
+)
+def backup(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+    as_json: Json = False,
+) -> None:
+    """Write everything but the models into one file, while the workspace is in use.
+
+    Corpora, indexes, conversations, runs, settings, prompts and datasets. A file that is there is
+    replaced once the new one is whole. It is not encrypted: keep it where others cannot read it.
+    """
+    from localrag.backup import back_up
+
+    session: Session = context.obj
+    report = back_up(session.workspace, file)
+    if as_json:
+        emit(_as_json(report))
+        return
+    written = _("backup {file}: {n:,} files, {size:,.1f} MB")
+    say(written.format(file=report.file, n=report.files, size=report.bytes / 1e6))
+    if report.vanished:
+        tell(
+            _(
+                "An index was built anew meanwhile and is not whole in it. After restoring: {verb}"
+            ).format(verb="localrag index --rebuild")
+        )
+
+
+@verb(
+    app,
+    "restore",
+    examples=["localrag restore /mnt/usb/law.tar", "localrag --home /data/law restore law.tar"],
+    exit_codes=(0, 2, 4, 5, 6, 7),
+)
+def restore(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Put a backup in the place of the workspace: all of it, or nothing.
+
+    Every file is compared with its checksum before anything is replaced. The models of the
+    workspace stay in it; what else was there stays beside it under another name, for you to remove.
+    """
+    from localrag.backup import restore as put_back
+
+    session: Session = context.obj
+    home = session.workspace.home
+    if home.exists():
+        question = _("Put the backup in the place of the workspace {home}?")
+        confirm(question.format(home=home), yes=yes, refused=N_("Nothing was changed."))
+    report = put_back(session.workspace, file)
+    if as_json:
+        emit(_as_json(report))
+        return
+    said = _("restored: {n:,} files, {size:,.1f} MB, as they were on {made}")
+    say(said.format(n=report.files, size=report.bytes / 1e6, made=report.made))
+    if report.before is not None:
+        say(_("What was there before lies in {folder}").format(folder=report.before))
+
+
+def _as_json(report: "BackupReport") -> dict[str, object]:
+    before = str(report.before) if report.before else None
+    return {**asdict(report), "file": str(report.file), "before": before}
+
+
+@verb(
+    app,
+    "forget",
+    examples=[
+        "localrag forget --conversation 12",
+        "localrag forget --run answers.jsonl --yes",
+        "localrag forget --run eval/lawqa/2026-01-30T10-00-00",
+        "localrag forget --corpus trial",
+    ],
+    exit_codes=(0, 2, 3, 5, 6, 7),
+)
+def forget(
+    context: typer.Context,
+    conversation: Annotated[
+        int, typer.Option(help="Number of a conversation.", metavar="NUMBER", show_default=False)
+    ] = 0,
+    run: Annotated[
+        str,
+        typer.Option(
+            help="File of answers of a batch, eval/DATASET/NAME or optimize/NAME.", metavar="RUN"
+        ),
+    ] = "",
+    corpus: Annotated[
+        str,
+        typer.Option(
+            help="A corpus, with its index and its vectors.",
+            metavar="CORPUS",
+            autocompletion=complete_corpus,
+        ),
+    ] = "",
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Remove a conversation, a run or a corpus for good.
+
+    What they held is overwritten, in the databases too, before it is removed. Backups, copies and
+    the files that documents were read from are not touched; nor can a disk be made to forget that
+    keeps older versions by itself (snapshots, SSDs).
+    """
+    if sum(map(bool, (conversation, run, corpus))) != 1:
+        raise UsageError(
+            N_("Name one: a conversation, a run or a corpus."), N_("localrag forget --help")
+        )
+    from localrag import forgetting
+
+    workspace = (session := context.obj).workspace.require()
+    assert isinstance(session, Session)
+    what = str(conversation or run or corpus)
+    confirm(
+        _("Forget {what} for good?").format(what=what), yes=yes, refused=N_("Nothing was removed.")
+    )
+    stays: list[Path] = []
+    if conversation:
+        forgetting.forget_conversation(workspace, conversation)
+    elif run:
+        forgetting.forget_run(workspace, unicode(run))
+    else:
+        stays = forgetting.forget_corpus(workspace, corpus)
+    if as_json:
+        emit({"forgotten": what, "stays": list(map(str, stays))})
+        return
+    say(_("{what} is forgotten").format(what=what))
+    for path in stays:
+        tell(
+            _("Answers that quote it stay: {path}. To forget them too: {verb}").format(
+                path=path, verb=f"localrag forget --run {path}"
+            )
+        )

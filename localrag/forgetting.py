@@ -1,0 +1,126 @@
+"""Forgetting for good: a conversation, a run, or a corpus with all that was made of it.
+
+What `localrag remove` or the workbench deletes can stand in free pages of a database for a while.
+Here those pages are overwritten (SQLite's ``secure_delete``), the file is written anew without
+them, and its log is emptied. Files are overwritten before they are unlinked; how far that reaches
+is up to the disk: one that spreads writes (SSD), a snapshot or a backup may keep what it had.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from localrag.batch import registry
+from localrag.batch.folder import BatchFolder
+from localrag.conversations.store import Conversations
+from localrag.durable import storing
+from localrag.errors import NotFoundError, UsageError
+from localrag.evaluation.record import recorded
+from localrag.ingest.remove import remove_corpus
+from localrag.language import N_
+from localrag.workspace import Workspace
+
+_CHUNK = 1 << 20
+
+
+def forget_conversation(workspace: Workspace, conversation: int) -> None:
+    """Forget a conversation with all its turns.
+
+    Raises:
+        NotFoundError: there is none with this number.
+        StorageError: the disk is full or cannot be written.
+    """
+    if not workspace.conversations.exists():
+        raise NotFoundError(N_("There is no conversation yet."))
+    with Conversations.open(workspace) as conversations:
+        conversations.forget(conversation)
+
+
+def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
+    """Forget a corpus with its index, its vectors, its layers and its settings.
+
+    Returns:
+        Files of answers that quote it, and stay: those of batches.
+
+    Raises:
+        NotFoundError: there is no such corpus.
+        BusyError: another process is writing to it.
+        StorageError: a file cannot be removed.
+    """
+    place = workspace.corpus(corpus)
+    place.require()
+    quoted = [batch.out for batch in registry.known(workspace) if batch.corpus == corpus]
+    remove_corpus(workspace, corpus, before=_overwrite)
+    return [path for path in quoted if path.exists()]
+
+
+def forget_run(workspace: Workspace, run: str) -> None:
+    """Forget a run: a batch by its file of answers, another one by its folder below ``runs``.
+
+    Args:
+        workspace: where it was noted.
+        run: the file of answers, ``eval/DATASET/NAME`` or ``optimize/NAME``. With an evaluation go
+            the answers it was made of, unless another evaluation is made of them.
+
+    Raises:
+        NotFoundError: there is no such run.
+        UsageError: it is running.
+        StorageError: a file cannot be removed.
+    """
+    runs = workspace.runs.resolve()
+    folder = (runs / run).resolve()
+    if folder.is_dir() and folder.parent != runs and folder.parent.is_relative_to(runs):
+        answers = set(_answers(workspace))
+        _forget_folder(folder)
+        for path in sorted({path.parent for path in answers - set(_answers(workspace))}):
+            _forget_folder(path)
+        return
+    batch = next((one for one in registry.known(workspace) if one.out == Path(run).resolve()), None)
+    if batch is None:
+        raise NotFoundError(
+            N_("There is no run {run!r}."),
+            N_("Name the file of answers of a batch, eval/DATASET/NAME or optimize/NAME."),
+            run=run,
+        )
+    beside = BatchFolder(batch.out)
+    if beside.busy:
+        raise UsageError(N_("{run} is running."), N_("Stop it first."), run=run)
+    _forget_file(batch.out)
+    _forget_folder(beside.path)
+    registry.forget(workspace, batch)
+
+
+def _answers(workspace: Workspace) -> Iterator[Path]:
+    """The files of answers that evaluations are made of."""
+    for _folder, run in recorded(workspace):
+        for entry in run.entries:
+            yield from (workspace.home / path for path in entry.answers)
+
+
+def _forget_folder(folder: Path) -> None:
+    with storing(folder):
+        _overwrite(folder)
+        if folder.exists():
+            shutil.rmtree(folder)
+
+
+def _forget_file(path: Path) -> None:
+    with storing(path):
+        _overwrite(path)
+        path.unlink(missing_ok=True)
+
+
+def _overwrite(root: Path) -> None:
+    """Write zeros over a file, or over all files of a folder that have no other name."""
+    for path in [root, *root.rglob("*")] if root.is_dir() else [root]:
+        if path.is_symlink() or not path.is_file() or path.stat().st_nlink > 1:
+            continue
+        with path.open("r+b") as file:
+            left = path.stat().st_size
+            while left > 0:
+                left -= file.write(bytes(min(left, _CHUNK)))
+            file.flush()
+            with suppress(OSError):
+                os.fsync(file.fileno())

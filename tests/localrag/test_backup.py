@@ -1,0 +1,180 @@
+"""Backups: made in use, put back as a whole, refused by name where anything is wrong."""
+
+import io
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localrag.backup import back_up, restore
+from localrag.conversations.store import Conversations
+from localrag.corpus.store import CorpusStore
+from localrag.errors import BusyError, InputError, StorageError, UsageError
+from localrag.ingest.state import writing
+from localrag.workspace import Workspace
+
+Cli = Callable[..., Any]
+Members = list[tuple[str, bytes]]
+
+
+@pytest.fixture
+def backed_up(sample: Path, tmp_path: Path) -> Path:
+    """A backup of the sample corpus and a conversation."""
+    workspace = Workspace.locate()
+    (sample / "models" / "weights").write_text("large")
+    with Conversations.open(workspace) as conversations:
+        conversations.new("舟")
+        # Made while the workbench is open, whose last words are in the log alone.
+        report = back_up(workspace, tmp_path / "law.tar")
+    assert report.files > 5
+    return report.file
+
+
+def test_a_backup_is_put_back(cli: Cli, sample: Path, backed_up: Path) -> None:
+    before = cli("search", "渡し守", "--json").json["hits"]
+    assert cli("remove", "599AC0000000001").code == 0
+    (sample / "localrag.toml").write_text("[[", "utf-8")
+    restored = cli("restore", str(backed_up), "--yes", "--json")
+    assert restored.code == 0, restored.err
+    assert cli("search", "渡し守", "--json").json["hits"] == before
+    assert (sample / "models" / "weights").read_text() == "large", "models stay"
+    with Conversations.open(Workspace.locate()) as conversations:
+        assert [one.title for one in conversations.list()] == ["舟"]
+    findings = {found["check"]: found["health"] for found in cli("doctor", "--json").json}
+    assert findings["store main"] == findings["index main"] == findings["access"] == "good"
+    assert (Path(restored.json["before"]) / "localrag.toml").read_text() == "[["
+
+
+def test_into_a_workspace_that_is_not_there(cli: Cli, backed_up: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "home"
+    restored = cli("--home", str(other), "restore", str(backed_up))
+    assert restored.code == 0, restored.err
+    assert "渡し守" in cli("--home", str(other), "search", "渡し守").out
+    assert [path.name for path in other.parent.iterdir()] == ["home"]
+
+
+def test_a_store_that_is_being_written(sample: Path, tmp_path: Path) -> None:
+    """What stands in it is what was committed, and the writer is not held up."""
+    workspace = Workspace.locate()
+    place = workspace.corpus("main")
+    with writing(place), CorpusStore.open(place.store) as store:
+        with store.transaction():
+            store.remove("599AC0000000001")
+            back_up(workspace, tmp_path / "law.tar")
+        with pytest.raises(BusyError, match="'main'"):
+            restore(workspace, tmp_path / "law.tar")
+    restore(Workspace(tmp_path / "home"), tmp_path / "law.tar")
+    with CorpusStore.open(Workspace(tmp_path / "home").corpus("main").store) as store:
+        assert store.check() == []
+        assert "599AC0000000001" in [document.id for document in store.documents()]
+    with CorpusStore.open(place.store) as store:
+        assert "599AC0000000001" not in [document.id for document in store.documents()]
+
+
+def members(path: Path) -> Members:
+    with tarfile.open(path) as tar:
+        return [(one.name, tar.extractfile(one).read()) for one in tar]  # type: ignore[union-attr]
+
+
+def write(path: Path, content: Members) -> None:
+    with tarfile.open(path, "w") as tar:
+        for name, data in content:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+
+
+def flipped(name: str) -> Callable[[Members], Members]:
+    def flip(content: Members) -> Members:
+        return [(n, bytes([d[0] ^ 1]) + d[1:] if n.endswith(name) else d) for n, d in content]
+
+    return flip
+
+
+SPOILED: dict[str, tuple[Callable[[Members], Members], str]] = {
+    "store": (flipped("corpus.sqlite"), "corpora/main/corpus.sqlite is damaged"),
+    "conversations": (flipped("conversations.sqlite"), "conversations.sqlite is damaged"),
+    "index": (flipped("meta.json"), "meta.json is damaged"),
+    "settings": (flipped("localrag.toml"), "localrag.toml is damaged"),
+    "a file less": (lambda m: m[1:], "is missing"),
+    "a file more": (lambda m: [("more.txt", b"x"), *m], "more.txt is missing, or stands in no"),
+    "no manifest": (lambda m: m[:-1], "its end is missing"),
+    "out of it": (lambda m: [("../evil", b"x"), *m], r"\.\./evil is nothing that a backup"),
+    "absolute": (lambda m: [("/etc/evil", b"x"), *m], "/etc/evil is nothing"),
+    "a model": (lambda m: [("models/evil", b"x"), *m], "models/evil is nothing"),
+    "twice": (lambda m: [m[0], *m], "stands in it twice"),
+    "behind the end": (lambda m: [*m, ("late", b"x")], "late stands behind the end"),
+    "empty manifest": (lambda m: [*m[:-1], ("manifest.json", b"{}")], "manifest is damaged"),
+    "newer": (
+        lambda m: [*m[:-1], (m[-1][0], m[-1][1].replace(b'"format": 1', b'"format": 9'))],
+        "format 9",
+    ),
+}
+
+
+@pytest.mark.parametrize(("spoil", "cause"), SPOILED.values(), ids=SPOILED)
+def test_a_spoiled_backup_is_refused_by_name(
+    sample: Path, backed_up: Path, spoil: Callable[[Members], Members], cause: str
+) -> None:
+    write(backed_up, spoil(members(backed_up)))
+    before = sorted(path.name for path in sample.parent.iterdir())
+    with pytest.raises(InputError, match=cause):
+        restore(Workspace.locate(), backed_up)
+    assert sorted(path.name for path in sample.parent.iterdir()) == before
+    with CorpusStore.open(Workspace.locate().corpus("main").store) as store:
+        assert store.extent().documents == 12
+
+
+def test_what_is_no_backup_at_all(sample: Path, backed_up: Path, tmp_path: Path) -> None:
+    workspace = Workspace.locate()
+    linked = tmp_path / "linked.tar"
+    with tarfile.open(linked, "w") as tar:
+        info = tarfile.TarInfo("corpora")
+        info.type, info.linkname = tarfile.SYMTYPE, "/etc"
+        tar.addfile(info)
+    cut = tmp_path / "cut.tar"
+    cut.write_bytes(backed_up.read_bytes()[:100_000])
+    text = tmp_path / "text.tar"
+    text.write_text("no tar" * 1_000)
+    for path, cause in (
+        (linked, "corpora is nothing that a backup holds"),
+        (cut, "is no backup, or is damaged"),
+        (text, "is no backup, or is damaged"),
+        (tmp_path / "none.tar", "cannot be read"),
+        (tmp_path, "cannot be read"),
+    ):
+        with pytest.raises(InputError, match=cause):
+            restore(workspace, path)
+    assert not list(sample.parent.glob(".home*"))
+
+
+def test_places_where_no_backup_can_lie(sample: Path, tmp_path: Path) -> None:
+    for path in (sample / "law.tar", tmp_path):
+        with pytest.raises(UsageError, match="cannot be the file of the backup"):
+            back_up(Workspace.locate(), path)
+
+
+def test_a_disk_that_is_full(sample: Path, backed_up: Path, small_disk: Any) -> None:
+    workspace = Workspace.locate()
+    target = small_disk.folder / "law.tar"
+    target.write_text("the one before")
+    small_disk.fill()
+    with pytest.raises(StorageError, match="No space left"):
+        back_up(workspace, target)
+    assert target.read_text() == "the one before"
+    home = small_disk.folder / "home"
+    with pytest.raises(StorageError, match="No space left"):
+        restore(Workspace(home), backed_up)
+    assert sorted(path.name for path in small_disk.folder.iterdir()) == ["filling", "law.tar"]
+    small_disk.make_room()
+    restore(Workspace(home), backed_up)
+    shutil.rmtree(home)
+
+
+def test_nobody_is_asked_in_a_script(cli: Cli, backed_up: Path) -> None:
+    refused = cli("restore", str(backed_up))
+    assert refused.code == 2
+    assert "--yes" in refused.err

@@ -1,0 +1,118 @@
+"""What is forgotten stands nowhere in the workspace any more."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import localrag
+from localrag.conversations.store import Conversations
+from localrag.errors import NotFoundError, UsageError
+from localrag.forgetting import forget_conversation, forget_run
+from localrag.retrieval.types import Query
+from localrag.workspace import Workspace
+
+Cli = Callable[..., Any]
+SECRET = "白浜商会の買収"
+
+
+def holding(root: Path, secret: str = SECRET) -> list[str]:
+    """Files that hold a text, in UTF-8 or as JSON escapes."""
+    spellings = (secret.encode(), json.dumps(secret).strip('"').encode())
+    return [
+        str(path.relative_to(root))
+        for path in root.rglob("*")
+        if path.is_file() and any(one in path.read_bytes() for one in spellings)
+    ]
+
+
+def test_a_conversation(cli: Cli, home: Path) -> None:
+    workspace = Workspace.locate()
+    workspace.init()
+    with Conversations.open(workspace) as conversations:
+        for text in (f"{SECRET}はいつか。", "渡し守とは何か。"):
+            turn = conversations.begin(conversations.new().id, Query(text), "main", "", "")
+            conversations.fail(turn.id, text)
+        one, other = sorted(conversation.id for conversation in conversations.list())
+    assert holding(home)
+    refused = cli("forget", "--conversation", str(one))
+    assert refused.code == 2, "it is asked for"
+    assert cli("forget", "--conversation", str(one), "--yes").code == 0
+    assert holding(home) == []
+    with Conversations.open(workspace) as conversations:
+        assert [found.id for found in conversations.list()] == [other]
+    assert cli("forget", "--conversation", str(one), "--yes").code == 3
+
+
+def test_without_any_conversation(home: Path) -> None:
+    Workspace.locate().init()
+    with pytest.raises(NotFoundError):
+        forget_conversation(Workspace.locate(), 1)
+
+
+def test_a_corpus_and_the_answers_that_quote_it(cli: Cli, home: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"# {SECRET}\n\n{SECRET}は四月に行う。\n")
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(json.dumps({"question": f"{SECRET}はいつ行うか。"}) + "\n")
+    answers = tmp_path / "answers.jsonl"
+    corpus = localrag.open(home).corpus("secret")
+    corpus.add(page)
+    corpus.index()
+    corpus.batch(questions, answers)
+    assert holding(home)
+    done = cli("forget", "--corpus", "secret", "--yes", "--json")
+    assert done.code == 0, done.err
+    assert done.json["stays"] == [str(answers)]
+    assert holding(home) == []
+    assert not list(home.rglob("*secret*")), "nor its name"
+    assert cli("forget", "--run", str(answers), "--yes").code == 0
+    assert not answers.exists()
+    assert not answers.with_name("answers.jsonl.run").exists()
+    assert not list((home / "runs" / "batches").iterdir())
+    assert cli("forget", "--run", str(answers), "--yes").code == 3
+    assert cli("forget", "--corpus", "secret", "--yes").code == 3
+
+
+def test_an_evaluation_with_the_answers_that_are_its_own(home: Path) -> None:
+    workspace = Workspace.locate()
+    workspace.init()
+    runs = workspace.runs
+
+    def record(name: str, *answers: str) -> None:
+        folder = runs / "eval" / "lawqa" / name
+        folder.mkdir(parents=True)
+        entries = [
+            {
+                "name": "extractive",
+                "method": "extractive",
+                "made_with": {},
+                "answers": [f"runs/answers/lawqa/{one}/order-1.jsonl" for one in answers],
+            }
+        ]
+        about = {"dataset": "lawqa", "split": "test", "sha256": "", "n": 1, "orders": 1}
+        where = {"corpus": "main", "machine": "", "started": "2026-01-01T00:00:00+00:00"}
+        (folder / "run.json").write_text(json.dumps({**about, **where, "entries": entries}))
+        for one in answers:
+            path = runs / "answers" / "lawqa" / one / "order-1.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(SECRET)
+
+    record("first", "a", "b")
+    record("second", "b")
+    forget_run(workspace, "eval/lawqa/first")
+    assert holding(home) == ["runs/answers/lawqa/b/order-1.jsonl"], "another run is made of it"
+    forget_run(workspace, "eval/lawqa/second")
+    assert holding(home) == []
+    for name in ("eval", ".", "..", "eval/lawqa/first", "/etc"):
+        with pytest.raises(NotFoundError):
+            forget_run(workspace, name)
+
+
+def test_one_thing_at_a_time(cli: Cli, home: Path) -> None:
+    assert cli("init").code == 0
+    for given in ([], ["--conversation", "1", "--corpus", "main"]):
+        assert cli("forget", *given, "--yes").code == 2
+    assert UsageError.exit_code == 2
