@@ -11,7 +11,7 @@ import typer
 
 from localrag.cli.session import CorpusName, Json
 from localrag.cli.verbs import app, verb
-from localrag.language import N_, _, ngettext
+from localrag.language import N_, _
 from localrag.session import Session
 
 if TYPE_CHECKING:
@@ -105,12 +105,13 @@ def prepare(
 def _as_json(report: "LayerReport") -> dict[str, object]:
     return {
         "layer": report.layer,
-        "sentences": report.sentences,
+        "jobs": report.jobs,
         "earlier": report.earlier,
         "made": report.made,
         "left": report.left,
         "outcomes": {outcome.value: n for outcome, n in report.outcomes.items()},
         "malformed": [{"document": id_, "start": start} for id_, start in report.malformed],
+        "refused": report.refused,
         "dropped": report.gone,
         "tokens": {
             "prompt": report.prompt,
@@ -132,19 +133,22 @@ _OUTCOMES = {
 
 def _print(report: "LayerReport") -> None:
     from localrag.cli.terminal import colon, duration, say
+    from localrag.prepare.preparing import PHASES
 
-    sentences = ngettext("{n:,} sentence", "{n:,} sentences", report.sentences)
+    unit = _(PHASES[report.layer].unit)
     counts = [_(_OUTCOMES[outcome]).format(n=n) for outcome, n in report.outcomes.items()]
     if report.earlier:
         counts.append(_("{n:,} made before").format(n=report.earlier))
     if report.left:
         counts.append(_("{n:,} left").format(n=report.left))
-    head = f"{colon()}{sentences.format(n=report.sentences)}{_('; ')}{_(', ').join(counts)}"
+    head = f"{colon()}{report.jobs:,} {unit}{_('; ')}{_(', ').join(counts)}"
     say((report.layer, "bold"), head)
     if report.made:
         say(
-            _("this run: {time}, {rate:.1f} sentences a second").format(
-                time=duration(report.seconds), rate=report.made / max(report.seconds, 1e-6)
+            _("this run: {time}, {rate:.1f} {unit} a second").format(
+                time=duration(report.seconds),
+                rate=report.made / max(report.seconds, 1e-6),
+                unit=unit,
             )
         )
     if report.prompt:

@@ -1,4 +1,4 @@
-"""Making derived layers: every sentence once, whatever ends the work, and nothing else anew."""
+"""Making derived layers: every row once, whatever ends the work, and nothing else anew."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from random import Random
 from time import perf_counter
-from typing import Literal
+from typing import Literal, Protocol
 
 from localrag.config import Config
 from localrag.corpus.store import CorpusStore
@@ -44,14 +44,24 @@ PHASES = {
     DECONTEXTUALIZED: Phase(N_("rewriting"), N_("sentences")),
     QUESTIONS: Phase(N_("asking"), N_("sentences")),
 }
-# Sentences that are made to tell how long the others take, and documents that they are of.
+# Jobs that are done to tell how long the others take, and documents that they are of.
 _SAMPLE, _DOCUMENTS = 20, 5
 # Requests that wait for each that is under way, so that a server never does.
 _AHEAD = 2
 # Malformed replies that are named; all are counted.
 _NAMED = 100
 
-_Jobs = Callable[[Document], Iterator[Job]]
+
+class _Maker(Protocol):
+    """Makes one layer."""
+
+    def units(self) -> Iterator[str]:
+        """What is worked on, one after the other: ids of documents, or names of summaries."""
+
+    def jobs(self, unit: str) -> Iterator[Job]:
+        """The jobs of one of them, in order."""
+
+
 Listener = Callable[[Progress], None]
 Opener = Callable[[Workspace, Config], ChatModel | None]
 
@@ -62,36 +72,38 @@ class LayerReport:
 
     Attributes:
         layer: its name.
-        sentences: of which something is to be made, those of earlier runs included.
+        jobs: what rows are to be made of, sentences for example, those of earlier runs included.
         earlier: of these, what earlier runs made.
         made: in this run.
         outcomes: of this run.
         malformed: where they are, by document and first character; the first hundred.
-        gone: rows dropped, whose sentences or recipes are others now.
+        refused: texts that code refused in this run; of one document there can be several.
+        gone: rows dropped, whose sources or recipes are others now.
         prompt, cached, completion: tokens of this run.
         seconds: that this run took to make them.
     """
 
     layer: str
-    sentences: int = 0
+    jobs: int = 0
     earlier: int = 0
     made: int = 0
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     malformed: list[tuple[str, int]] = field(default_factory=list)
+    refused: int = 0
     gone: int = 0
     prompt: int = 0
     cached: int = 0
     completion: int = 0
     seconds: float = 0.0
 
-    # Of sentences that were to be made when the run began, and of those that it made.
+    # Of jobs that were to be done when the run began, and of those that it did.
     _characters: int = 0
     _made_characters: int = 0
 
     @property
     def left(self) -> int:
-        """Sentences of which a later run is to make something."""
-        return self.sentences - self.earlier - self.made
+        """Jobs of a later run."""
+        return self.jobs - self.earlier - self.made
 
     @property
     def forecast(self) -> float:
@@ -100,8 +112,8 @@ class LayerReport:
         return left * self.seconds / self._made_characters if self._made_characters else 0.0
 
     def look(self, job: Job, *, is_made: bool) -> None:
-        """Take a sentence into account before anything is made."""
-        self.sentences += 1
+        """Take a job into account before anything is made."""
+        self.jobs += 1
         self.earlier += is_made
         if not is_made:
             self._characters += job.span.end - job.span.start
@@ -111,6 +123,7 @@ class LayerReport:
         self.made += 1
         self.seconds = seconds
         self.outcomes[row.outcome] += 1
+        self.refused += row.refusals
         self._made_characters += row.end - row.start
         if row.outcome is Outcome.MALFORMED and len(self.malformed) < _NAMED:
             self.malformed.append(row.place)
@@ -161,8 +174,8 @@ def prepare(
         for name in require(layers):
             layer = DerivedLayer(place, name)
             with layer.opened():
-                jobs = _jobs_of(name, store, place, model, by)
-                reports.append(_Work(store, layer, jobs, model, on_event).run(dry_run=dry_run))
+                maker = _maker(name, store, place, model, by)
+                reports.append(_Work(layer, maker, model, on_event).run(dry_run=dry_run))
         if not dry_run:
             index_layers(workspace, corpus, config, store, partial(_tell, on_event))
     return reports
@@ -174,7 +187,7 @@ def _tell(listener: Listener, event: Event) -> None:
 
 
 class _LazyModel:
-    """The chat model, opened when the first sentence needs it."""
+    """The chat model, opened when the first job needs it."""
 
     def __init__(self, workspace: Workspace, config: Config, opener: Opener) -> None:
         self.settings = config.chat
@@ -184,7 +197,7 @@ class _LazyModel:
 
     @property
     def threads(self) -> int:
-        """Sentences that may be made at the same time; 1 where no model was needed."""
+        """Jobs that may be done at the same time; 1 where no model was needed."""
         return self.model.parallel if "model" in self.__dict__ else 1
 
     @cached_property
@@ -207,14 +220,28 @@ class _LazyModel:
         return model
 
 
-def _jobs_of(name: str, store: CorpusStore, place: CorpusPaths, model: _LazyModel, by: By) -> _Jobs:
-    """What makes one layer of a document."""
+def _maker(name: str, store: CorpusStore, place: CorpusPaths, model: _LazyModel, by: By) -> _Maker:
+    """What makes one layer."""
     if name == SENTENCES:
-        return partial(sentence_jobs, store)
+        return _ByDocument(store, partial(sentence_jobs, store))
     if name == DECONTEXTUALIZED:
-        return _Rewriting(store, model, by)
+        return _ByDocument(store, _Rewriting(store, model, by))
     rewritten = _rewritten(place)
-    return Questioner(model.model, model.settings, rewritten).jobs
+    return _ByDocument(store, Questioner(model.model, model.settings, rewritten).jobs)
+
+
+class _ByDocument:
+    """Makes a layer document by document."""
+
+    def __init__(self, store: CorpusStore, jobs: Callable[[Document], Iterator[Job]]) -> None:
+        self._store = store
+        self._jobs = jobs
+
+    def units(self) -> Iterator[str]:
+        return (info.id for info in self._store.documents())
+
+    def jobs(self, unit: str) -> Iterator[Job]:
+        return self._jobs(self._store.read(unit))
 
 
 class _Rewriting:
@@ -261,15 +288,13 @@ class _Work:
 
     def __init__(
         self,
-        store: CorpusStore,
         layer: DerivedLayer,
-        jobs: _Jobs,
+        maker: _Maker,
         model: _LazyModel,
         on_event: Listener,
     ) -> None:
-        self._store = store
         self._layer = layer
-        self._jobs = jobs
+        self._maker = maker
         self._model = model
         self._tell = on_event
         self._made_of = layer.digests()
@@ -282,7 +307,7 @@ class _Work:
         missing = self._look()
         if dry_run:
             # Spread over the corpus, and the same ones whenever nothing has changed.
-            Random(report.sentences).shuffle(missing)  # noqa: S311 - a sample
+            Random(report.jobs).shuffle(missing)  # noqa: S311 - a sample
         started = perf_counter()
         sampled = set[str]()
         for job, made, seconds in _made(self._open(missing), self._model.threads):
@@ -296,7 +321,7 @@ class _Work:
                 Progress(
                     PHASES[report.layer],
                     report.earlier + report.made,
-                    report.sentences,
+                    report.jobs,
                     report.seconds,
                     report.earlier,
                     report.outcomes[Outcome.MALFORMED],
@@ -307,23 +332,22 @@ class _Work:
         return report
 
     def _look(self) -> list[str]:
-        """Count the sentences; returns the documents that something is to be made of."""
+        """Count the jobs; returns the units of which some are still to be done."""
         missing = []
-        for info in self._store.documents():
-            document = self._store.read(info.key)
+        for unit in self._maker.units():
             is_missing = False
-            for job in self._jobs(document):
+            for job in self._maker.jobs(unit):
                 self._current.add(job.made_of)
                 is_made = self._is_made(job)
                 self._report.look(job, is_made=is_made)
                 is_missing |= not is_made
             if is_missing:
-                missing.append(info.id)
+                missing.append(unit)
         return missing
 
-    def _open(self, documents: Iterable[str]) -> Iterator[Job]:
-        for id_ in documents:
-            for job in self._jobs(self._store.read(id_)):
+    def _open(self, units: Iterable[str]) -> Iterator[Job]:
+        for unit in units:
+            for job in self._maker.jobs(unit):
                 if not self._is_made(job):
                     yield job
 

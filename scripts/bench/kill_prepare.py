@@ -35,9 +35,10 @@ from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.prepare.index import FoundText, LayerIndex
+from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import LAYERS, DerivedLayer, DerivedRow
 from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
+from localrag.prepare.texts import FoundText
 from localrag.progress import Progress, ignore
 from localrag.retrieval.types import Filters
 from localrag.workspace import Workspace

@@ -51,7 +51,7 @@ def main() -> None:
     peaks.append(last)
     rows = list(DerivedLayer(Workspace(home).corpus(NAME), DECONTEXTUALIZED).rows())
     assert len({row.place for row in rows}) == len(rows), "a sentence was made twice"
-    assert len(rows) == report["sentences"], "a sentence is missing"
+    assert len(rows) == report["jobs"], "a sentence is missing"
     if len(rows) == sampled:
         print("the dry run has made all of them: nothing is left to be forecast")
         return
