@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from localrag import batch
     from localrag.batch.types import Listener as BatchListener
     from localrag.config import Config
+    from localrag.corpus.facets import Where
     from localrag.corpus.store import CorpusStore, DocumentInfo
     from localrag.history import Comparison, History
     from localrag.ingest.add import AddReport
@@ -222,15 +223,19 @@ class Corpus:
         """What it holds, or what of one kind (``law``, ``markdown`` …)."""
         return list(self.store.documents(kind))
 
-    def search(self, query: "str | Query", k: int | None = None) -> "Retrieval":
+    def search(
+        self, query: "str | Query", k: int | None = None, *, where: "Where | None" = None
+    ) -> "Retrieval":
         """Find the passages that answer a query best.
 
         Args:
             query: words or a question, or a `Query` with filters, options and history.
             k: how many; None for the setting ``retrieval.k``.
+            where: which documents, beside the filters: ``{"kind": ["Act", "CabinetOrder"]}``; what
+                there is tells `overview`.
 
         Raises:
-            NotFoundError: there is no such corpus.
+            NotFoundError: there is no such corpus, or none of its documents is so.
             UsageError: the query is empty, or `k` is less than 1.
             StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
         """
@@ -238,7 +243,7 @@ class Corpus:
             raise UsageError(
                 N_("A search for {k} hits finds nothing."), N_("Ask for 1 or more."), k=k
             )
-        return self.retriever.search(_query(query), k)
+        return self.retriever.search(_query(query, where), k)
 
     def show(self, target: str, *, as_read_by: str = "") -> "Provision":
         """A provision, a passage or a subject, with what is tied to it; see `localrag.provision`.
@@ -309,19 +314,26 @@ class Corpus:
         settings = {"retrieval.as_of": day.isoformat() if day else ""}
         return Corpus(self._session.with_settings(settings), self.name)
 
-    def ask(self, question: "str | Query", watch: "Watch | None" = None) -> "Answer":
+    def ask(
+        self,
+        question: "str | Query",
+        watch: "Watch | None" = None,
+        *,
+        where: "Where | None" = None,
+    ) -> "Answer":
         """Answer a question with the method and the model of the settings.
 
         Args:
             question: a question, or a `Query` with filters, options and history.
             watch: follows how the answer is made, and can cancel it.
+            where: which documents, as for `search`.
 
         Raises:
             as `search`, and Unanswered: a model failed, with the trace up to there.
         """
         from localrag.reading.watching import UNWATCHED
 
-        return self.answerer().answer(_query(question), watch or UNWATCHED)
+        return self.answerer().answer(_query(question, where), watch or UNWATCHED)
 
     def batch(
         self,
@@ -422,7 +434,10 @@ class Corpus:
             self._opened_from = found
 
 
-def _query(asked: "str | Query") -> "Query":
+def _query(asked: "str | Query", where: "Where | None" = None) -> "Query":
+    from localrag.corpus.facets import labels
     from localrag.retrieval.types import Query
 
-    return Query(asked) if isinstance(asked, str) else asked
+    query = Query(asked) if isinstance(asked, str) else asked
+    wanted = (*query.filters.where, *labels(where or {}))
+    return replace(query, filters=replace(query.filters, where=wanted))

@@ -1,7 +1,9 @@
 """What is asked of a corpus by somebody who leafs through it."""
 
+from pathlib import Path
 from typing import NamedTuple
 
+from localrag.corpus.facets import Facets, facets_of
 from localrag.corpus.rows import passage_id
 from localrag.corpus.types import Locator
 from localrag.database import Database
@@ -36,10 +38,32 @@ class Stand(NamedTuple):
 
 
 class Browsing:
-    """Lists of documents, and of the passages of one, without their texts."""
+    """Lists of documents, and of the passages of one, without their texts; how they are sorted."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._facets = Facets(database, {})
+        self._facets_made_of: tuple[int, int] | None = None
+
+    @property
+    def facets(self) -> Facets:
+        """What the documents shown are told apart by.
+
+        Raises:
+            StoreError: what a model's metadata are kept in is damaged.
+        """
+        told = self.facets_file
+        stamp = int(self._db.rows("SELECT value FROM meta WHERE name = 'stamp'")[0][0])
+        made_of = (stamp, told.stat().st_mtime_ns if told.exists() else 0)
+        if made_of != self._facets_made_of:
+            self._facets = facets_of(self._db, told)
+            self._facets_made_of = made_of
+        return self._facets
+
+    @property
+    def facets_file(self) -> Path:
+        """Where a model's metadata of the documents are kept; the file need not be there."""
+        return self._db.path.with_name("layers") / "facets.json"
 
     def kinds(self) -> dict[str, int]:
         """Count the documents of each kind."""

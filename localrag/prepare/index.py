@@ -10,7 +10,7 @@ texts than those in use take no part.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from localrag.prepare.texts import WORD, FoundText, LayerReading, LayerText, as_
 from localrag.progress import Phase, Stopwatch
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.types import Filters
-from localrag.retrieval.units import between, where
+from localrag.retrieval.units import between, names_headings, where
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.bm25 import BM25Index, TextEntry, build
 from localrag_indexes.errors import IndexingError, IndexVersionError
@@ -149,29 +149,26 @@ class LayerIndex:
         """
         if self._vectors is None:
             return []
-        vector = self.vector_of(text, layer)
-        with _damage_named(self._place):
-            hits = self._vectors.search(
-                vector,
-                k,
-                where=_allowed(filters, layer, word),
-                between=between(filters, store),
-                exact=True,
-            )
-            return list(self._read(hits))
+        search = partial(
+            self._vectors.search,
+            self.vector_of(text, layer),
+            where=_allowed(filters, store, layer, word),
+            between=between(filters, store),
+            exact=True,
+        )
+        return self._found(store, search, k, filters)
 
     def by_words(
         self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
     ) -> list[FoundText]:
         """The texts of a layer that share words with a text, best first; arguments as `nearest`."""
-        with _damage_named(self._place):
-            hits = self._words.search(
-                self._words.most_informative(analyzer().terms(text), _TERMS),
-                k,
-                where=_allowed(filters, layer, word),
-                between=between(filters, store),
-            )
-            return list(self._read(hits))
+        search = partial(
+            self._words.search,
+            self._words.most_informative(analyzer().terms(text), _TERMS),
+            where=_allowed(filters, store, layer, word),
+            between=between(filters, store),
+        )
+        return self._found(store, search, k, filters)
 
     def texts(self, layer: str) -> Iterator[LayerText]:
         """Every text of a layer, in the order of the corpus."""
@@ -192,6 +189,20 @@ class LayerIndex:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _found(
+        self, store: CorpusStore, search: "_Search", k: int, filters: Filters
+    ) -> list[FoundText]:
+        """The best texts that stand under the headings wanted, which the index does not know."""
+        under = store.facets.spans(filters.where) if names_headings(filters) else None
+        wanted = k
+        while True:
+            with _damage_named(self._place):
+                hits = search(k=wanted)
+                found = [one for one in self._read(hits) if _is_under(one.found, under)]
+            if len(found) >= k or len(hits) < wanted:
+                return found[:k]
+            wanted *= 2
 
     def _read(self, hits: Sequence[Scored]) -> Iterator[FoundText]:
         for key, score in hits:
@@ -445,8 +456,19 @@ def _state_of(words: Path, made_of: Sequence[object], *, deep: bool) -> IndexSta
     return IndexState.FRESH if is_fresh else IndexState.BEHIND
 
 
-def _allowed(filters: Filters, layer: str, word: str) -> dict[str, Collection[str]]:
-    allowed = where(filters) | {"layer": (layer,)}
+_Search = Callable[..., Sequence[Scored]]
+
+
+def _is_under(text: LayerText, under: Mapping[str, Sequence[tuple[int, int]]] | None) -> bool:
+    return under is None or any(
+        start <= text.start < end for start, end in under.get(text.document, ())
+    )
+
+
+def _allowed(
+    filters: Filters, store: CorpusStore, layer: str, word: str
+) -> dict[str, Collection[str]]:
+    allowed = where(filters, store) | {"layer": (layer,)}
     return allowed | {WORD: (word,)} if word else allowed
 
 

@@ -59,11 +59,11 @@ class Dense:
             search = partial(
                 self._vectors.search,
                 vector,
-                where=where(query.filters),
+                where=where(query.filters, store),
                 between=between(query.filters, store),
                 exact=self._asked <= _FEW,
             )
-            hits = on_the_day(store, search, _DEPTH)
+            hits = on_the_day(store, search, _DEPTH, query.filters)
         except IndexingError as error:
             raise IndexUnusable(
                 N_("The vectors turned out to be damaged ({error})."),

@@ -59,13 +59,13 @@ def lexical(
         query: the question.
         wordings: its everyday words, which are also looked up as the law has them.
     """
-    allowed, bounds = where(query.filters), between(query.filters, store)
+    allowed, bounds = where(query.filters, store), between(query.filters, store)
     admission = Admission(store, query.filters)
     scores: dict[int, float] = {}
     for text, weight in ((full_text(query), 1.0), (in_law(wordings), _STANDING_IN)):
         terms = index.most_informative(analyzer().terms(text), _TERMS)
         search = partial(index.search, terms, where=allowed, between=bounds)
-        for key, score in on_the_day(store, search, _DEPTH):
+        for key, score in on_the_day(store, search, _DEPTH, query.filters):
             scores[key] = scores.get(key, 0.0) + weight * score
     best = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:_DEPTH]
     headings = store.headings([key for key, _ in best])

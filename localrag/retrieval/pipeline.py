@@ -1,6 +1,6 @@
 """The retrieval pipeline: the stages in their order, each one recorded."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property, partial
@@ -173,11 +173,13 @@ class Retriever:
         """Whether a reranker can take part."""
         return self._models.rerank is not None
 
-    @property
-    def _day(self) -> list[Fact]:
-        """What is told of the day where the corpus has several states of a law."""
-        day = self.store.as_of.isoformat()
-        return [Fact(FactKind.LAW_OF_DAY, day=day)] if self.store.has_states else []
+    def _known(self, asked: Query) -> Iterator[Fact]:
+        """What is told of the day, of several states of a law, and of documents not sorted yet."""
+        if self.store.has_states:
+            yield Fact(FactKind.LAW_OF_DAY, day=self.store.as_of.isoformat())
+        told_for = self.store.facets.told_for if asked.filters.where else None
+        if told_for is not None and told_for != self.store.stamp:
+            yield Fact(FactKind.METADATA_BEHIND)
 
     def inverse_document_frequency(self, term: str) -> float:
         """How much a term says in this corpus."""
@@ -211,6 +213,7 @@ class Retriever:
         """
         query.check(asked)
         settings = settings or self._settings
+        asked = query.limited(asked, settings)
         laws_apply = not asked.filters.layers or ARTICLES in asked.filters.layers
         admission = Admission(self.store, asked.filters)
 
@@ -227,10 +230,11 @@ class Retriever:
                 self.names.lookup(_PENAL_CODE),
             )
             scope = scope.with_cited(target.law_id for target in resolved.targets)
-        trail = Trail(self.store, k or settings.k, on_stage, scope)
+        trail = Trail(self.store, k or settings.k, asked.filters, on_stage, scope)
         named = resolved.units
         reasons = {unit: Reason(FactKind.NAMED, words) for unit, words in resolved.words.items()}
-        trail.record(resolve.STAGE, named, reasons, [*self._day, *scope.events, *resolved.events])
+        events = [*self._known(asked), *scope.events, *resolved.events]
+        trail.record(resolve.STAGE, named, reasons, events)
 
         sought = self._sought(asked, scope) if laws_apply else _Sought(asked)
         related: Mapping[str, Mention] = {}
@@ -306,7 +310,8 @@ class Retriever:
             ModelUnusable: a model failed.
         """
         query.check(asked)
-        trail = Trail(self.store, k or self._settings.k)
+        asked = query.limited(asked, self._settings)
+        trail = Trail(self.store, k or self._settings.k, asked.filters)
         by_words, by_meaning, hits = self._ranked(trail, asked, words=words, meaning=meaning)
         if by_words and by_meaning:
             hits = trail.record(FUSE, by_ranks(by_words, by_meaning, self._settings))
@@ -330,7 +335,8 @@ class Retriever:
             ModelUnusable: a model failed.
         """
         query.check(asked)
-        trail = Trail(self.store, k)
+        asked = query.limited(asked, self._settings)
+        trail = Trail(self.store, k, asked.filters)
         admission = Admission(self.store, asked.filters)
         of_subject, events = subject.triples_of(self.store, name, predicate, admission)
         trail.record(subject.STAGE, of_subject, events=events)
@@ -350,7 +356,7 @@ class Retriever:
         Raises:
             ModelUnusable: the model failed.
         """
-        trail = Trail(self.store, k)
+        trail = Trail(self.store, k, asked.filters)
         scores = {hit.passage.id: 1 / rank for rank, hit in enumerate(hits, 1)}
         events = [Fact(FactKind.NO_RERANKER)]
         if self._models.rerank is not None:

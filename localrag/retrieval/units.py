@@ -8,6 +8,7 @@ passage, and every stage gives scores to units. A query's filters say which may 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from localrag.corpus.facets import CHAPTER
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError
@@ -47,26 +48,33 @@ def add(*scores: Scores) -> dict[str, float]:
 
 
 def on_the_day(
-    store: Lookups, search: Callable[[int], Sequence[Scored]], depth: int
+    store: Lookups, search: Callable[[int], Sequence[Scored]], depth: int, filters: Filters
 ) -> list[Scored]:
     """The best entries of an index that the laws hold on the day of the store.
 
-    An index has the texts of all states. What only others have is passed over, and more is looked
-    for until there is enough.
+    An index has the texts of all states, and knows no headings. What only other states have, or
+    stands under other headings than those wanted, is passed over, and more is looked for until
+    there is enough.
 
     Args:
         store: what is shown.
         search: finds so many entries of an index, best first.
         depth: how many are wanted.
+        filters: which headings are wanted.
 
     Returns:
         At most `depth`, each with the key of the passage that is shown.
     """
+    under = store.facets.keys_under(filters.where) if names_headings(filters) else None
     wanted = depth
     while True:
         found = search(wanted)
         keys = store.shown([key for key, _ in found])
-        kept = [Scored(keys[key], score) for key, score in found if key in keys]
+        kept = [
+            Scored(keys[key], score)
+            for key, score in found
+            if key in keys and (under is None or keys[key] in under)
+        ]
         if len(kept) >= depth or len(found) < wanted:
             return kept[:depth]
         wanted *= 2
@@ -80,6 +88,7 @@ class Admission:
         self._filters = filters
         self._admits_all = filters == Filters()
         self._answers: dict[str, bool] = {}
+        self._where = store.facets.matching(filters.where) if filters.where else None
 
     def admits(self, document_id: str) -> bool:
         """Whether passages of this document may be found; not when there is no such document."""
@@ -98,6 +107,7 @@ class Admission:
         date = about.metadata.get("date", "")
         return (
             (not filters.documents or document_id in filters.documents)
+            and (self._where is None or document_id in self._where)
             and (not filters.kinds or about.kind in filters.kinds)
             and (not filters.law_types or about.metadata.get("law_type") in filters.law_types)
             and (not filters.date_from or date >= filters.date_from)
@@ -105,15 +115,29 @@ class Admission:
         )
 
 
-def where(filters: Filters) -> dict[str, Collection[str]]:
-    """The values that an index's attributes may have."""
-    allowed = {
+def names_headings(filters: Filters) -> bool:
+    """Whether only passages under some headings are wanted, which no index knows."""
+    return any(label.key == CHAPTER for label in filters.where)
+
+
+def where(filters: Filters, store: Lookups) -> dict[str, Collection[str]]:
+    """The values that an index's attributes may have.
+
+    Raises:
+        NotFoundError: the corpus has no document with a facet or value that the filters name.
+    """
+    allowed: dict[str, Collection[str]] = {
         "document": filters.documents,
         "kind": filters.kinds,
         "law_type": filters.law_types,
         "layer": filters.layers,
     }
-    return {name: values for name, values in allowed.items() if values}
+    found = {name: values for name, values in allowed.items() if values}
+    if filters.where:
+        matching = store.facets.matching(filters.where)
+        named = filters.documents
+        found["document"] = matching.intersection(named) if named else matching
+    return found
 
 
 def between(filters: Filters, store: Lookups) -> dict[str, tuple[str, str]]:
