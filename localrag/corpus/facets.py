@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from localrag.corpus.states import INFO, DocumentInfo, enacted, info
-from localrag.corpus.types import ARTICLES, PASSAGES
+from localrag.corpus.types import ARTICLES, PASSAGES, Document
 from localrag.database import Database
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.language import N_
@@ -116,7 +116,7 @@ def heading_name(title: str) -> str:
     return " ".join((found or title).split())
 
 
-def labels_of(about: DocumentInfo) -> Iterator[Label]:
+def labels_of(about: DocumentInfo | Document) -> Iterator[Label]:
     """What a document is told apart by without any model; its headings are left out."""
     metadata = about.metadata
     if about.kind != "law":

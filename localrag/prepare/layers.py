@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from localrag.corpus.facets import Label
 from localrag.durable import locked, storing
 from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
 from localrag.journal import Journal
@@ -76,18 +77,6 @@ class DerivedText(NamedTuple):
     word: str = ""
     start: int = -1
     end: int = -1
-
-
-class Label(NamedTuple):
-    """What documents are told apart by: a value of a category.
-
-    Attributes:
-        key: the category ("field").
-        value: "国税".
-    """
-
-    key: str
-    value: str
 
 
 @dataclass(frozen=True, slots=True)

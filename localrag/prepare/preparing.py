@@ -7,22 +7,29 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from random import Random
 from time import perf_counter
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from localrag.config import Config
+from localrag.corpus.facets import as_told
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
+from localrag.durable import replace_text, storing
 from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import open_chat
 from localrag.ingest.events import Event
 from localrag.language import N_
+from localrag.prepare import layers as kinds
+from localrag.prepare.categories import SHIPPED, Categories, keep, kept, propose
 from localrag.prepare.decontextualized import Rewriter, sentence_jobs, statute_jobs
 from localrag.prepare.index import index_layers
 from localrag.prepare.layers import (
     DECONTEXTUALIZED,
+    METADATA,
+    MK_SUMMARIES,
     QUESTIONS,
     SENTENCES,
+    SYNTHETIC_QA,
     DerivedLayer,
     DerivedRow,
     Job,
@@ -30,7 +37,10 @@ from localrag.prepare.layers import (
     Outcome,
     require,
 )
+from localrag.prepare.metadata import Sorter
 from localrag.prepare.questions import Questioner
+from localrag.prepare.summaries import LEAST, Summariser
+from localrag.prepare.synthetic import AnswerWriter
 from localrag.progress import Phase, Progress, ignore
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_models.chat import ChatModel
@@ -43,6 +53,9 @@ PHASES = {
     SENTENCES: Phase(N_("splitting"), N_("sentences")),
     DECONTEXTUALIZED: Phase(N_("rewriting"), N_("sentences")),
     QUESTIONS: Phase(N_("asking"), N_("sentences")),
+    METADATA: Phase(N_("sorting"), N_("documents")),
+    SYNTHETIC_QA: Phase(N_("asking about documents"), N_("parts of documents")),
+    MK_SUMMARIES: Phase(N_("summing up"), N_("summaries")),
 }
 # Jobs that are done to tell how long the others take, and documents that they are of.
 _SAMPLE, _DOCUMENTS = 20, 5
@@ -139,6 +152,8 @@ def prepare(
     layers: Sequence[str],
     *,
     by: By = "auto",
+    categories: Categories | None = None,
+    least: int = LEAST,
     dry_run: bool = False,
     on_event: Listener = ignore,
     opener: Opener = open_chat,
@@ -153,15 +168,17 @@ def prepare(
         config: settings.
         layers: their names.
         by: what rewrites sentences.
-        dry_run: make only some sentences, spread over the corpus, to tell how long all take. They
-            are kept.
+        categories: what documents are sorted by; None for those of the last time.
+        least: questions that a summary rests on at least.
+        dry_run: do only some of the jobs, spread over the corpus, to tell how long all take. What
+            they make is kept.
         on_event: told the progress, in this thread.
         opener: opens the model.
 
     Raises:
         NotFoundError: there is no such corpus.
-        UsageError: there is no such layer, it needs a model and the settings name none, or the
-            layer that it is made of is not there.
+        UsageError: there is no such layer, it needs a model and the settings name none, the layer
+            that it is made of is not there, or no categories were ever named.
         BusyError: another process makes the same layer.
         ModelUnusable: the model fails; what was made is kept.
         StorageError: the disk is full; likewise.
@@ -171,14 +188,39 @@ def prepare(
     reports = []
     with CorpusStore.open(place.store, read_only=True) as store:
         model = _LazyModel(workspace, config, opener)
+        chosen = _Chosen(by, categories, least)
         for name in require(layers):
             layer = DerivedLayer(place, name)
             with layer.opened():
-                maker = _maker(name, store, place, model, by)
+                maker = _maker(name, store, place, model, chosen)
                 reports.append(_Work(layer, maker, model, on_event).run(dry_run=dry_run))
+                if name == METADATA:
+                    _tell_apart(store, layer)
         if not dry_run:
             index_layers(workspace, corpus, config, store, partial(_tell, on_event))
     return reports
+
+
+def propose_categories(
+    workspace: Workspace, corpus: str, config: Config, opener: Opener = open_chat
+) -> Categories:
+    """Have a model propose categories for a corpus; nothing is written.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        config: settings.
+        opener: opens the model.
+
+    Raises:
+        NotFoundError: there is no such corpus.
+        UsageError: the settings name no model, the corpus is empty, or nothing can be used.
+        ModelUnusable: the model fails.
+    """
+    place = workspace.corpus(corpus)
+    place.require()
+    with CorpusStore.open(place.store, read_only=True) as store:
+        return propose(store, _LazyModel(workspace, config, opener).model, config.chat)
 
 
 def _tell(listener: Listener, event: Event) -> None:
@@ -220,14 +262,59 @@ class _LazyModel:
         return model
 
 
-def _maker(name: str, store: CorpusStore, place: CorpusPaths, model: _LazyModel, by: By) -> _Maker:
+class _Chosen(NamedTuple):
+    """What was chosen for a preparation; see `prepare`."""
+
+    by: By
+    categories: Categories | None
+    least: int
+
+
+def _maker(
+    name: str, store: CorpusStore, place: CorpusPaths, model: _LazyModel, chosen: _Chosen
+) -> _Maker:
     """What makes one layer."""
-    if name == SENTENCES:
-        return _ByDocument(store, partial(sentence_jobs, store))
-    if name == DECONTEXTUALIZED:
-        return _ByDocument(store, _Rewriting(store, model, by))
-    rewritten = _rewritten(place)
-    return _ByDocument(store, Questioner(model.model, model.settings, rewritten).jobs)
+    match name:
+        case kinds.SENTENCES:
+            return _ByDocument(store, partial(sentence_jobs, store))
+        case kinds.DECONTEXTUALIZED:
+            return _ByDocument(store, _Rewriting(store, model, chosen.by))
+        case kinds.METADATA:
+            categories = _categories(place, chosen.categories)
+            return _ByDocument(store, Sorter(model.model, model.settings, categories).jobs)
+        case kinds.SYNTHETIC_QA:
+            return _ByDocument(store, AnswerWriter(store, model.model, model.settings).jobs)
+        case kinds.MK_SUMMARIES:
+            return Summariser(place, store.facets, model.model, model.settings, chosen.least)
+        case _:
+            rewritten = _rewritten(place)
+            return _ByDocument(store, Questioner(model.model, model.settings, rewritten).jobs)
+
+
+def _categories(place: CorpusPaths, named: Categories | None) -> Categories:
+    """The categories named, which are kept for the next time; else those of the last time.
+
+    Raises:
+        UsageError: none ever were.
+    """
+    if named is not None:
+        keep(place, named)
+        return named
+    before = kept(place)
+    if before is None:
+        raise UsageError(
+            N_("It is not said what documents are to be sorted by."),
+            N_("Name a file of categories, or one of {known}: --categories statutes"),
+            known=", ".join(SHIPPED),
+        )
+    return before
+
+
+def _tell_apart(store: CorpusStore, layer: DerivedLayer) -> None:
+    """Let searches tell documents apart by what a model has found."""
+    rows = ((row.document, row.labels) for row in layer.standing())
+    with storing(store.facets_file.parent):
+        replace_text(store.facets_file, as_told(rows, store.stamp))
 
 
 class _ByDocument:
