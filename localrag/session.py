@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from localrag.ingest.events import Listener
     from localrag.ingest.index import IndexReport
     from localrag.methods.answering import Answerer
+    from localrag.overview import Overview
     from localrag.provision import LookedUp, Provision
     from localrag.reading.types import Answer
     from localrag.reading.watching import Watch
@@ -313,6 +314,28 @@ class Corpus:
                 ) from error
         settings = {"retrieval.as_of": day.isoformat() if day else ""}
         return Corpus(self._session.with_settings(settings), self.name)
+
+    def overview(self) -> "Overview":
+        """What it holds; see `localrag.overview`.
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+        """
+        from localrag.overview import overview
+
+        return overview(self._workspace, self.name, self.config, self.store)
+
+    def starting_questions(self, n: int = 5) -> tuple[str, ...]:
+        """Some questions that it answers, where a model has prepared any (`synthetic-qa`).
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            StoreError: they are damaged.
+        """
+        from localrag.overview import starting_questions
+
+        return starting_questions(self.require().place, n)
 
     def ask(
         self,

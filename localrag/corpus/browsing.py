@@ -65,6 +65,16 @@ class Browsing:
         """Where a model's metadata of the documents are kept; the file need not be there."""
         return self._db.path.with_name("layers") / "facets.json"
 
+    @property
+    def works_in_states(self) -> int:
+        """How many laws it has in several states."""
+        return int(
+            self._db.rows(
+                "SELECT count(DISTINCT work) FROM documents INDEXED BY documents_later"
+                " WHERE shown_from <> ''"
+            )[0][0]
+        )
+
     def kinds(self) -> dict[str, int]:
         """Count the documents of each kind."""
         return dict(

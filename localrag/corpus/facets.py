@@ -48,6 +48,8 @@ _NOBODY = frozenset(["政", "勅", "閣"])
 _NUMBER = re.compile(
     r"第[〇一二三四五六七八九十百千]+[編章節款目](?:の[一二三四五六七八九十]+)*[\s　]*"
 )
+_SUPPLEMENT_NAME = "附則"
+_SUPPLEMENT = re.compile(r"附[\s　]*則")
 # Values that an error names, the most frequent first.
 _NAMED = 12
 # Metadata of records in JSON lines are facets too, but for what no two of them share.
@@ -111,7 +113,9 @@ def ministries(law_num: str) -> tuple[str, ...]:
 
 
 def heading_name(title: str) -> str:
-    """A heading without its number: 第二章の二　公開買付け is 公開買付け."""
+    """A heading without its number: 第二章の二　公開買付け is 公開買付け, every 附則 is 附則."""
+    if _SUPPLEMENT.match(title):
+        return _SUPPLEMENT_NAME
     found = _NUMBER.sub("", title, count=1) if _NUMBER.match(title) else title
     return " ".join((found or title).split())
 

@@ -170,6 +170,13 @@ class LayerIndex:
         )
         return self._found(store, search, k, filters)
 
+    def vectors(self, layer: str) -> "NDArray[np.float32] | None":
+        """The vectors of the texts of a layer, shape ``(n, d)``; None where there are none."""
+        if self._vectors is None:
+            return None
+        with _damage_named(self._place):
+            return self._vectors.of(where={"layer": (layer,)})
+
     def texts(self, layer: str) -> Iterator[LayerText]:
         """Every text of a layer, in the order of the corpus."""
         with _damage_named(self._place):

@@ -266,6 +266,22 @@ class VectorIndex:
             few = places is not None and search.available * self.dimension <= _FEW_NUMBERS
             return search.best(k, None if exact or few else self._graph)
 
+    def of(self, where: Mapping[str, Collection[str]]) -> "NDArray[np.float32]":
+        """The vectors of the entries that pass a filter, a row for each, shape ``(n, d)``.
+
+        Args:
+            where: for each attribute named, the values allowed.
+
+        Raises:
+            IndexDamaged: a file has changed since the index was opened or built.
+        """
+        import numpy as np
+
+        with _damage_named(self.folder):
+            rows = self._table.admitted(where, {})
+            places = np.repeat(np.arange(len(self.vectors)), np.diff(self._table.starts))
+            return self.vectors[places if rows is None else places[rows]]
+
     def digests(self) -> list[bytes]:
         """List the digests of the texts, in the order of `vectors`.
 
