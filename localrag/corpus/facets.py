@@ -217,7 +217,7 @@ class Facets:
         return dict(found)
 
     def keys_under(self, where: tuple[Label, ...]) -> frozenset[int]:
-        """The keys of the articles and passages that stand under the headings wanted.
+        """The keys by which indexes know what stands under the headings wanted.
 
         Raises:
             NotFoundError: as `matching`.
@@ -225,8 +225,8 @@ class Facets:
         if where not in self._under:
             spans = self.spans(where)
             rows = self._db.rows(
-                "SELECT id, start, passages.key FROM passages JOIN shown ON shown.key = document"
-                " JOIN layers ON layers.key = layer WHERE layers.name IN (?, ?)"
+                "SELECT id, start, coalesce(indexed_as, passages.key) FROM passages"
+                " JOIN shown ON shown.key = document JOIN layers ON layers.key = layer WHERE layers.name IN (?, ?)"
                 " AND id IN (SELECT value FROM json_each(?))",
                 (ARTICLES, PASSAGES, json.dumps(list(spans))),
             )

@@ -48,33 +48,26 @@ def add(*scores: Scores) -> dict[str, float]:
 
 
 def on_the_day(
-    store: Lookups, search: Callable[[int], Sequence[Scored]], depth: int, filters: Filters
+    store: Lookups, search: Callable[[int], Sequence[Scored]], depth: int
 ) -> list[Scored]:
     """The best entries of an index that the laws hold on the day of the store.
 
-    An index has the texts of all states, and knows no headings. What only other states have, or
-    stands under other headings than those wanted, is passed over, and more is looked for until
-    there is enough.
+    An index has the texts of all states. What only others have is passed over, and more is looked
+    for until there is enough.
 
     Args:
         store: what is shown.
         search: finds so many entries of an index, best first.
         depth: how many are wanted.
-        filters: which headings are wanted.
 
     Returns:
         At most `depth`, each with the key of the passage that is shown.
     """
-    under = store.facets.keys_under(filters.where) if names_headings(filters) else None
     wanted = depth
     while True:
         found = search(wanted)
         keys = store.shown([key for key, _ in found])
-        kept = [
-            Scored(keys[key], score)
-            for key, score in found
-            if key in keys and (under is None or keys[key] in under)
-        ]
+        kept = [Scored(keys[key], score) for key, score in found if key in keys]
         if len(kept) >= depth or len(found) < wanted:
             return kept[:depth]
         wanted *= 2
@@ -118,6 +111,15 @@ class Admission:
 def names_headings(filters: Filters) -> bool:
     """Whether only passages under some headings are wanted, which no index knows."""
     return any(label.key == CHAPTER for label in filters.where)
+
+
+def among(filters: Filters, store: Lookups) -> frozenset[int] | None:
+    """The keys of all that stands under the headings wanted; None where none are named.
+
+    Raises:
+        NotFoundError: the corpus has no such headings.
+    """
+    return store.facets.keys_under(filters.where) if names_headings(filters) else None
 
 
 def where(filters: Filters, store: Lookups) -> dict[str, Collection[str]]:

@@ -7,8 +7,9 @@ random moment. Then every row told is there, and the same call, run to its end, 
 was there word for word, makes those that are missing and no other, and ends with the same rows and
 the same answers of their index as a run that nobody killed.
 
-The model puts the title in the place of the first pronoun of a sentence, and asks for it: what it
-says follows from the prompt alone.
+The model puts the title in the place of the first pronoun of a sentence, and asks for it; it sorts
+a document by the length of its title, asks what its first sentence begins with, and sums up by the
+first question: what it says follows from the prompt alone.
 """
 
 import argparse
@@ -35,8 +36,9 @@ from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
 from localrag.ingest.index import index
+from localrag.prepare.categories import Category
 from localrag.prepare.index import LayerIndex
-from localrag.prepare.layers import LAYERS, DerivedLayer, DerivedRow
+from localrag.prepare.layers import LAYERS, SEARCHED, DerivedLayer, DerivedRow
 from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
 from localrag.prepare.texts import FoundText
 from localrag.progress import Progress, ignore
@@ -52,6 +54,14 @@ _SENTENCE = re.compile(r'name="(?:sentence|文)">\s*(.*?)\s*</', re.DOTALL)
 _REWRITTEN = re.compile(r'name="(?:rewritten sentence|書き直した文)">\s*(.*?)\s*</', re.DOTALL)
 _PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their|This|These)\b")
 
+_NUMBERED = re.compile(r'name="(.*?)">\s*1: (\S+)')
+_ITEM = re.compile(r"^- (.*)$", re.MULTILINE)
+
+CATEGORIES = {
+    "length": Category(about="The length of the title", values=("short", "medium", "long")),
+}
+LEAST = 20
+"""Questions of a summary at least."""
 ASKED = ("the first of them", "born in the city", "its music and film")
 Rows = dict[str, list[DerivedRow]]
 """By layer, what is written down, in the order in which it was."""
@@ -85,7 +95,16 @@ def child(home: Path) -> None:
 def make(home: Path, on_event: Listener = ignore) -> list[LayerReport]:
     """Make all layers, as the command does."""
     workspace, model = Workspace.locate(home), reader()
-    return prepare(workspace, "main", Config(), LAYERS, on_event=on_event, opener=lambda *_: model)
+    return prepare(
+        workspace,
+        "main",
+        Config(),
+        LAYERS,
+        categories=CATEGORIES,
+        least=LEAST,
+        on_event=on_event,
+        opener=lambda *_: model,
+    )
 
 
 def reader() -> "ScriptedChat":
@@ -105,8 +124,16 @@ def reply_to(prompt: str) -> str:
     if rewritten := _REWRITTEN.search(prompt):
         name, _, rest = rewritten[1].partition(" ")
         return json.dumps({"pairs": [{"question": f"What {rest[:200]}?", "answer": name}]})
+    if items := _ITEM.findall(prompt):
+        return json.dumps({"summary": f"{len(items)} of them, {items[0]}"})
+    if first := _NUMBERED.search(prompt):
+        pair = {"sentences": [1], "question": f"How does {first[1]} begin?", "answer": first[2]}
+        return json.dumps({"pairs": [pair]})
     title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)
     assert title
+    if not sentence:
+        length = CATEGORIES["length"].values[min(len(title[1]) // 10, 2)]
+        return json.dumps({"length": [length]})
     return json.dumps({"sentence": _PRONOUN.sub(title[1], sentence[-1], count=1)})
 
 
@@ -199,7 +226,7 @@ def answers_of(home: Path) -> list[set[FoundText]]:
         assert not found.is_behind
         # As many as there can be: of those with the same score another one may come first.
         asked = partial(found.by_words, store, k=100_000, filters=Filters())
-        return [set(asked(text, layer=layer)) for layer in LAYERS for text in ASKED]
+        return [set(asked(text, layer=layer)) for layer in SEARCHED for text in ASKED]
 
 
 def examine(there: Rows, now: Rows, truth: Rows) -> int:
@@ -207,7 +234,7 @@ def examine(there: Rows, now: Rows, truth: Rows) -> int:
     standing = 0
     for layer in LAYERS:
         by_place = {row.place: row for row in now[layer]}
-        assert len(by_place) == len(now[layer]), "a sentence has two rows"
+        assert len(by_place) == len(now[layer]), "something has two rows"
         assert substance(now[layer]) == substance(truth[layer])
         good = [row for row in there[layer] if by_place[row.place].made_of == row.made_of]
         assert all(by_place[row.place] == row for row in good), "a row was made again"
