@@ -226,8 +226,8 @@ class Facets:
             spans = self.spans(where)
             rows = self._db.rows(
                 "SELECT id, start, coalesce(indexed_as, passages.key) FROM passages"
-                " JOIN shown ON shown.key = document JOIN layers ON layers.key = layer WHERE layers.name IN (?, ?)"
-                " AND id IN (SELECT value FROM json_each(?))",
+                " JOIN shown ON shown.key = document JOIN layers ON layers.key = layer"
+                " WHERE layers.name IN (?, ?) AND id IN (SELECT value FROM json_each(?))",
                 (ARTICLES, PASSAGES, json.dumps(list(spans))),
             )
             self._under[where] = frozenset(

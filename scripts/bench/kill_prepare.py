@@ -60,6 +60,8 @@ _ITEM = re.compile(r"^- (.*)$", re.MULTILINE)
 CATEGORIES = {
     "length": Category(about="The length of the title", values=("short", "medium", "long")),
 }
+# Seconds after a row within which the next one or two are made.
+_MOMENT = 0.01
 LEAST = 20
 """Questions of a summary at least."""
 ASKED = ("the first of them", "born in the city", "its music and film")
@@ -75,6 +77,9 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--rounds", type=int, default=30, metavar="N", help="kills (30)")
     options.add_argument("--paragraphs", type=int, default=200, metavar="N", help="of them (200)")
+    options.add_argument(
+        "--layer", default="", choices=LAYERS, help="kill while this one is made (at any moment)"
+    )
     options.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments (1)")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -148,6 +153,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     first, seconds, made = timed_child(home)
     truth, answers = rows(home), answers_of(home)
     count = sum(map(len, truth.values()))
+    to_make = {layer: len(set(truth[layer]) - set(before[layer])) for layer in LAYERS}
     print(
         f"{chosen.paragraphs} paragraphs, {count:,} rows of {len(LAYERS)} layers, {made:,} of them "
         f"to make, {sum(map(len, answers)):,} texts found by words; undisturbed it begins after "
@@ -159,7 +165,11 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         home = folder / "round"
         shutil.copytree(base, home)
         moment = chance.uniform(first, seconds)
-        lines = kill_child(home, moment)
+        if chosen.layer:
+            rows_told = chance.randrange(1, to_make[chosen.layer] + 1)
+            lines = kill_child_in(home, chosen.layer, rows_told, chance.uniform(0, _MOMENT))
+        else:
+            lines = kill_child(home, moment)
         there = rows(home)
         for layer, told in told_of(lines).items():
             assert len(set(there[layer]) - set(before[layer])) >= told, "a row told is lost"
@@ -175,8 +185,8 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
             continue
         where[stage] += 1
         print(
-            f"  round {where.total():2}: killed after {moment:5.2f} s in {stage!r}, "
-            f"{standing:,} rows stand, {afterwards:,} made afterwards"
+            f"  round {where.total():2}: killed in {stage!r}, {standing:,} rows stand, "
+            f"{afterwards:,} made afterwards"
         )
     print(
         f"n = {chosen.rounds}, failures 0 (95 % upper bound {1 - 0.05 ** (1 / chosen.rounds):.1%});"
@@ -270,6 +280,21 @@ def timed_child(home: Path) -> tuple[float, float, int]:
         lines += process.stdout.readlines()
     assert process.returncode == 0
     return first, time.perf_counter() - started, json.loads(lines[-1])["made"]
+
+
+def kill_child_in(home: Path, layer: str, rows_told: int, moment: float) -> list[Any]:
+    """Kill the child a moment after it has told some rows of a layer; returns what it told."""
+    lines: list[Any] = []
+    with subprocess.Popen(command(home), stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(json.loads(line))
+            if lines[-1] == {"at": PHASES[layer].name, "made": rows_told}:
+                break
+        time.sleep(moment)
+        os.killpg(process.pid, signal.SIGKILL)
+        rest = process.stdout.readlines()
+    return [*lines, *(json.loads(line) for line in rest if line.endswith(b"\n"))]
 
 
 def kill_child(home: Path, moment: float) -> list[Any]:

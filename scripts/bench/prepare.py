@@ -63,8 +63,8 @@ def main() -> None:
         return
     took = sum(row.seconds for row in rows[sampled:])
     print(
-        f"{chosen.layer}: {len(rows):,} rows in {took:,.0f} s of the model: {len(rows[sampled:]) / took:.1f} "
-        f"a second; forecast {forecast / took:.2f} of what it took"
+        f"{chosen.layer}: {len(rows):,} rows in {took:,.0f} s of the model: "
+        f"{len(rows[sampled:]) / took:.1f} a second; forecast {forecast / took:.2f} of what it took"
     )
     print(f"killed {chosen.kills} times: none lost, none made twice")
     print("memory, MB, at the end of each process:", *(f"{peak / 1e6:,.0f}" for peak in peaks))
