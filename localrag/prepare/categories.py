@@ -27,7 +27,7 @@ from localrag.corpus.facets import FIELD, TOLD_BY_CODE
 from localrag.corpus.store import CorpusStore
 from localrag.durable import replace_text, storing
 from localrag.errors import InputError, StoreError, UsageError
-from localrag.language import N_
+from localrag.language import N_, _
 from localrag.prepare.layers import digest
 from localrag.progress import ignore
 from localrag.prompts import language_of, prompt
@@ -71,7 +71,7 @@ class Category(BaseModel):
     @classmethod
     def _are_different(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(map(letters_of, values))) < len(values):
-            raise ValueError("two values are the same")
+            raise ValueError(_("two values are the same"))
         return values
 
 
@@ -158,7 +158,7 @@ def _read(text: str, named: str) -> Categories:
         for key in categories:
             _check_key(key)
         if not categories:
-            raise ValueError("it holds none")
+            raise ValueError(_("it holds none"))
     except ValueError as error:
         problem = str(error)
         if isinstance(error, ValidationError):
@@ -175,9 +175,9 @@ def _read(text: str, named: str) -> Categories:
 
 def _check_key(key: str) -> None:
     if key in _RESERVED:
-        raise ValueError(f"{key} is told without a model")
+        raise ValueError(_("{key} is told without a model").format(key=key))
     if not _KEY.fullmatch(key):
-        raise ValueError(f"{key!r} is no name of letters, digits and _")
+        raise ValueError(_("{key!r} is no name of letters, digits and _").format(key=key))
 
 
 _Value = Annotated[str, Field(min_length=1, max_length=40)]
