@@ -6,7 +6,9 @@ some times at random moments and started again, and by one that runs to the end.
 is held against is the time that the rows took, those of the dry run left out.
 
 Without ``--model`` the model is a tiny one of random weights: its replies are malformed, and what
-is measured is what surrounds the model. A real small model is one of ``make lab``.
+is measured is what surrounds the model. A real small model is one of ``make lab``. ``served`` is a
+server whose replies follow from the prompt, after a time in proportion to its length: ten thousand
+documents take minutes.
 """
 
 import argparse
@@ -24,19 +26,24 @@ from pathlib import Path
 from typing import Any
 
 from bench.corpora import make_searchable
+from bench.kill_prepare import CATEGORIES, reader
 from bench.options import parser
+from tiny_models.scripted import ScriptedChat
 
+from localrag.prepare.categories import as_toml
 from localrag.prepare.layers import DECONTEXTUALIZED, METADATA, SYNTHETIC_QA, DerivedLayer
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
 NAME = "wiki"
+SERVED = "served"
+"""Stands in the place of a model for a server of this process."""
 
 
 def main() -> None:
     """Print the figures."""
     options = parser(__doc__, work=True)
-    options.add_argument("--model", default="", help="an installed model, or the file of one")
+    options.add_argument("--model", default="", help="installed, a file of one, or: served")
     options.add_argument("--first", type=int, default=6119, metavar="N", help="passages (6,119)")
     options.add_argument(
         "--layer", default=DECONTEXTUALIZED, choices=(DECONTEXTUALIZED, METADATA, SYNTHETIC_QA)
@@ -46,6 +53,18 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1, help="of the moments")
     chosen = options.parse_args()
     home = _corpus(chosen)
+    if chosen.model != SERVED:
+        measure(chosen, home)
+        return
+    from tiny_models.servers import OpenAIDouble
+
+    with OpenAIDouble(chat=_Slow(reader()), context=16_384) as server:
+        chosen.server = server.address
+        measure(chosen, home)
+
+
+def measure(chosen: argparse.Namespace, home: Path) -> None:
+    """Make the layer and print the figures."""
     dry, _ = _ended(_begun(home, chosen, "--dry-run"))
     sampled, forecast = dry["made"], dry["forecast_seconds"]
     print(f"dry run: {sampled:,} rows, forecast {forecast:,.0f} s", flush=True)
@@ -68,6 +87,28 @@ def main() -> None:
     )
     print(f"killed {chosen.kills} times: none lost, none made twice")
     print("memory, MB, at the end of each process:", *(f"{peak / 1e6:,.0f}" for peak in peaks))
+
+
+class _Slow:
+    """A model that reads a million characters in a second."""
+
+    def __init__(self, model: ScriptedChat) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def chat(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        time.sleep(sum(len(message.content) for message in request.messages) / 1e6)
+        self._model.requests.clear()
+        reply = self._model.chat
+        probe = request.schema["properties"].get("p") if request.schema else None
+        if probe:
+            # Asked by a client that finds out whether a server binds its replies.
+            reply = ScriptedChat(json.dumps({"p": probe["enum"][0]})).chat
+        elif request.schema is None:
+            reply = ScriptedChat("{}").chat
+        return reply(request, *args, **kwargs)
 
 
 def _corpus(chosen: argparse.Namespace) -> Path:
@@ -109,9 +150,14 @@ def _model(home: Path, named: str) -> str:
 
 
 def _begun(home: Path, chosen: argparse.Namespace, *options: str) -> "subprocess.Popen[bytes]":
-    model = _model(home, chosen.model)
-    settings = f"chat.model={model}", f"chat.max_tokens={chosen.max_tokens}", "embedding.model=off"
-    layer = ["--layers", chosen.layer, "--categories", "encyclopaedia"]
+    settings = [f"chat.max_tokens={chosen.max_tokens}", "embedding.model=off"]
+    if chosen.model == SERVED:
+        settings += ["chat.model=openai:tiny", f"chat.server={chosen.server}"]
+    else:
+        settings.append(f"chat.model={_model(home, chosen.model)}")
+    categories = home / "categories.toml"
+    categories.write_text(as_toml(CATEGORIES), encoding="utf-8")
+    layer = ["--layers", chosen.layer, "--categories", str(categories)]
     verb = ["prepare", "--corpus", NAME, *layer, "--json", *options]
     return subprocess.Popen(
         [
