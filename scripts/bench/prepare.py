@@ -127,8 +127,11 @@ def _passages(data: Path) -> Iterator[tuple[str, str]]:
     for name in ("2wikimultihopqa", "musique", "hotpotqa"):
         path = data / "multihop" / f"{name}_corpus.json"
         if path.exists():
-            for one in json.loads(path.read_text(encoding="utf-8")):
-                yield one["title"], one["text"]
+            held = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(held, dict):  # HotpotQA's: the sentences by title.
+                yield from ((title, "".join(sentences)) for title, sentences in held.items())
+            else:
+                yield from ((one["title"], one["text"]) for one in held)
     path = data / "jsquad" / "valid-v1.3.json"
     for page in json.loads(path.read_text(encoding="utf-8"))["data"] if path.exists() else ():
         for paragraph in page["paragraphs"]:

@@ -339,7 +339,7 @@ def test_the_command_line_makes_and_tells(cli: Callable[..., Any], sample: Path)
     assert first.code == 0, first.err
     (report,) = json.loads(first.out)
     assert report["layer"] == DECONTEXTUALIZED
-    assert report["made"] == report["sentences"]
+    assert report["made"] == report["jobs"]
     assert report["left"] == 0
     plain = cli("prepare", "--by", "statutes")
     assert f"{report['sentences']:,} made before" in plain.out
