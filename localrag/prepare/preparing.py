@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from random import Random
 from time import perf_counter
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, Self
 
 from localrag.config import Config
 from localrag.corpus.facets import as_told
@@ -186,8 +186,10 @@ def prepare(
     place = workspace.corpus(corpus)
     place.require()
     reports = []
-    with CorpusStore.open(place.store, read_only=True) as store:
-        model = _LazyModel(workspace, config, opener)
+    with (
+        CorpusStore.open(place.store, read_only=True) as store,
+        _LazyModel(workspace, config, opener) as model,
+    ):
         chosen = _Chosen(by, categories, least)
         for name in require(layers):
             layer = DerivedLayer(place, name)
@@ -219,8 +221,11 @@ def propose_categories(
     """
     place = workspace.corpus(corpus)
     place.require()
-    with CorpusStore.open(place.store, read_only=True) as store:
-        return propose(store, _LazyModel(workspace, config, opener).model, config.chat)
+    with (
+        CorpusStore.open(place.store, read_only=True) as store,
+        _LazyModel(workspace, config, opener) as opened,
+    ):
+        return propose(store, opened.model, config.chat)
 
 
 def _tell(listener: Listener, event: Event) -> None:
@@ -229,7 +234,7 @@ def _tell(listener: Listener, event: Event) -> None:
 
 
 class _LazyModel:
-    """The chat model, opened when the first job needs it."""
+    """The chat model, opened when the first job needs it, closed at the end of a ``with``."""
 
     def __init__(self, workspace: Workspace, config: Config, opener: Opener) -> None:
         self.settings = config.chat
@@ -260,6 +265,13 @@ class _LazyModel:
                 Fact(FactKind.TO_SET_MODEL),
             )
         return model
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if "model" in self.__dict__:
+            self.model.close()
 
 
 class _Chosen(NamedTuple):

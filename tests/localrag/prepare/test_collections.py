@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tiny_models.scripted import ScriptedChat
+from tiny_models.servers import OpenAIDouble
 
 import localrag
 from localrag.config import ChatConfig, Config
@@ -368,3 +369,51 @@ def test_summaries_need_questions(make: Make) -> None:
     with pytest.raises(UsageError) as raised:
         make(MK_SUMMARIES)
     assert "--layers synthetic-qa,mk-summaries" in raised.value.cure
+
+
+class _Served(ScriptedChat):
+    """Sorts every document alike, and proposes categories, behind a server."""
+
+    def chat(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        schema = request.schema or {}
+        wanted = schema.get("properties", {})
+        if "p" in wanted:
+            reply: dict[str, Any] = {"p": wanted["p"]["enum"][0]}
+        elif "categories" in wanted:
+            reply = {"categories": [proposed("subject", "water", "building")]}
+        else:
+            reply = {key: ["water"] for key in wanted}
+        self._replies = [json.dumps(reply)]
+        return super().chat(request, *args, **kwargs)
+
+
+@pytest.mark.usefixtures("loopback")
+def test_the_command_line_proposes_sorts_and_filters(
+    cli: Callable[..., Any], workspace: Workspace, tmp_path: Path
+) -> None:
+    path = tmp_path / "categories.toml"
+    with OpenAIDouble(_Served(), context=20_000) as server:
+        settings = (
+            "chat.model=openai:tiny",
+            f"chat.server={server.address}",
+            "embedding.model=off",
+        )
+        home = [
+            "--home",
+            str(workspace.home),
+            *(word for one in settings for word in ("--set", one)),
+        ]
+        nowhere = cli(*home, "prepare", "--categories", "propose")
+        assert nowhere.code == 2
+        assert "--out categories.toml" in nowhere.err
+        written = cli(*home, "prepare", "--categories", "propose", "--out", str(path))
+        assert written.code == 0, written.err
+        assert "subject: what: water, building" in written.out
+        again = cli(*home, "prepare", "--categories", "propose", "--out", str(path))
+        assert again.code == 2
+        verb = ("prepare", "--layers", "metadata", "--categories", str(path))
+        assert cli(*home, *verb).out.startswith("metadata: 2 documents; 2 made")
+    told = json.loads(cli(*home, "overview", "--json").out)
+    assert told["facets"]["subject"] == {"water": 2}
+    missing = cli(*home, "prepare", "--layers", "metadata", "--categories", "nowhere.toml")
+    assert missing.code == 4

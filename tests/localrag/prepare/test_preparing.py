@@ -342,7 +342,7 @@ def test_the_command_line_makes_and_tells(cli: Callable[..., Any], sample: Path)
     assert report["made"] == report["jobs"]
     assert report["left"] == 0
     plain = cli("prepare", "--by", "statutes")
-    assert f"{report['sentences']:,} made before" in plain.out
+    assert f"{report['jobs']:,} made before" in plain.out
 
 
 def test_what_the_command_line_refuses(cli: Callable[..., Any], sample: Path) -> None:
