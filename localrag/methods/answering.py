@@ -33,7 +33,7 @@ from localrag.reading.evidence import element
 from localrag.reading.types import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import analyzer, check, limited
+from localrag.retrieval.query import analyzer, check, checked
 from localrag.retrieval.types import FOLLOW_UP, Query, Trace
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
@@ -184,13 +184,13 @@ class MethodResources:
         with self._opening:
             return self._model
 
-    def limited(self, query: Query) -> Query:
-        """A query with what the settings want of documents.
+    def checked(self, query: Query) -> Query:
+        """A query that can be asked, with what the settings want of documents.
 
         Raises:
-            UsageError: the setting cannot be read.
+            UsageError: it cannot be asked, or the setting cannot be read.
         """
-        return limited(query, self._config.retrieval)
+        return checked(query, self._config.retrieval)
 
     @property
     def has_model(self) -> bool:
@@ -330,7 +330,7 @@ class Answerer:
             IndexUnusable: the index turned out to be damaged.
         """
         query, read_as, trace = read_question(
-            self._resources.limited(query),
+            self._resources.checked(query),
             self._resources,
             watch,
             with_model=self._method.needs_model,

@@ -1,6 +1,6 @@
 """The retrieval pipeline: the stages in their order, each one recorded."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property, partial
@@ -30,7 +30,7 @@ from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weig
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Mention, Query, Retrieval
-from localrag.retrieval.units import Admission, Scores, add, relative_to_best
+from localrag.retrieval.units import Admission, Scores, add, relative_to_best, standing
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import RememberedProvisions, StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
@@ -173,14 +173,6 @@ class Retriever:
         """Whether a reranker can take part."""
         return self._models.rerank is not None
 
-    def _known(self, asked: Query) -> Iterator[Fact]:
-        """What is told of the day, of several states of a law, and of documents not sorted yet."""
-        if self.store.has_states:
-            yield Fact(FactKind.LAW_OF_DAY, day=self.store.as_of.isoformat())
-        told_for = self.store.facets.told_for if asked.filters.where else None
-        if told_for is not None and told_for != self.store.stamp:
-            yield Fact(FactKind.METADATA_BEHIND)
-
     def inverse_document_frequency(self, term: str) -> float:
         """How much a term says in this corpus."""
         return query.inverse_document_frequency(
@@ -211,9 +203,8 @@ class Retriever:
             UsageError: the question holds no word or is too long.
             IndexUnusable: the index turned out to be damaged.
         """
-        query.check(asked)
         settings = settings or self._settings
-        asked = query.limited(asked, settings)
+        asked = query.checked(asked, settings)
         laws_apply = not asked.filters.layers or ARTICLES in asked.filters.layers
         admission = Admission(self.store, asked.filters)
 
@@ -233,8 +224,8 @@ class Retriever:
         trail = Trail(self.store, k or settings.k, asked.filters, on_stage, scope)
         named = resolved.units
         reasons = {unit: Reason(FactKind.NAMED, words) for unit, words in resolved.words.items()}
-        events = [*self._known(asked), *scope.events, *resolved.events]
-        trail.record(resolve.STAGE, named, reasons, events)
+        known = standing(self.store, asked.filters)
+        trail.record(resolve.STAGE, named, reasons, [*known, *scope.events, *resolved.events])
 
         sought = self._sought(asked, scope) if laws_apply else _Sought(asked)
         related: Mapping[str, Mention] = {}
@@ -309,8 +300,7 @@ class Retriever:
             IndexUnusable: an index turned out to be damaged.
             ModelUnusable: a model failed.
         """
-        query.check(asked)
-        asked = query.limited(asked, self._settings)
+        asked = query.checked(asked, self._settings)
         trail = Trail(self.store, k or self._settings.k, asked.filters)
         by_words, by_meaning, hits = self._ranked(trail, asked, words=words, meaning=meaning)
         if by_words and by_meaning:
@@ -334,8 +324,7 @@ class Retriever:
             IndexUnusable: an index turned out to be damaged.
             ModelUnusable: a model failed.
         """
-        query.check(asked)
-        asked = query.limited(asked, self._settings)
+        asked = query.checked(asked, self._settings)
         trail = Trail(self.store, k, asked.filters)
         admission = Admission(self.store, asked.filters)
         of_subject, events = subject.triples_of(self.store, name, predicate, admission)

@@ -55,12 +55,13 @@ def check(query: Query) -> None:
         raise UsageError(N_("The question holds no word."), N_("Write what you want to know."))
 
 
-def limited(query: Query, settings: RetrievalConfig) -> Query:
-    """A query with what the setting ``retrieval.where`` wants besides.
+def checked(query: Query, settings: RetrievalConfig) -> Query:
+    """A query that can be asked, with what the setting ``retrieval.where`` wants besides.
 
     Raises:
-        UsageError: the setting cannot be read.
+        UsageError: as `check`, or the setting cannot be read.
     """
+    check(query)
     wanted = map(read_label, filter(None, map(str.strip, settings.where.split(";"))))
     where = tuple(dict.fromkeys((*query.filters.where, *wanted)))
     return replace(query, filters=replace(query.filters, where=where))

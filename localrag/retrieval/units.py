@@ -6,12 +6,13 @@ passage, and every stage gives scores to units. A query's filters say which may 
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from localrag.corpus.facets import CHAPTER
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError
+from localrag.facts import Fact, FactKind
 from localrag.retrieval.types import Filters
 from localrag_indexes.fusion import Scored
 
@@ -111,6 +112,15 @@ class Admission:
 def names_headings(filters: Filters) -> bool:
     """Whether only passages under some headings are wanted, which no index knows."""
     return any(label.key == CHAPTER for label in filters.where)
+
+
+def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
+    """What is told of the day, of several states of a law, and of documents not sorted yet."""
+    if store.has_states:
+        yield Fact(FactKind.LAW_OF_DAY, day=store.as_of.isoformat())
+    told_for = store.facets.told_for if filters.where else None
+    if told_for is not None and told_for != store.stamp:
+        yield Fact(FactKind.METADATA_BEHIND)
 
 
 def among(filters: Filters, store: Lookups) -> frozenset[int] | None:
