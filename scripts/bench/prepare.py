@@ -6,9 +6,9 @@ some times at random moments and started again, and by one that runs to the end.
 is held against is the time that the rows took, those of the dry run left out.
 
 Without ``--model`` the model is a tiny one of random weights: its replies are malformed, and what
-is measured is what surrounds the model. A real small model is one of ``make lab``. ``served`` is a
-server whose replies follow from the prompt, after a time in proportion to its length: ten thousand
-documents take minutes.
+is measured is what surrounds the model. A real small model is one of ``make lab``. ``scripted`` is
+one whose replies follow from the prompt, as in ``kill_prepare.py``, after a millisecond for each
+thousand characters: ten thousand documents take minutes.
 """
 
 import argparse
@@ -28,22 +28,26 @@ from typing import Any
 from bench.corpora import make_searchable
 from bench.kill_prepare import CATEGORIES, reader
 from bench.options import parser
-from tiny_models.scripted import ScriptedChat
 
+from localrag.config import Config, EmbeddingConfig
 from localrag.prepare.categories import as_toml
 from localrag.prepare.layers import DECONTEXTUALIZED, METADATA, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.preparing import prepare
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
 NAME = "wiki"
-SERVED = "served"
-"""Stands in the place of a model for a server of this process."""
+SCRIPTED = "scripted"
+"""Stands in the place of a model for one whose replies follow from the prompt."""
 
 
 def main() -> None:
-    """Print the figures."""
+    """Print the figures, or after ``--child`` make a layer."""
+    if sys.argv[1:2] == ["--child"]:
+        child(Path(sys.argv[2]), sys.argv[3], dry_run="--dry-run" in sys.argv)
+        return
     options = parser(__doc__, work=True)
-    options.add_argument("--model", default="", help="installed, a file of one, or: served")
+    options.add_argument("--model", default="", help="installed, a file of one, or: scripted")
     options.add_argument("--first", type=int, default=6119, metavar="N", help="passages (6,119)")
     options.add_argument(
         "--layer", default=DECONTEXTUALIZED, choices=(DECONTEXTUALIZED, METADATA, SYNTHETIC_QA)
@@ -53,18 +57,6 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1, help="of the moments")
     chosen = options.parse_args()
     home = _corpus(chosen)
-    if chosen.model != SERVED:
-        measure(chosen, home)
-        return
-    from tiny_models.servers import OpenAIDouble
-
-    with OpenAIDouble(chat=_Slow(reader()), context=16_384) as server:
-        chosen.server = server.address
-        measure(chosen, home)
-
-
-def measure(chosen: argparse.Namespace, home: Path) -> None:
-    """Make the layer and print the figures."""
     dry, _ = _ended(_begun(home, chosen, "--dry-run"))
     sampled, forecast = dry["made"], dry["forecast_seconds"]
     print(f"dry run: {sampled:,} rows, forecast {forecast:,.0f} s", flush=True)
@@ -81,34 +73,38 @@ def measure(chosen: argparse.Namespace, home: Path) -> None:
         print("the dry run has made all of them: nothing is left to be forecast")
         return
     took = sum(row.seconds for row in rows[sampled:])
+    # A run that nobody killed tells how long it took with all that surrounds the model.
+    whole = took if chosen.kills else report["seconds"]
     print(
         f"{chosen.layer}: {len(rows):,} rows in {took:,.0f} s of the model: "
-        f"{len(rows[sampled:]) / took:.1f} a second; forecast {forecast / took:.2f} of what it took"
+        f"{len(rows[sampled:]) / took:.1f} a second; forecast {forecast / whole:.2f} of what it took"
     )
     print(f"killed {chosen.kills} times: none lost, none made twice")
     print("memory, MB, at the end of each process:", *(f"{peak / 1e6:,.0f}" for peak in peaks))
 
 
-class _Slow:
-    """A model that reads a million characters in a second."""
+def child(home: Path, layer: str, *, dry_run: bool) -> None:
+    """Make a layer with the scripted model, and print the report."""
+    model = reader()
+    reply = model.chat
 
-    def __init__(self, model: ScriptedChat) -> None:
-        self._model = model
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
-    def chat(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+    def read_and_reply(request: Any, *args: Any) -> Any:
         time.sleep(sum(len(message.content) for message in request.messages) / 1e6)
-        self._model.requests.clear()
-        reply = self._model.chat
-        probe = request.schema["properties"].get("p") if request.schema else None
-        if probe:
-            # Asked by a client that finds out whether a server binds its replies.
-            reply = ScriptedChat(json.dumps({"p": probe["enum"][0]})).chat
-        elif request.schema is None:
-            reply = ScriptedChat("{}").chat
-        return reply(request, *args, **kwargs)
+        model.requests.clear()
+        return reply(request, *args)
+
+    model.chat = read_and_reply  # type: ignore[assignment,method-assign]
+    (report,) = prepare(
+        Workspace(home),
+        NAME,
+        Config(embedding=EmbeddingConfig(model="off")),
+        [layer],
+        categories=CATEGORIES,
+        dry_run=dry_run,
+        opener=lambda *_: model,
+    )
+    told = {name: getattr(report, name) for name in ("jobs", "made", "left", "refused", "seconds")}
+    print(json.dumps([{**told, "forecast_seconds": report.forecast}]))
 
 
 def _corpus(chosen: argparse.Namespace) -> Path:
@@ -153,15 +149,18 @@ def _model(home: Path, named: str) -> str:
 
 
 def _begun(home: Path, chosen: argparse.Namespace, *options: str) -> "subprocess.Popen[bytes]":
-    settings = [f"chat.max_tokens={chosen.max_tokens}", "embedding.model=off"]
-    if chosen.model == SERVED:
-        settings += ["chat.model=openai:tiny", f"chat.server={chosen.server}"]
-    else:
-        settings.append(f"chat.model={_model(home, chosen.model)}")
+    if chosen.model == SCRIPTED:
+        words = [sys.executable, "-m", "bench.prepare", "--child", str(home), chosen.layer]
+        return subprocess.Popen([*words, *options], stdout=subprocess.PIPE)
     categories = home / "categories.toml"
     categories.write_text(as_toml(CATEGORIES), encoding="utf-8")
     layer = ["--layers", chosen.layer, "--categories", str(categories)]
     verb = ["prepare", "--corpus", NAME, *layer, "--json", *options]
+    settings = [
+        f"chat.max_tokens={chosen.max_tokens}",
+        "embedding.model=off",
+        f"chat.model={_model(home, chosen.model)}",
+    ]
     return subprocess.Popen(
         [
             *(sys.executable, "-m", "localrag", "--home", str(home)),
