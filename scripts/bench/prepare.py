@@ -77,7 +77,8 @@ def main() -> None:
     whole = took if chosen.kills else report["seconds"]
     print(
         f"{chosen.layer}: {len(rows):,} rows in {took:,.0f} s of the model: "
-        f"{len(rows[sampled:]) / took:.1f} a second; forecast {forecast / whole:.2f} of what it took"
+        f"{len(rows[sampled:]) / took:.1f} a second; "
+        f"forecast {forecast / whole:.2f} of what it took"
     )
     print(f"killed {chosen.kills} times: none lost, none made twice")
     print("memory, MB, at the end of each process:", *(f"{peak / 1e6:,.0f}" for peak in peaks))
