@@ -18,6 +18,7 @@ from localrag.errors import (
 from localrag.facts import Fact, FactKind
 from localrag.ingest.add import AddReport
 from localrag.ingest.index import IndexReport
+from localrag.overview import Overview
 from localrag.provision import LookedUp, Provision
 from localrag.reading.types import Answer, Citation, Claim, Status, Unanswered
 from localrag.reading.watching import Cancelled, Watch
@@ -48,6 +49,7 @@ __all__ = [
     "LookedUp",
     "ModelUnusable",
     "NotFoundError",
+    "Overview",
     "Part",
     "Provision",
     "Query",

@@ -95,6 +95,13 @@ class FactKind(StrEnum):
             "passed over (localrag prepare)"
         ),
     )
+    METADATA_BEHIND = (
+        "metadata-behind",
+        N_(
+            "the corpus has changed since a model sorted its documents: what came later is not "
+            "found by what the model tells (localrag prepare --layers metadata)"
+        ),
+    )
     NO_RERANKER = (
         "no-reranker",
         N_("no model for reranking: the hits keep the order in which they were found"),

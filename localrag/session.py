@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from localrag import batch
     from localrag.batch.types import Listener as BatchListener
     from localrag.config import Config
+    from localrag.corpus.facets import Where
     from localrag.corpus.store import CorpusStore, DocumentInfo
     from localrag.history import Comparison, History
     from localrag.ingest.add import AddReport
     from localrag.ingest.events import Listener
     from localrag.ingest.index import IndexReport
     from localrag.methods.answering import Answerer
+    from localrag.overview import Overview
     from localrag.provision import LookedUp, Provision
     from localrag.reading.types import Answer
     from localrag.reading.watching import Watch
@@ -222,15 +224,19 @@ class Corpus:
         """What it holds, or what of one kind (``law``, ``markdown`` …)."""
         return list(self.store.documents(kind))
 
-    def search(self, query: "str | Query", k: int | None = None) -> "Retrieval":
+    def search(
+        self, query: "str | Query", k: int | None = None, *, where: "Where | None" = None
+    ) -> "Retrieval":
         """Find the passages that answer a query best.
 
         Args:
             query: words or a question, or a `Query` with filters, options and history.
             k: how many; None for the setting ``retrieval.k``.
+            where: which documents, beside the filters: ``{"kind": ["Act", "CabinetOrder"]}``; what
+                there is tells `overview`.
 
         Raises:
-            NotFoundError: there is no such corpus.
+            NotFoundError: there is no such corpus, or none of its documents is so.
             UsageError: the query is empty, or `k` is less than 1.
             StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
         """
@@ -238,7 +244,7 @@ class Corpus:
             raise UsageError(
                 N_("A search for {k} hits finds nothing."), N_("Ask for 1 or more."), k=k
             )
-        return self.retriever.search(_query(query), k)
+        return self.retriever.search(_query(query, where), k)
 
     def show(self, target: str, *, as_read_by: str = "") -> "Provision":
         """A provision, a passage or a subject, with what is tied to it; see `localrag.provision`.
@@ -311,19 +317,48 @@ class Corpus:
         settings = {"retrieval.as_of": day.isoformat() if day else ""}
         return Corpus(self._session.with_settings(settings), self.name)
 
-    def ask(self, question: "str | Query", watch: "Watch | None" = None) -> "Answer":
+    def overview(self) -> "Overview":
+        """What it holds; see `localrag.overview`.
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+        """
+        from localrag.overview import overview
+
+        return overview(self._workspace, self.name, self.config, self.store)
+
+    def starting_questions(self, n: int = 5) -> tuple[str, ...]:
+        """Some questions that it answers, where a model has prepared any (`synthetic-qa`).
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            StoreError: they are damaged.
+        """
+        from localrag.overview import starting_questions
+
+        return starting_questions(self.require().place, n)
+
+    def ask(
+        self,
+        question: "str | Query",
+        watch: "Watch | None" = None,
+        *,
+        where: "Where | None" = None,
+    ) -> "Answer":
         """Answer a question with the method and the model of the settings.
 
         Args:
             question: a question, or a `Query` with filters, options and history.
             watch: follows how the answer is made, and can cancel it.
+            where: which documents, as for `search`.
 
         Raises:
             as `search`, and Unanswered: a model failed, with the trace up to there.
         """
         from localrag.reading.watching import UNWATCHED
 
-        return self.answerer().answer(_query(question), watch or UNWATCHED)
+        return self.answerer().answer(_query(question, where), watch or UNWATCHED)
 
     def batch(
         self,
@@ -424,7 +459,10 @@ class Corpus:
             self._opened_from = found
 
 
-def _query(asked: "str | Query") -> "Query":
+def _query(asked: "str | Query", where: "Where | None" = None) -> "Query":
+    from localrag.corpus.facets import labels
     from localrag.retrieval.types import Query
 
-    return Query(asked) if isinstance(asked, str) else asked
+    query = Query(asked) if isinstance(asked, str) else asked
+    wanted = (*query.filters.where, *labels(where or {}))
+    return replace(query, filters=replace(query.filters, where=wanted))

@@ -17,6 +17,7 @@ from localrag.cli.questions import (
     Rerank,
     To,
     Type,
+    Where,
     on,
     read_query,
     unicode,
@@ -53,6 +54,7 @@ def ask(
     layer: Layer = None,
     date_from: From = "",
     date_to: To = "",
+    where: Where = None,
     as_of: AsOf = "",
     lexical: Lexical = None,
     dense: Dense = None,
@@ -94,7 +96,9 @@ def ask(
         with shown_draft() as loading:
             answerer = opened.answerer(loading.loading)
         tell_if_behind(opened)
-        asked = read_query(opened.store, question, option, law, law_type, layer, date_from, date_to)
+        asked = read_query(
+            opened.store, question, option, law, law_type, layer, date_from, date_to, where
+        )
         asked = replace(asked, history=tuple(map(unicode, after or ())))
         with shown_draft(answerer.model) as draft:
             reply = opened.ask(asked, draft)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.questions import AsOf, on
+from localrag.cli.questions import AsOf, Where, on
 from localrag.cli.session import CorpusName, Json, MethodName
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
@@ -65,6 +65,7 @@ def batch(
             "write nothing.",
         ),
     ] = False,
+    where: Where = None,
     as_of: AsOf = "",
     corpus: CorpusName = "",
     as_json: Json = False,
@@ -93,7 +94,8 @@ def batch(
     from localrag.cli.terminal import emit
 
     session: Session = on(context.obj, as_of)
-    session = session.with_settings({"method.name": method})
+    wanted = "; ".join(where) if where else None
+    session = session.with_settings({"method.name": method, "retrieval.where": wanted})
     opened = session.corpus(corpus).require()
     source = sys.stdin.buffer if str(questions) == "-" else questions
     if dry_run:

@@ -35,6 +35,7 @@ _VERBS = (
     "tune_retrieval",
     "methods",
     "prepare",
+    "overview",
     "setup",
     "confidential",
     "data",

@@ -11,8 +11,10 @@ import typer
 
 from localrag.cli.session import CorpusName, Json
 from localrag.cli.verbs import app, verb
-from localrag.language import N_, _, ngettext
-from localrag.session import Session
+from localrag.durable import replace_text, storing
+from localrag.errors import UsageError
+from localrag.language import N_, _
+from localrag.session import Corpus, Session
 
 if TYPE_CHECKING:
     from localrag.prepare.calibrating import Distribution
@@ -37,6 +39,8 @@ class By(StrEnum):
         "localrag prepare --layers decontextualized,questions --dry-run",
         "localrag prepare --layers decontextualized,questions --corpus wiki",
         "localrag prepare --layers decontextualized --by statutes",
+        "localrag prepare --layers metadata,synthetic-qa,mk-summaries --categories statutes",
+        "localrag prepare --categories propose --out categories.toml",
     ],
     exit_codes=(0, 2, 5, 6, 7, 8, 130),
 )
@@ -47,7 +51,8 @@ def prepare(
         typer.Option(
             "--layers",
             metavar="NAMES",
-            help="sentences, decontextualized, questions; with commas between.",
+            help="sentences, decontextualized, questions, metadata, synthetic-qa, mk-summaries; "
+            "with commas between.",
         ),
     ] = "decontextualized",
     by: Annotated[
@@ -58,11 +63,30 @@ def prepare(
             "a model (statutes); of statutes the resolver, of all else a model (auto).",
         ),
     ] = By.AUTO,
+    categories: Annotated[
+        str,
+        typer.Option(
+            "--categories",
+            metavar="FILE",
+            help="What metadata sorts documents by: a TOML file, or statutes, encyclopaedia, "
+            "papers; without it, as the last time. propose has a model write such a file.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Where proposed categories go."),
+    ] = None,
+    least: Annotated[
+        int,
+        typer.Option(
+            "--least", metavar="N", min=1, help="Questions that a summary rests on at least."
+        ),
+    ] = 10,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Make some sentences, spread over the corpus, and tell how long all will take.",
+            help="Make a part, spread over the corpus, and tell how long all will take.",
         ),
     ] = False,
     corpus: CorpusName = "",
@@ -75,16 +99,26 @@ def prepare(
     lead to. questions: what was added, asked, with the answers. Code refuses a sentence that brings
     in names or figures which its document does not have; it then stays as it is.
 
-    Each sentence is made once. Stopping loses nothing, however it happens: the same command goes
+    metadata: every document sorted by categories, for --where. synthetic-qa: questions that each
+    document answers, where code finds the answer at its place. mk-summaries: what the questions of
+    documents with the same metadata are about. With --categories propose nothing is made but a file
+    of categories, to be corrected and passed on.
+
+    Each of them is made once. Stopping loses nothing, however it happens: the same command goes
     on, and makes anew only what is made of a text, prompt or model that is another one now. At the
     end all layers are indexed by words and, where there is an embedder, by meaning.
     """
     from localrag.cli.meter import Meter
     from localrag.cli.terminal import emit
+    from localrag.prepare.categories import PROPOSE, load
     from localrag.prepare.preparing import prepare as make
 
     session: Session = context.obj
     opened = session.corpus(corpus).require()
+    if categories == PROPOSE:
+        _propose(session, opened, out)
+        return
+    chosen = load(categories) if categories else None
     with Meter(_EVERY) as meter:
         reports = make(
             session.workspace,
@@ -92,6 +126,8 @@ def prepare(
             opened.config,
             [name.strip() for name in layers.split(",")],
             by=by.value,
+            categories=chosen,
+            least=least,
             dry_run=dry_run,
             on_event=meter.update,
         )
@@ -102,15 +138,39 @@ def prepare(
         _print(report)
 
 
+def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
+    """Write what a model proposes into a new file."""
+    from localrag.cli.terminal import say
+    from localrag.prepare.categories import as_toml
+    from localrag.prepare.preparing import propose_categories
+
+    if out is None or out.exists():
+        raise UsageError(
+            N_("It is not said where the categories go, or the file is there already."),
+            N_("Name a new file: --out categories.toml"),
+        )
+    found = propose_categories(session.workspace, corpus.name, corpus.config)
+    with storing(out):
+        replace_text(out, as_toml(found))
+    for key, category in found.items():
+        say((key, "bold"), f": {category.about}: {', '.join(category.values)}")
+    say(
+        _("Correct {path}, then: localrag prepare --layers metadata --categories {path}").format(
+            path=out
+        )
+    )
+
+
 def _as_json(report: "LayerReport") -> dict[str, object]:
     return {
         "layer": report.layer,
-        "sentences": report.sentences,
+        "jobs": report.jobs,
         "earlier": report.earlier,
         "made": report.made,
         "left": report.left,
         "outcomes": {outcome.value: n for outcome, n in report.outcomes.items()},
         "malformed": [{"document": id_, "start": start} for id_, start in report.malformed],
+        "refused": report.refused,
         "dropped": report.gone,
         "tokens": {
             "prompt": report.prompt,
@@ -132,21 +192,26 @@ _OUTCOMES = {
 
 def _print(report: "LayerReport") -> None:
     from localrag.cli.terminal import colon, duration, say
+    from localrag.prepare.preparing import PHASES
 
-    sentences = ngettext("{n:,} sentence", "{n:,} sentences", report.sentences)
+    unit = _(PHASES[report.layer].unit)
     counts = [_(_OUTCOMES[outcome]).format(n=n) for outcome, n in report.outcomes.items()]
     if report.earlier:
         counts.append(_("{n:,} made before").format(n=report.earlier))
     if report.left:
         counts.append(_("{n:,} left").format(n=report.left))
-    head = f"{colon()}{sentences.format(n=report.sentences)}{_('; ')}{_(', ').join(counts)}"
+    head = f"{colon()}{report.jobs:,} {unit}{_('; ')}{_(', ').join(counts)}"
     say((report.layer, "bold"), head)
     if report.made:
         say(
-            _("this run: {time}, {rate:.1f} sentences a second").format(
-                time=duration(report.seconds), rate=report.made / max(report.seconds, 1e-6)
+            _("this run: {time}, {rate:.1f} {unit} a second").format(
+                time=duration(report.seconds),
+                rate=report.made / max(report.seconds, 1e-6),
+                unit=unit,
             )
         )
+    if report.refused:
+        say(_("refused by code: {n:,} texts").format(n=report.refused))
     if report.prompt:
         say(
             _(

@@ -57,6 +57,15 @@ From = Annotated[
 To = Annotated[
     str, typer.Option("--to", metavar="DATE", help="Only texts of this date (ISO) or earlier.")
 ]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="KEY=VALUE",
+        help="Only documents that are so (kind=Act, ministry=総務省, chapter=罰則; what there is "
+        "tells `overview`); may be repeated: of one key one of the values, of each key one.",
+    ),
+]
 
 AsOf = Annotated[
     str,
@@ -89,13 +98,15 @@ def read_query(
     layers: list[str] | None,
     date_from: str,
     date_to: str,
+    where: list[str] | None,
 ) -> "Query":
     """Put a query together from the command line.
 
     Raises:
-        UsageError: a date or a layer is not valid, or a text is not UTF-8.
+        UsageError: a date, a layer or a label is not valid, or a text is not UTF-8.
         NotFoundError: a law of ``--law`` or a type of ``--type`` is not in the corpus.
     """
+    from localrag.corpus.facets import read_label
     from localrag.retrieval.types import Filters, Query
 
     return Query(
@@ -107,6 +118,7 @@ def read_query(
             layers=_known_layers(layers or []),
             date_from=_date("--from", date_from),
             date_to=_date("--to", date_to),
+            where=tuple(read_label(unicode(text)) for text in where or ()),
         ),
     )
 

@@ -15,6 +15,7 @@ from localrag.cli.questions import (
     Rerank,
     To,
     Type,
+    Where,
     on,
     read_query,
     unicode,
@@ -32,6 +33,7 @@ from localrag.session import Session
     examples=[
         "localrag search 渡し守の資格",
         "localrag search 登録の取消し --type Act --explain",
+        "localrag search 罰金 --where kind=Act --where chapter=罰則",
         "localrag search 'founder of the observatory' -k 3 --json",
     ],
     exit_codes=(0, 2, 3, 5, 8),
@@ -57,6 +59,7 @@ def search(
     layer: Layer = None,
     date_from: From = "",
     date_to: To = "",
+    where: Where = None,
     as_of: AsOf = "",
     lexical: Lexical = None,
     dense: Dense = None,
@@ -81,7 +84,9 @@ def search(
     with session.corpus(corpus) as opened:
         names = opened.retriever.names
         tell_if_behind(opened)
-        asked = read_query(opened.store, query, option, law, law_type, layer, date_from, date_to)
+        asked = read_query(
+            opened.store, query, option, law, law_type, layer, date_from, date_to, where
+        )
         retrieval = opened.search(asked, k)
     if as_json:
         emit(render.retrieval_as_json(asked, retrieval))

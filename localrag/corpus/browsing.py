@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import NamedTuple
 
+from localrag.corpus.facets import Facets, facets_of
 from localrag.corpus.memory import Answer, Memory
 from localrag.corpus.rows import passage_id
 from localrag.corpus.states import INFO, DocumentInfo, info
@@ -50,11 +52,13 @@ class Extent(NamedTuple):
 
 
 class Browsing:
-    """Lists of documents, and of the passages of one, without their texts."""
+    """Lists of documents, and of the passages of one, without their texts; how they are sorted."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
         self._memory = Memory(database)
+        self._facets = Facets(database, {})
+        self._facets_made_of: tuple[int, int] | None = None
 
     def holding(self) -> AbstractContextManager[None]:
         """Keep documents and passages that are looked up, for who asks for them again and again.
@@ -72,6 +76,36 @@ class Browsing:
         """
         with self._memory.holding():
             return self._memory.once(name, "", lambda _: make())
+
+    @property
+    def facets(self) -> Facets:
+        """What the documents shown are told apart by.
+
+        Raises:
+            StoreError: what a model's metadata are kept in is damaged.
+        """
+        told = self.facets_file
+        stamp = int(self._db.rows("SELECT value FROM meta WHERE name = 'stamp'")[0][0])
+        made_of = (stamp, told.stat().st_mtime_ns if told.exists() else 0)
+        if made_of != self._facets_made_of:
+            self._facets = facets_of(self._db, told)
+            self._facets_made_of = made_of
+        return self._facets
+
+    @property
+    def facets_file(self) -> Path:
+        """Where a model's metadata of the documents are kept; the file need not be there."""
+        return self._db.path.with_name("layers") / "facets.json"
+
+    @property
+    def works_in_states(self) -> int:
+        """How many laws it has in several states."""
+        return int(
+            self._db.rows(
+                "SELECT count(DISTINCT work) FROM documents INDEXED BY documents_later"
+                " WHERE shown_from <> ''"
+            )[0][0]
+        )
 
     def kinds(self) -> dict[str, int]:
         """Count the documents of each kind."""

@@ -105,7 +105,29 @@ INFO = (
 
 # A law id begins with era and year: 405AC0000000088 is of 平成五年.
 _ENACTED = re.compile("([1-5])([0-9]{2})[A-Z]")
-_YEAR_BEFORE = {"1": 1867, "2": 1911, "3": 1925, "4": 1988, "5": 2018}
+_ERAS = {
+    "1": ("明治", 1867),
+    "2": ("大正", 1911),
+    "3": ("昭和", 1925),
+    "4": ("平成", 1988),
+    "5": ("令和", 2018),
+}
+
+
+class Enacted(NamedTuple):
+    """When a law was made: the era (平成), and the year of the common one."""
+
+    era: str
+    year: int
+
+
+def enacted(law_id: str) -> Enacted | None:
+    """When a law was made, by its id; None where that does not tell."""
+    found = _ENACTED.match(law_id)
+    if found is None:
+        return None
+    era, before = _ERAS[found[1]]
+    return Enacted(era, before + int(found[2]))
 
 
 def info(row: Row) -> DocumentInfo:
@@ -131,11 +153,8 @@ def info(row: Row) -> DocumentInfo:
 
 def _is_older(law_id: str, day: str) -> bool:
     """Whether a law is of an earlier year than a day (ISO)."""
-    enacted = _ENACTED.match(law_id)
-    if enacted is None or not day:
-        return False
-    era, year = enacted.groups()
-    return _YEAR_BEFORE[era] + int(year) < int(day[:4])
+    when = enacted(law_id)
+    return when is not None and bool(day) and when.year < int(day[:4])
 
 
 # The text of a state

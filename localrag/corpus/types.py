@@ -185,7 +185,8 @@ class Document:
             CabinetOrder, MinisterialOrdinance, Constitution, ImperialOrder, Rule, Misc),
             ``promulgated`` (ISO date), ``date`` (date of the state of the text, ISO, where the
             file name gives one), ``amending_law`` (id of the law that made it this state),
-            ``abbreviations`` (official ones, separated by commas).
+            ``abbreviations`` (official ones, separated by commas), ``field`` (e-Gov's category,
+            where the answer of its API tells it).
     """
 
     id: str

@@ -34,7 +34,7 @@ from localrag.reading.evidence import element
 from localrag.reading.types import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import analyzer, check
+from localrag.retrieval.query import analyzer, check, checked
 from localrag.retrieval.types import FOLLOW_UP, Query, Trace
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
@@ -184,6 +184,14 @@ class MethodResources:
         """
         with self._opening:
             return self._model
+
+    def checked(self, query: Query) -> Query:
+        """A query that can be asked, with what the settings want of documents.
+
+        Raises:
+            UsageError: it cannot be asked, or the setting cannot be read.
+        """
+        return checked(query, self._config.retrieval)
 
     @property
     def has_model(self) -> bool:
@@ -335,7 +343,10 @@ class Answerer:
         """
         self._resources.write_down(query, self._method.name)
         query, read_as, trace = read_question(
-            query, self._resources, watch, with_model=self._method.needs_model
+            self._resources.checked(query),
+            self._resources,
+            watch,
+            with_model=self._method.needs_model,
         )
         case = self._case(query)
         toolkit = Toolkit(self._resources, watch, trace)

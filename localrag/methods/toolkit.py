@@ -15,8 +15,9 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.opening import named
 from localrag.language import N_
 from localrag.methods.choices import labelled
-from localrag.prepare.index import FoundText, LayerIndex, LayerText
+from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import digest
+from localrag.prepare.texts import FoundText, LayerText
 from localrag.prompts import OptimisedPrompt, language_of, prompt
 from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask

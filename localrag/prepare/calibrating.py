@@ -11,8 +11,9 @@ from random import Random
 from localrag.corpus.store import CorpusStore
 from localrag.errors import IndexUnusable
 from localrag.language import N_
-from localrag.prepare.index import LayerIndex, LayerText
+from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
+from localrag.prepare.texts import LayerText
 from localrag.progress import Phase, Stopwatch
 from localrag.question.interrogatives import interrogative_of
 from localrag.retrieval.types import Filters

@@ -9,7 +9,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import cycle
 from typing import Annotated, Any
 
@@ -18,14 +18,14 @@ from pydantic import BaseModel, Field, create_model
 from localrag.config import ChatConfig
 from localrag.corpus.links import Reference
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
+from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
 from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
+from localrag.prepare.parts import Parts, prose_spans, sentence_spans, statute_sentences
 from localrag.prompts import language_of, prompt, template
 from localrag.reading.asking import ask
 from localrag.reading.checking import MismatchKind, covers, mismatches
 from localrag.reading.evidence import element
-from localrag.reading.pieces import Piece, sentences_of
 from localrag.retrieval.types import ModelCall
 from localrag.statutes.appendices import LABEL
 from localrag.statutes.notation import SUPPLEMENT, cite
@@ -100,16 +100,18 @@ class Rewriter:
 
         What they share, the document, is then read by the model once.
         """
-        reading = _Reading(document, self._fits)
-        for start, end in reading.spans:
+        spans = prose_spans(document)
+        longest = max((end - start for start, end in spans), default=0)
+        parts = Parts(document, spans, partial(self._fits, document, longest))
+        for start, end in spans:
             made_of = digest(self._recipe, document.title, document.text, str(start))
             span = Span(start, end)
             source = digest(document.text[start:end])
-            yield Job(document.id, span, source, made_of, partial(self._made, reading, span))
+            yield Job(document.id, span, source, made_of, partial(self._made, parts, span))
 
-    def _made(self, reading: "_Reading", span: Span) -> Made:
-        document = reading.document
-        sentence, around = document.text[span.start : span.end], reading.around(span)
+    def _made(self, parts: Parts, span: Span) -> Made:
+        document = parts.document
+        sentence, around = document.text[span.start : span.end], parts.around(span)
         pointing = pointing_words(sentence)
         calls: list[ModelCall] = []
         messages = self._messages(document, around, sentence)
@@ -151,40 +153,10 @@ class Rewriter:
             tag=element("document", [document.title, text, sentence]),
         )
 
-    def _fits(self, document: Document, around: Span, longest: int) -> bool:
+    def _fits(self, document: Document, longest: int, around: Span) -> bool:
         sentence = document.text[around.start : around.start + longest]
         needed = self._model.count(self._messages(document, around, sentence))
         return needed + self._settings.max_tokens <= self._model.context
-
-
-class _Reading:
-    """A document, and how much of it the model is shown with each sentence."""
-
-    def __init__(self, document: Document, fits: "Callable[[Document, Span, int], bool]") -> None:
-        self.document = document
-        self._fits = fits
-        self.spans = _spans(document)
-
-    def around(self, span: Span) -> Span:
-        """What the model is shown: the document, or the part of it that fits."""
-        return next(block for block in self._blocks if block.start <= span.start < block.end)
-
-    @cached_property
-    def _blocks(self) -> list[Span]:
-        whole = Span(0, len(self.document.text))
-        longest = max(end - start for start, end in self.spans)
-        if self._fits(self.document, whole, longest):
-            return [whole]
-        return list(self._halved(self.spans, longest))
-
-    def _halved(self, spans: Sequence[Span], longest: int) -> Iterator[Span]:
-        block = Span(spans[0].start, spans[-1].end)
-        if len(spans) == 1 or self._fits(self.document, block, longest):
-            yield block
-            return
-        half = len(spans) // 2
-        yield from self._halved(spans[:half], longest)
-        yield from self._halved(spans[half:], longest)
 
 
 def curly(text: str) -> str:
@@ -265,11 +237,7 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
 
 def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[Job]:
     """The sentences of any document, as they are."""
-    if document.kind == "law":
-        spans = [Span(piece.start, piece.end) for _, piece in _statute_sentences(store, document)]
-    else:
-        spans = _spans(document)
-    for span in spans:
+    for span in sentence_spans(store, document):
         source = digest(document.text[span.start : span.end])
         yield Job(document.id, span, source, source, partial(_as_made, Made(Outcome.UNCHANGED)))
 
@@ -279,7 +247,7 @@ def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
     # A law names few others, again and again.
     title_of = cache(lambda law_id: store.document(law_id).title)
     references_of = cache(lambda place: store.references_from(law.id, place))
-    for article, piece in _statute_sentences(store, law):
+    for article, piece in statute_sentences(store, law):
         span = Span(piece.start, piece.end)
         text = _written_out(law, span, references_of(article.locator), title_of)
         made = Made(Outcome.UNCHANGED)
@@ -288,31 +256,6 @@ def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
         # It takes no longer to make the text than to find out whether it was made.
         made_of = digest(_VERSION, text)
         yield Job(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
-
-
-def _statute_sentences(store: CorpusStore, law: Document) -> list[tuple[Passage, Piece]]:
-    """The sentences of a statute, each once, with the narrowest article that holds it.
-
-    Of a law without articles one holds all of it, its supplements included.
-    """
-    articles = (one for one in law.passages if one.layer == ARTICLES)
-    found = {
-        piece.start: (article, piece)
-        for article in sorted(articles, key=lambda one: one.start - one.end)
-        for piece in sentences_of(store, article)
-    }
-    return [found[start] for start in sorted(found)]
-
-
-def _spans(document: Document) -> list[Span]:
-    """The sentences of a document that is no statute."""
-    found: dict[int, Span] = {}
-    for passage in document.passages:
-        if passage.layer == PASSAGES:
-            for start, end in split_sentences(document.text[passage.start : passage.end]):
-                span = Span(passage.start + start, passage.start + end)
-                found.setdefault(span.start, span)
-    return [found[start] for start in sorted(found)]
 
 
 def _as_made(made: Made) -> Made:

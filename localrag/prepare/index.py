@@ -12,33 +12,26 @@ texts than those in use take no part.
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, Self, cast
+from typing import IO, TYPE_CHECKING, Self, cast
 
 from localrag.config import Config
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
 from localrag.durable import locked
-from localrag.errors import BusyError, IndexUnusable, NotFoundError, StorageError, UsageError
+from localrag.errors import BusyError, IndexUnusable, StorageError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import embedder_id, named, open_embedder
 from localrag.ingest.embedding import PlannedEntry, Window, embed_planned, windows_of
 from localrag.ingest.events import Listener
-from localrag.ingest.state import ATTRIBUTES, IndexState, attributes
+from localrag.ingest.state import ATTRIBUTES, IndexState
 from localrag.language import N_
-from localrag.prepare.layers import (
-    DECONTEXTUALIZED,
-    LAYERS,
-    QUESTIONS,
-    DerivedLayer,
-    DerivedRow,
-    digest,
-)
+from localrag.prepare.layers import LAYERS, QUESTIONS, SEARCHED, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.texts import WORD, FoundText, LayerReading, LayerText, as_text, lines_of
 from localrag.progress import Phase, Stopwatch
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.types import Filters
-from localrag.retrieval.units import between, where
+from localrag.retrieval.units import between, names_headings, where
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.bm25 import BM25Index, TextEntry, build
 from localrag_indexes.errors import IndexingError, IndexVersionError
@@ -56,52 +49,7 @@ if TYPE_CHECKING:
 INDEXING = Phase(N_("indexing layers"), N_("sentences"))
 
 _TEXTS = "texts.jsonl"
-_WORD = "word"
-_ATTRIBUTES = (*ATTRIBUTES, _WORD)
-
-
-class LayerText(NamedTuple):
-    """A text of a layer, and the sentence that it was made of.
-
-    Attributes:
-        layer: which one.
-        document: the id of the document.
-        start, end: the span of the sentence there, in characters.
-        source: digest of the sentence as the document had it (`localrag.prepare.layers.digest`).
-        passage: the id of the passage that the sentence stands in.
-        text: as it is searched in: a sentence, or a question.
-        sentence: as it can be read alone; of a question, the sentence that it completes.
-        answer: of a question.
-        word: what a question asks with.
-    """
-
-    layer: str
-    document: str
-    start: int
-    end: int
-    source: str
-    passage: str
-    text: str
-    sentence: str
-    answer: str = ""
-    word: str = ""
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """What tells its sentence from all others, whatever was made of it."""
-        return self.document, self.start
-
-
-class FoundText(NamedTuple):
-    """A text that a search has found.
-
-    Attributes:
-        found: the text.
-        score: its cosine to what was searched for; by words its BM25 score.
-    """
-
-    found: LayerText
-    score: float
+_ATTRIBUTES = (*ATTRIBUTES, WORD)
 
 
 class LayerIndex:
@@ -170,7 +118,7 @@ class LayerIndex:
             ModelUnusable: the embedder fails.
         """
         with named():
-            if layer == QUESTIONS:
+            if layer in (QUESTIONS, SYNTHETIC_QA):
                 vectors = self._embedder.embed_passages(self._embedder.windows(text)[:1])
             else:
                 vectors = self._embedder.embed_queries([text])
@@ -201,34 +149,38 @@ class LayerIndex:
         """
         if self._vectors is None:
             return []
-        vector = self.vector_of(text, layer)
-        with _damage_named(self._place):
-            hits = self._vectors.search(
-                vector,
-                k,
-                where=_allowed(filters, layer, word),
-                between=between(filters, store),
-                exact=True,
-            )
-            return list(self._read(hits))
+        search = partial(
+            self._vectors.search,
+            self.vector_of(text, layer),
+            where=_allowed(filters, store, layer, word),
+            between=between(filters, store),
+            exact=True,
+        )
+        return self._found(store, search, k, filters)
 
     def by_words(
         self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
     ) -> list[FoundText]:
         """The texts of a layer that share words with a text, best first; arguments as `nearest`."""
+        search = partial(
+            self._words.search,
+            self._words.most_informative(analyzer().terms(text), _TERMS),
+            where=_allowed(filters, store, layer, word),
+            between=between(filters, store),
+        )
+        return self._found(store, search, k, filters)
+
+    def vectors(self, layer: str) -> "NDArray[np.float32] | None":
+        """The vectors of the texts of a layer, shape ``(n, d)``; None where there are none."""
+        if self._vectors is None:
+            return None
         with _damage_named(self._place):
-            hits = self._words.search(
-                self._words.most_informative(analyzer().terms(text), _TERMS),
-                k,
-                where=_allowed(filters, layer, word),
-                between=between(filters, store),
-            )
-            return list(self._read(hits))
+            return self._vectors.of(where={"layer": (layer,)})
 
     def texts(self, layer: str) -> Iterator[LayerText]:
         """Every text of a layer, in the order of the corpus."""
         with _damage_named(self._place):
-            yield from (text for _, text in _lines(self._path) if text.layer == layer)
+            yield from (text for _, text in lines_of(self._path) if text.layer == layer)
 
     def close(self) -> None:
         """Let go of the files and of the model."""
@@ -245,10 +197,24 @@ class LayerIndex:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _found(
+        self, store: CorpusStore, search: "_Search", k: int, filters: Filters
+    ) -> list[FoundText]:
+        """The best texts that stand under the headings wanted, which the index does not know."""
+        under = store.facets.spans(filters.where) if names_headings(filters) else None
+        wanted = k
+        while True:
+            with _damage_named(self._place):
+                hits = search(k=wanted)
+                found = [one for one in self._read(hits) if _is_under(one.found, under)]
+            if len(found) >= k or len(hits) < wanted:
+                return found[:k]
+            wanted *= 2
+
     def _read(self, hits: Sequence[Scored]) -> Iterator[FoundText]:
         for key, score in hits:
             self._texts.seek(key)
-            yield FoundText(_as_text(self._texts.readline()), score)
+            yield FoundText(as_text(self._texts.readline()), score)
 
     @property
     def _path(self) -> Path:
@@ -287,6 +253,8 @@ def index_layers(
         StorageError: the disk is full.
     """
     place = workspace.corpus(corpus)
+    if not _searched(place):
+        return
     made_of = _made_of(place, store)
     busy = BusyError(
         N_("Another process indexes the layers of corpus {corpus!r}."),
@@ -307,7 +275,7 @@ def index_layers(
 def _index_words(
     place: CorpusPaths, store: CorpusStore, made_of: Sequence[object], on_event: Listener
 ) -> Path:
-    there = layers_begun(place)
+    there = _searched(place)
     layers = [DerivedLayer(place, name) for name in there]
     with new_generation(place.layer_words) as folder, (folder / _TEXTS).open("wb") as file:
         build(
@@ -324,7 +292,7 @@ def _entries(
     store: CorpusStore, layers: Sequence[DerivedLayer], file: IO[bytes], on_event: Listener
 ) -> Iterator[TextEntry]:
     """The entries of the index of words; every text is written down as it comes."""
-    reading = _Reading(store)
+    reading = LayerReading(store)
     watch = Stopwatch(on_event)
     total = sum(len(layer.digests()) for layer in layers)
     done = 0
@@ -342,14 +310,14 @@ def _entries(
 def _index_vectors(
     place: CorpusPaths, store: CorpusStore, words: Path, embedder: "Embedder", on_event: Listener
 ) -> None:
-    reading = _Reading(store)
+    reading = LayerReading(store)
 
     def read(keys: Sequence[int], wanted: Collection[bytes]) -> Iterator[Window]:
         left = set(wanted)
         with (words / _TEXTS).open("rb") as file:
             for key in keys:
                 file.seek(key)
-                for window in windows_of(embedder, _as_text(file.readline()).text):
+                for window in windows_of(embedder, as_text(file.readline()).text):
                     if window.digest in left:
                         left.remove(window.digest)
                         yield window
@@ -360,7 +328,7 @@ def _index_vectors(
             tuple(window.digest for window in windows_of(embedder, text.text)),
             reading.attributes(text),
         )
-        for key, text in _lines(words / _TEXTS)
+        for key, text in lines_of(words / _TEXTS)
     ]
     embed_planned(
         place.layer_vectors,
@@ -371,73 +339,6 @@ def _index_vectors(
         attributes=_ATTRIBUTES,
         extra=_texts_of(words),
     )
-
-
-class _Reading:
-    """Reads sentences where they stand; rows of one document mostly follow each other."""
-
-    def __init__(self, store: CorpusStore) -> None:
-        self._read = lru_cache(maxsize=8)(store.read)
-        self._rewritten: dict[tuple[str, int], str] = {}
-
-    def texts(self, layer: str, row: DerivedRow) -> Iterator[LayerText]:
-        """What is searched for of a row; of a sentence that stands as it is, the sentence.
-
-        None where the document is gone or has another sentence there now, or where a question is of
-        a rewritten sentence that is gone.
-        """
-        try:
-            document = self._read(row.document)
-        except NotFoundError:
-            return
-        sentence = document.text[row.start : row.end]
-        if digest(sentence) != row.source:
-            return
-        passage = _holder(document, row)
-        if passage is None:
-            return
-        place = (layer, row.document, row.start, row.end, row.source, passage.id)
-        if layer != QUESTIONS:
-            text = row.texts[0].text if row.texts else sentence
-            if layer == DECONTEXTUALIZED:
-                self._rewritten[row.place] = text
-            yield LayerText(*place, text, text)
-        elif row.place in self._rewritten:
-            for made in row.texts:
-                yield LayerText(*place, made.text, self._rewritten[row.place], *made[1:])
-
-    def header(self, text: LayerText) -> str:
-        """Where the sentence stands, in words."""
-        passages = self._read(text.document).passages
-        return next(one.header for one in passages if one.id == text.passage)
-
-    def attributes(self, text: LayerText) -> Mapping[str, str]:
-        """What searches filter by."""
-        found = attributes(self._read(text.document), text.layer)
-        return found | {_WORD: text.word} if text.word else found
-
-
-def _holder(document: Document, row: DerivedRow) -> Passage | None:
-    """The narrowest that holds the sentence: a passage of a document, an article of a law."""
-    holders = (
-        one
-        for one in document.passages
-        if one.layer in (PASSAGES, ARTICLES) and one.start <= row.start < one.end
-    )
-    return min(holders, key=lambda one: one.end - one.start, default=None)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, LayerText]]:
-    """The texts with the bytes at which their lines begin."""
-    key = 0
-    with path.open("rb") as file:
-        for line in file:
-            yield key, _as_text(line)
-            key += len(line)
-
-
-def _as_text(line: bytes) -> LayerText:
-    return LayerText(*json.loads(line))
 
 
 def require_layers(place: CorpusPaths, layers: Collection[str]) -> None:
@@ -457,8 +358,13 @@ def require_layers(place: CorpusPaths, layers: Collection[str]) -> None:
 
 
 def layers_begun(place: CorpusPaths) -> tuple[str, ...]:
-    """The layers of a corpus of which a sentence is made at least."""
+    """The layers of a corpus of which a row is made at least."""
     return tuple(name for name in LAYERS if DerivedLayer(place, name).is_there)
+
+
+def _searched(place: CorpusPaths) -> list[str]:
+    """Those of them whose texts are searched in."""
+    return [name for name in layers_begun(place) if name in SEARCHED]
 
 
 def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> IndexState:
@@ -476,7 +382,7 @@ def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> Ind
         DerivedLayer(place, name).digests()
     folder = current(place.layer_words)
     if folder is None:
-        return IndexState.MISSING
+        return IndexState.MISSING if _searched(place) else IndexState.FRESH
     state = _state_of(folder, _made_of(place, store), deep=True)
     if state is not IndexState.FRESH or not model or _has_vectors(place, folder, model):
         return state
@@ -539,7 +445,7 @@ def _made_of(place: CorpusPaths, store: CorpusStore) -> list[object]:
     return [
         store.stamp,
         store.generation,
-        *(DerivedLayer(place, name).stamp for name in LAYERS),
+        *(DerivedLayer(place, name).stamp for name in SEARCHED),
     ]
 
 
@@ -558,13 +464,28 @@ def _state_of(words: Path, made_of: Sequence[object], *, deep: bool) -> IndexSta
     return IndexState.FRESH if is_fresh else IndexState.BEHIND
 
 
-def _allowed(filters: Filters, layer: str, word: str) -> dict[str, Collection[str]]:
-    allowed = where(filters) | {"layer": (layer,)}
-    return allowed | {_WORD: (word,)} if word else allowed
+_Search = Callable[..., Sequence[Scored]]
+
+
+def _is_under(text: LayerText, under: Mapping[str, Sequence[tuple[int, int]]] | None) -> bool:
+    return under is None or any(
+        start <= text.start < end for start, end in under.get(text.document, ())
+    )
+
+
+def _allowed(
+    filters: Filters, store: CorpusStore, layer: str, word: str
+) -> dict[str, Collection[str]]:
+    allowed = where(filters, store) | {"layer": (layer,)}
+    return allowed | {WORD: (word,)} if word else allowed
 
 
 def _require(place: CorpusPaths, manifest: IndexManifest, layers: Collection[str]) -> None:
-    if missing := [layer for layer in layers if layer not in manifest.extra["layers"]]:
+    there = {
+        *manifest.extra["layers"],
+        *(one for one in layers_begun(place) if one not in SEARCHED),
+    }
+    if missing := [layer for layer in layers if layer not in there]:
         raise _nothing_prepared(place.name, missing)
 
 

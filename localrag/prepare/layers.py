@@ -1,8 +1,9 @@
-"""Derived layers: texts made of the sentences of a corpus, kept row by row beside the store.
+"""Derived layers: what is made of a corpus once, kept row by row beside the store.
 
-A row belongs to one sentence of one document: it has its span, what was made of it, and a digest of
-all that it was made of (document, prompt, model, code). Whoever shows a derived text to a user
-quotes the sentence at that span, never the text.
+A row belongs to one sentence, document or part of one, or to the documents that share some
+metadata: it has its place, what was made of it, and a digest of all that it was made of (document,
+prompt, model, code). Whoever shows a derived text to a user quotes the sentence at its span, never
+the text.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from localrag.access import make_folder
+from localrag.corpus.facets import Label
 from localrag.durable import locked, storing
 from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
 from localrag.journal import Journal
@@ -31,19 +33,27 @@ DECONTEXTUALIZED = "decontextualized"
 """Every sentence, rewritten so that it can be read alone."""
 QUESTIONS = "questions"
 """What a reader would have had to ask to complete a sentence, with the answers."""
-LAYERS = (SENTENCES, DECONTEXTUALIZED, QUESTIONS)
-"""All layers, each after the one that it is made of."""
+METADATA = "metadata"
+"""Of every document what it is told apart by, in the categories that were declared (PR3)."""
+SYNTHETIC_QA = "synthetic-qa"
+"""Of every document, or part of one, questions that it answers, with answers and their spans."""
+MK_SUMMARIES = "mk-summaries"
+"""Of the questions of documents that share metadata a summary of what they are about."""
+LAYERS = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, METADATA, SYNTHETIC_QA, MK_SUMMARIES)
+"""All layers, each after those that it is made of."""
+SEARCHED = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA)
+"""Those whose texts are searched in."""
 
 
 class Outcome(StrEnum):
-    """What became of a sentence.
+    """What became of a sentence, or of whatever a row is made of.
 
     Attributes:
         MADE: something was made of it.
         UNCHANGED: there is nothing to make; of a sentence that stands alone, that it does.
-        REFUSED: code found names or figures in it which the document does not have, or lacked
-            those of the sentence; the sentence stands as it is.
-        MALFORMED: the reply could not be read twice; the sentence stands as it is.
+        REFUSED: code refused all that the model wrote: of a sentence for names or figures which the
+            document does not have, or for lacking those of the sentence, which stands as it is.
+        MALFORMED: the reply could not be read twice; a sentence stands as it is.
     """
 
     MADE = "made"
@@ -53,34 +63,44 @@ class Outcome(StrEnum):
 
 
 class DerivedText(NamedTuple):
-    """A text made of a sentence.
+    """A text made of a sentence, a document, or some questions.
 
     Attributes:
-        text: to be searched in: a rewritten sentence, or a question.
+        text: a rewritten sentence, a question, or a summary.
         answer: of a question.
         word: what a question asks with, see `localrag.question.interrogatives`.
+        start, end: of a synthetic question, the span of the document where its answer stands; -1
+            of every other text.
     """
 
     text: str
     answer: str = ""
     word: str = ""
+    start: int = -1
+    end: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedRow:
-    """What was made of one sentence.
+    """What was made of one sentence, document or part of one; or of the questions of some.
 
     Attributes:
-        document: the id of its document.
-        start, end: its span there.
-        source: digest of the sentence as the document has it.
+        document: the id of its document; of a summary, what its documents share, in words
+            (`localrag.prepare.summaries.named`).
+        start, end: its span there, or as much of the document as the model read; of a summary 0 and
+            the characters of the questions.
+        source: digest of what stands at the span; of a summary, of the questions.
         made_of: digest of all that it was made of.
         outcome: what became of it.
         texts: what was made; none unless it is `Outcome.MADE`.
-        refused: what the model wrote, where code refused it.
+        refused: what the model wrote and code refused, a line each.
         prompt, cached, completion: tokens that it took; `cached` are those of `prompt` that the
             model had read before.
         seconds: that it took.
+        labels: in the layer `METADATA` what the document is told apart by; of a summary, what its
+            documents share.
+        rests_on: of a summary the places of the rows of `SYNTHETIC_QA` with its questions.
+        questions: of a summary, how many they are.
     """
 
     document: str
@@ -95,11 +115,19 @@ class DerivedRow:
     cached: int = 0
     completion: int = 0
     seconds: float = 0.0
+    labels: tuple[Label, ...] = ()
+    rests_on: tuple[tuple[str, int], ...] = ()
+    questions: int = 0
 
     @property
     def place(self) -> tuple[str, int]:
         """What tells it from the other rows of its layer."""
         return self.document, self.start
+
+    @property
+    def refusals(self) -> int:
+        """How many texts code refused."""
+        return len(self.refused.splitlines())
 
 
 class Span(NamedTuple):
@@ -110,7 +138,7 @@ class Span(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What was made of a sentence; `outcome`, `texts` and `refused` as of `DerivedRow`.
+    """What was made by a job; `outcome`, `texts`, `refused` and `labels` as of `DerivedRow`.
 
     Attributes:
         calls: of the model.
@@ -120,15 +148,14 @@ class Made(NamedTuple):
     texts: tuple[DerivedText, ...] = ()
     refused: str = ""
     calls: Sequence[ModelCall] = ()
+    labels: tuple[Label, ...] = ()
 
 
 class Job(NamedTuple):
-    """A sentence of which something is to be made.
+    """What a row is to be made of: a sentence, a document or part of one, or some questions.
 
     Attributes:
-        document: the id of its document.
-        span: of the sentence.
-        source: digest of the sentence as it stands there.
+        document, span, source, rests_on, questions: as of `DerivedRow`.
         made_of: digest of all that it is made of.
         make: makes it; raises what a model fails with, but for a reply that cannot be read.
     """
@@ -138,6 +165,8 @@ class Job(NamedTuple):
     source: str
     made_of: str
     make: Callable[[], Made]
+    rests_on: tuple[tuple[str, int], ...] = ()
+    questions: int = 0
 
     def row(self, made: Made, seconds: float) -> DerivedRow:
         """The row of what was made."""
@@ -153,6 +182,9 @@ class Job(NamedTuple):
             sum(call.cached or 0 for call in made.calls),
             sum(call.completion for call in made.calls),
             seconds,
+            made.labels,
+            self.rests_on,
+            self.questions,
         )
 
 

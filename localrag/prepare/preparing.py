@@ -1,4 +1,4 @@
-"""Making derived layers: every sentence once, whatever ends the work, and nothing else anew."""
+"""Making derived layers: every row once, whatever ends the work, and nothing else anew."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,22 +7,29 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from random import Random
 from time import perf_counter
-from typing import Literal
+from typing import Literal, NamedTuple, Protocol, Self
 
 from localrag.config import Config
+from localrag.corpus.facets import as_told
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
+from localrag.durable import replace_text, storing
 from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import open_chat
 from localrag.ingest.events import Event
 from localrag.language import N_
+from localrag.prepare import layers as kinds
+from localrag.prepare.categories import SHIPPED, Categories, keep, kept, propose
 from localrag.prepare.decontextualized import Rewriter, sentence_jobs, statute_jobs
 from localrag.prepare.index import index_layers
 from localrag.prepare.layers import (
     DECONTEXTUALIZED,
+    METADATA,
+    MK_SUMMARIES,
     QUESTIONS,
     SENTENCES,
+    SYNTHETIC_QA,
     DerivedLayer,
     DerivedRow,
     Job,
@@ -30,7 +37,10 @@ from localrag.prepare.layers import (
     Outcome,
     require,
 )
+from localrag.prepare.metadata import Sorter
 from localrag.prepare.questions import Questioner
+from localrag.prepare.summaries import LEAST, Summariser
+from localrag.prepare.synthetic import AnswerWriter
 from localrag.progress import Phase, Progress, ignore
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_models.chat import ChatModel
@@ -43,15 +53,28 @@ PHASES = {
     SENTENCES: Phase(N_("splitting"), N_("sentences")),
     DECONTEXTUALIZED: Phase(N_("rewriting"), N_("sentences")),
     QUESTIONS: Phase(N_("asking"), N_("sentences")),
+    METADATA: Phase(N_("sorting"), N_("documents")),
+    SYNTHETIC_QA: Phase(N_("asking about documents"), N_("parts of documents")),
+    MK_SUMMARIES: Phase(N_("summing up"), N_("summaries")),
 }
-# Sentences that are made to tell how long the others take, and documents that they are of.
+# Jobs that are done to tell how long the others take, and documents that they are of.
 _SAMPLE, _DOCUMENTS = 20, 5
 # Requests that wait for each that is under way, so that a server never does.
 _AHEAD = 2
 # Malformed replies that are named; all are counted.
 _NAMED = 100
 
-_Jobs = Callable[[Document], Iterator[Job]]
+
+class _Maker(Protocol):
+    """Makes one layer."""
+
+    def units(self) -> Iterator[str]:
+        """What is worked on, one after the other: ids of documents, or names of summaries."""
+
+    def jobs(self, unit: str) -> Iterator[Job]:
+        """The jobs of one of them, in order."""
+
+
 Listener = Callable[[Progress], None]
 Opener = Callable[[Workspace, Config], ChatModel | None]
 
@@ -62,36 +85,38 @@ class LayerReport:
 
     Attributes:
         layer: its name.
-        sentences: of which something is to be made, those of earlier runs included.
+        jobs: what rows are to be made of, sentences for example, those of earlier runs included.
         earlier: of these, what earlier runs made.
         made: in this run.
         outcomes: of this run.
         malformed: where they are, by document and first character; the first hundred.
-        gone: rows dropped, whose sentences or recipes are others now.
+        refused: texts that code refused in this run; of one document there can be several.
+        gone: rows dropped, whose sources or recipes are others now.
         prompt, cached, completion: tokens of this run.
         seconds: that this run took to make them.
     """
 
     layer: str
-    sentences: int = 0
+    jobs: int = 0
     earlier: int = 0
     made: int = 0
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     malformed: list[tuple[str, int]] = field(default_factory=list)
+    refused: int = 0
     gone: int = 0
     prompt: int = 0
     cached: int = 0
     completion: int = 0
     seconds: float = 0.0
 
-    # Of sentences that were to be made when the run began, and of those that it made.
+    # Of jobs that were to be done when the run began, and of those that it did.
     _characters: int = 0
     _made_characters: int = 0
 
     @property
     def left(self) -> int:
-        """Sentences of which a later run is to make something."""
-        return self.sentences - self.earlier - self.made
+        """Jobs of a later run."""
+        return self.jobs - self.earlier - self.made
 
     @property
     def forecast(self) -> float:
@@ -100,8 +125,8 @@ class LayerReport:
         return left * self.seconds / self._made_characters if self._made_characters else 0.0
 
     def look(self, job: Job, *, is_made: bool) -> None:
-        """Take a sentence into account before anything is made."""
-        self.sentences += 1
+        """Take a job into account before anything is made."""
+        self.jobs += 1
         self.earlier += is_made
         if not is_made:
             self._characters += job.span.end - job.span.start
@@ -111,6 +136,7 @@ class LayerReport:
         self.made += 1
         self.seconds = seconds
         self.outcomes[row.outcome] += 1
+        self.refused += row.refusals
         self._made_characters += row.end - row.start
         if row.outcome is Outcome.MALFORMED and len(self.malformed) < _NAMED:
             self.malformed.append(row.place)
@@ -126,6 +152,8 @@ def prepare(
     layers: Sequence[str],
     *,
     by: By = "auto",
+    categories: Categories | None = None,
+    least: int = LEAST,
     dry_run: bool = False,
     on_event: Listener = ignore,
     opener: Opener = open_chat,
@@ -140,15 +168,17 @@ def prepare(
         config: settings.
         layers: their names.
         by: what rewrites sentences.
-        dry_run: make only some sentences, spread over the corpus, to tell how long all take. They
-            are kept.
+        categories: what documents are sorted by; None for those of the last time.
+        least: questions that a summary rests on at least.
+        dry_run: do only some of the jobs, spread over the corpus, to tell how long all take. What
+            they make is kept.
         on_event: told the progress, in this thread.
         opener: opens the model.
 
     Raises:
         NotFoundError: there is no such corpus.
-        UsageError: there is no such layer, it needs a model and the settings name none, or the
-            layer that it is made of is not there.
+        UsageError: there is no such layer, it needs a model and the settings name none, the layer
+            that it is made of is not there, or no categories were ever named.
         BusyError: another process makes the same layer.
         ModelUnusable: the model fails; what was made is kept.
         StorageError: the disk is full; likewise.
@@ -156,16 +186,46 @@ def prepare(
     place = workspace.corpus(corpus)
     place.require()
     reports = []
-    with CorpusStore.open(place.store, read_only=True) as store:
-        model = _LazyModel(workspace, config, opener)
+    with (
+        CorpusStore.open(place.store, read_only=True) as store,
+        _LazyModel(workspace, config, opener) as model,
+    ):
+        chosen = _Chosen(by, categories, least)
         for name in require(layers):
             layer = DerivedLayer(place, name)
             with layer.opened():
-                jobs = _jobs_of(name, store, place, model, by)
-                reports.append(_Work(store, layer, jobs, model, on_event).run(dry_run=dry_run))
+                maker = _maker(name, store, place, model, chosen)
+                reports.append(_Work(layer, maker, model, on_event).run(dry_run=dry_run))
+                if name == METADATA:
+                    _tell_apart(store, layer)
         if not dry_run:
             index_layers(workspace, corpus, config, store, partial(_tell, on_event))
     return reports
+
+
+def propose_categories(
+    workspace: Workspace, corpus: str, config: Config, opener: Opener = open_chat
+) -> Categories:
+    """Have a model propose categories for a corpus; nothing is written.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        config: settings.
+        opener: opens the model.
+
+    Raises:
+        NotFoundError: there is no such corpus.
+        UsageError: the settings name no model, the corpus is empty, or nothing can be used.
+        ModelUnusable: the model fails.
+    """
+    place = workspace.corpus(corpus)
+    place.require()
+    with (
+        CorpusStore.open(place.store, read_only=True) as store,
+        _LazyModel(workspace, config, opener) as opened,
+    ):
+        return propose(store, opened.model, config.chat)
 
 
 def _tell(listener: Listener, event: Event) -> None:
@@ -174,7 +234,7 @@ def _tell(listener: Listener, event: Event) -> None:
 
 
 class _LazyModel:
-    """The chat model, opened when the first sentence needs it."""
+    """The chat model, opened when the first job needs it, closed at the end of a ``with``."""
 
     def __init__(self, workspace: Workspace, config: Config, opener: Opener) -> None:
         self.settings = config.chat
@@ -184,7 +244,7 @@ class _LazyModel:
 
     @property
     def threads(self) -> int:
-        """Sentences that may be made at the same time; 1 where no model was needed."""
+        """Jobs that may be done at the same time; 1 where no model was needed."""
         return self.model.parallel if "model" in self.__dict__ else 1
 
     @cached_property
@@ -206,15 +266,81 @@ class _LazyModel:
             )
         return model
 
+    def __enter__(self) -> Self:
+        return self
 
-def _jobs_of(name: str, store: CorpusStore, place: CorpusPaths, model: _LazyModel, by: By) -> _Jobs:
-    """What makes one layer of a document."""
-    if name == SENTENCES:
-        return partial(sentence_jobs, store)
-    if name == DECONTEXTUALIZED:
-        return _Rewriting(store, model, by)
-    rewritten = _rewritten(place)
-    return Questioner(model.model, model.settings, rewritten).jobs
+    def __exit__(self, *_: object) -> None:
+        if "model" in self.__dict__:
+            self.model.close()
+
+
+class _Chosen(NamedTuple):
+    """What was chosen for a preparation; see `prepare`."""
+
+    by: By
+    categories: Categories | None
+    least: int
+
+
+def _maker(
+    name: str, store: CorpusStore, place: CorpusPaths, model: _LazyModel, chosen: _Chosen
+) -> _Maker:
+    """What makes one layer."""
+    match name:
+        case kinds.SENTENCES:
+            return _ByDocument(store, partial(sentence_jobs, store))
+        case kinds.DECONTEXTUALIZED:
+            return _ByDocument(store, _Rewriting(store, model, chosen.by))
+        case kinds.METADATA:
+            categories = _categories(place, chosen.categories)
+            return _ByDocument(store, Sorter(model.model, model.settings, categories).jobs)
+        case kinds.SYNTHETIC_QA:
+            return _ByDocument(store, AnswerWriter(store, model.model, model.settings).jobs)
+        case kinds.MK_SUMMARIES:
+            return Summariser(place, store.facets, model.model, model.settings, chosen.least)
+        case _:
+            rewritten = _rewritten(place)
+            return _ByDocument(store, Questioner(model.model, model.settings, rewritten).jobs)
+
+
+def _categories(place: CorpusPaths, named: Categories | None) -> Categories:
+    """The categories named, which are kept for the next time; else those of the last time.
+
+    Raises:
+        UsageError: none ever were.
+    """
+    if named is not None:
+        keep(place, named)
+        return named
+    before = kept(place)
+    if before is None:
+        raise UsageError(
+            N_("It is not said what documents are to be sorted by."),
+            N_("Name a file of categories, or one of {known}: --categories statutes"),
+            known=", ".join(SHIPPED),
+        )
+    return before
+
+
+def _tell_apart(store: CorpusStore, layer: DerivedLayer) -> None:
+    """Let searches tell documents apart by what a model has found."""
+    rows = ((row.document, row.labels) for row in layer.standing())
+    with storing(store.facets_file.parent):
+        replace_text(store.facets_file, as_told(rows, store.stamp))
+
+
+class _ByDocument:
+    """Makes a layer document by document."""
+
+    def __init__(self, store: CorpusStore, jobs: Callable[[Document], Iterator[Job]]) -> None:
+        self._store = store
+        self._jobs = jobs
+
+    def units(self) -> Iterator[str]:
+        return (info.id for info in self._store.documents())
+
+    def jobs(self, unit: str) -> Iterator[Job]:
+        return self._jobs(self._store.read(unit))
 
 
 class _Rewriting:
@@ -261,15 +387,13 @@ class _Work:
 
     def __init__(
         self,
-        store: CorpusStore,
         layer: DerivedLayer,
-        jobs: _Jobs,
+        maker: _Maker,
         model: _LazyModel,
         on_event: Listener,
     ) -> None:
-        self._store = store
         self._layer = layer
-        self._jobs = jobs
+        self._maker = maker
         self._model = model
         self._tell = on_event
         self._made_of = layer.digests()
@@ -282,7 +406,7 @@ class _Work:
         missing = self._look()
         if dry_run:
             # Spread over the corpus, and the same ones whenever nothing has changed.
-            Random(report.sentences).shuffle(missing)  # noqa: S311 - a sample
+            Random(report.jobs).shuffle(missing)  # noqa: S311 - a sample
         started = perf_counter()
         sampled = set[str]()
         for job, made, seconds in _made(self._open(missing), self._model.threads):
@@ -296,7 +420,7 @@ class _Work:
                 Progress(
                     PHASES[report.layer],
                     report.earlier + report.made,
-                    report.sentences,
+                    report.jobs,
                     report.seconds,
                     report.earlier,
                     report.outcomes[Outcome.MALFORMED],
@@ -307,23 +431,22 @@ class _Work:
         return report
 
     def _look(self) -> list[str]:
-        """Count the sentences; returns the documents that something is to be made of."""
+        """Count the jobs; returns the units of which some are still to be done."""
         missing = []
-        for info in self._store.documents():
-            document = self._store.read(info.key)
+        for unit in self._maker.units():
             is_missing = False
-            for job in self._jobs(document):
+            for job in self._maker.jobs(unit):
                 self._current.add(job.made_of)
                 is_made = self._is_made(job)
                 self._report.look(job, is_made=is_made)
                 is_missing |= not is_made
             if is_missing:
-                missing.append(info.id)
+                missing.append(unit)
         return missing
 
-    def _open(self, documents: Iterable[str]) -> Iterator[Job]:
-        for id_ in documents:
-            for job in self._jobs(self._store.read(id_)):
+    def _open(self, units: Iterable[str]) -> Iterator[Job]:
+        for unit in units:
+            for job in self._maker.jobs(unit):
                 if not self._is_made(job):
                     yield job
 

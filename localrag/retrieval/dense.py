@@ -12,7 +12,7 @@ from localrag.inference.opening import OFF, embedder_id, embedder_name, named, o
 from localrag.language import N_
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query
-from localrag.retrieval.units import Admission, between, on_the_day, where
+from localrag.retrieval.units import Admission, among, between, on_the_day, where
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError, IndexVersionError, PackageMissing
 from localrag_indexes.generations import current
@@ -59,8 +59,9 @@ class Dense:
             search = partial(
                 self._vectors.search,
                 vector,
-                where=where(query.filters),
+                where=where(query.filters, store),
                 between=between(query.filters, store),
+                among=among(query.filters, store),
                 exact=self._asked <= _FEW,
             )
             hits = on_the_day(store, search, _DEPTH)

@@ -30,7 +30,7 @@ from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weig
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Mention, Query, Retrieval
-from localrag.retrieval.units import Admission, Scores, add, relative_to_best
+from localrag.retrieval.units import Admission, Scores, add, relative_to_best, standing
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import RememberedProvisions, StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
@@ -173,12 +173,6 @@ class Retriever:
         """Whether a reranker can take part."""
         return self._models.rerank is not None
 
-    @property
-    def _day(self) -> list[Fact]:
-        """What is told of the day where the corpus has several states of a law."""
-        day = self.store.as_of.isoformat()
-        return [Fact(FactKind.LAW_OF_DAY, day=day)] if self.store.has_states else []
-
     def inverse_document_frequency(self, term: str) -> float:
         """How much a term says in this corpus."""
         return query.inverse_document_frequency(
@@ -209,9 +203,10 @@ class Retriever:
             UsageError: the question holds no word or is too long.
             IndexUnusable: the index turned out to be damaged.
         """
-        query.check(asked)
+        settings = settings or self._settings
+        asked = query.checked(asked, settings)
         with self.store.holding():
-            return self._search(asked, k, settings or self._settings, on_stage)
+            return self._search(asked, k, settings, on_stage)
 
     def _search(
         self,
@@ -236,10 +231,11 @@ class Retriever:
                 self.names.lookup(_PENAL_CODE),
             )
             scope = scope.with_cited(target.law_id for target in resolved.targets)
-        trail = Trail(self.store, k or settings.k, on_stage, scope)
+        trail = Trail(self.store, k or settings.k, asked.filters, on_stage, scope)
         named = resolved.units
         reasons = {unit: Reason(FactKind.NAMED, words) for unit, words in resolved.words.items()}
-        trail.record(resolve.STAGE, named, reasons, [*self._day, *scope.events, *resolved.events])
+        known = standing(self.store, asked.filters)
+        trail.record(resolve.STAGE, named, reasons, [*known, *scope.events, *resolved.events])
 
         sought = self._sought(asked, scope) if laws_apply else _Sought(asked)
         related: Mapping[str, Mention] = {}
@@ -314,8 +310,8 @@ class Retriever:
             IndexUnusable: an index turned out to be damaged.
             ModelUnusable: a model failed.
         """
-        query.check(asked)
-        trail = Trail(self.store, k or self._settings.k)
+        asked = query.checked(asked, self._settings)
+        trail = Trail(self.store, k or self._settings.k, asked.filters)
         by_words, by_meaning, hits = self._ranked(trail, asked, words=words, meaning=meaning)
         if by_words and by_meaning:
             hits = trail.record(FUSE, by_ranks(by_words, by_meaning, self._settings))
@@ -338,8 +334,8 @@ class Retriever:
             IndexUnusable: an index turned out to be damaged.
             ModelUnusable: a model failed.
         """
-        query.check(asked)
-        trail = Trail(self.store, k)
+        asked = query.checked(asked, self._settings)
+        trail = Trail(self.store, k, asked.filters)
         admission = Admission(self.store, asked.filters)
         of_subject, events = subject.triples_of(self.store, name, predicate, admission)
         trail.record(subject.STAGE, of_subject, events=events)
@@ -359,7 +355,7 @@ class Retriever:
         Raises:
             ModelUnusable: the model failed.
         """
-        trail = Trail(self.store, k)
+        trail = Trail(self.store, k, asked.filters)
         scores = {hit.passage.id: 1 / rank for rank, hit in enumerate(hits, 1)}
         events = [Fact(FactKind.NO_RERANKER)]
         if self._models.rerank is not None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from localrag.config import RetrievalConfig
+from localrag.corpus.facets import read_label
 from localrag.errors import UsageError
 from localrag.language import N_
 from localrag.question.laws import LawNamed, without_names
@@ -51,6 +53,18 @@ def check(query: Query) -> None:
         )
     if not any(character.isalnum() for character in query.text + "".join(query.options)):
         raise UsageError(N_("The question holds no word."), N_("Write what you want to know."))
+
+
+def checked(query: Query, settings: RetrievalConfig) -> Query:
+    """A query that can be asked, with what the setting ``retrieval.where`` wants besides.
+
+    Raises:
+        UsageError: as `check`, or the setting cannot be read.
+    """
+    check(query)
+    wanted = map(read_label, filter(None, map(str.strip, settings.where.split(";"))))
+    where = tuple(dict.fromkeys((*query.filters.where, *wanted)))
+    return replace(query, filters=replace(query.filters, where=where))
 
 
 def characters(query: Query) -> int:

@@ -11,8 +11,8 @@ from localrag.facts import Fact, FactKind
 from localrag.progress import ignore
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.scope import NO_LAWS, Scope
-from localrag.retrieval.types import Hit, StageRecord, Trace
-from localrag.retrieval.units import Scores
+from localrag.retrieval.types import Filters, Hit, StageRecord, Trace
+from localrag.retrieval.units import Scores, names_headings
 
 StageListener = Callable[[StageRecord], None]
 
@@ -32,15 +32,22 @@ class Trail:
         k: how many hits to record of a stage.
         on_stage: told of each stage; what it raises ends the search.
         scope: tells which hits stand beside the laws that the question names.
+        filters: only what stands under the headings that they name becomes a hit.
     """
 
     def __init__(
-        self, store: Lookups, k: int, on_stage: StageListener = ignore, scope: Scope = NO_LAWS
+        self,
+        store: Lookups,
+        k: int,
+        filters: Filters,
+        on_stage: StageListener = ignore,
+        scope: Scope = NO_LAWS,
     ) -> None:
         self._store = store
         self._k = k
         self._tell = on_stage
         self._scope = scope
+        self._under = store.facets.spans(filters.where) if names_headings(filters) else None
         self._passages: dict[str, Passage | None] = {}
         self._stages: list[StageRecord] = []
         self._since = perf_counter()
@@ -106,4 +113,11 @@ class Trail:
         unknown = [unit for unit in units if unit not in self._passages]
         if unknown:
             found = self._store.by_ids(unknown)
-            self._passages.update((unit, found.get(unit)) for unit in unknown)
+            wanted = {unit: one for unit, one in found.items() if self._is_under(one)}
+            self._passages.update((unit, wanted.get(unit)) for unit in unknown)
+
+    def _is_under(self, passage: Passage) -> bool:
+        """Whether it stands under a heading that is wanted."""
+        return self._under is None or any(
+            start <= passage.start < end for start, end in self._under.get(passage.document_id, ())
+        )

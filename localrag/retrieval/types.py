@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from localrag.corpus.facets import Label
 from localrag.corpus.types import Passage
 from localrag.facts import Fact
 from localrag.question.everyday import EverydayWord
@@ -28,6 +29,8 @@ class Filters:
         law_types: ``Act``, ``CabinetOrder`` …
         layers: layers to search instead of the corpus's default ones.
         date_from, date_to: ISO dates; bounds on the document's ``date`` metadata, inclusive.
+        where: what documents are told apart by (`localrag.corpus.facets`): of the labels of one
+            facet one must hold, and of each facet one.
     """
 
     documents: tuple[str, ...] = ()
@@ -36,6 +39,7 @@ class Filters:
     layers: tuple[str, ...] = ()
     date_from: str = ""
     date_to: str = ""
+    where: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@ passage, and every stage gives scores to units. A query's filters say which may 
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from localrag.corpus.facets import CHAPTER
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError
+from localrag.facts import Fact, FactKind
 from localrag.retrieval.types import Filters
 from localrag_indexes.fusion import Scored
 
@@ -82,6 +84,7 @@ class Admission:
         self._filters = filters
         self._admits_all = filters == Filters()
         self._answers: dict[str, bool] = {}
+        self._where = store.facets.matching(filters.where) if filters.where else None
 
     def admits(self, document_id: str) -> bool:
         """Whether passages of this document may be found; not when there is no such document."""
@@ -100,6 +103,7 @@ class Admission:
         date = about.metadata.get("date", "")
         return (
             (not filters.documents or document_id in filters.documents)
+            and (self._where is None or document_id in self._where)
             and (not filters.kinds or about.kind in filters.kinds)
             and (not filters.law_types or about.metadata.get("law_type") in filters.law_types)
             and (not filters.date_from or date >= filters.date_from)
@@ -107,15 +111,47 @@ class Admission:
         )
 
 
-def where(filters: Filters) -> dict[str, Collection[str]]:
-    """The values that an index's attributes may have."""
-    allowed = {
+def names_headings(filters: Filters) -> bool:
+    """Whether only passages under some headings are wanted, which no index knows."""
+    return any(label.key == CHAPTER for label in filters.where)
+
+
+def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
+    """What is told of the day, of several states of a law, and of documents not sorted yet."""
+    if store.has_states:
+        yield Fact(FactKind.LAW_OF_DAY, day=store.as_of.isoformat())
+    told_for = store.facets.told_for if filters.where else None
+    if told_for is not None and told_for != store.stamp:
+        yield Fact(FactKind.METADATA_BEHIND)
+
+
+def among(filters: Filters, store: Lookups) -> frozenset[int] | None:
+    """The keys of all that stands under the headings wanted; None where none are named.
+
+    Raises:
+        NotFoundError: the corpus has no such headings.
+    """
+    return store.facets.keys_under(filters.where) if names_headings(filters) else None
+
+
+def where(filters: Filters, store: Lookups) -> dict[str, Collection[str]]:
+    """The values that an index's attributes may have.
+
+    Raises:
+        NotFoundError: the corpus has no document with a facet or value that the filters name.
+    """
+    allowed: dict[str, Collection[str]] = {
         "document": filters.documents,
         "kind": filters.kinds,
         "law_type": filters.law_types,
         "layer": filters.layers,
     }
-    return {name: values for name, values in allowed.items() if values}
+    found = {name: values for name, values in allowed.items() if values}
+    if filters.where:
+        matching = store.facets.matching(filters.where)
+        named = filters.documents
+        found["document"] = matching.intersection(named) if named else matching
+    return found
 
 
 def between(filters: Filters, store: Lookups) -> dict[str, tuple[str, str]]:

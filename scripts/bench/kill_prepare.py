@@ -7,8 +7,9 @@ random moment. Then every row told is there, and the same call, run to its end, 
 was there word for word, makes those that are missing and no other, and ends with the same rows and
 the same answers of their index as a run that nobody killed.
 
-The model puts the title in the place of the first pronoun of a sentence, and asks for it: what it
-says follows from the prompt alone.
+The model puts the title in the place of the first pronoun of a sentence, and asks for it; it sorts
+a document by the length of its title, asks what its first sentence begins with, and sums up by the
+first question: what it says follows from the prompt alone.
 """
 
 import argparse
@@ -35,9 +36,11 @@ from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.prepare.index import FoundText, LayerIndex
-from localrag.prepare.layers import LAYERS, DerivedLayer, DerivedRow
+from localrag.prepare.categories import Category
+from localrag.prepare.index import LayerIndex
+from localrag.prepare.layers import LAYERS, SEARCHED, DerivedLayer, DerivedRow
 from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
+from localrag.prepare.texts import FoundText
 from localrag.progress import Progress, ignore
 from localrag.retrieval.types import Filters
 from localrag.workspace import Workspace
@@ -51,6 +54,16 @@ _SENTENCE = re.compile(r'name="(?:sentence|文)">\s*(.*?)\s*</', re.DOTALL)
 _REWRITTEN = re.compile(r'name="(?:rewritten sentence|書き直した文)">\s*(.*?)\s*</', re.DOTALL)
 _PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their|This|These)\b")
 
+_NUMBERED = re.compile(r'name="(.*?)">\s*1: (\S+)')
+_ITEM = re.compile(r"^- (.*)$", re.MULTILINE)
+
+CATEGORIES = {
+    "length": Category(about="The length of the title", values=("short", "medium", "long")),
+}
+# Seconds after a row within which the next one or two are made.
+_MOMENT = 0.01
+LEAST = 20
+"""Questions of a summary at least."""
 ASKED = ("the first of them", "born in the city", "its music and film")
 Rows = dict[str, list[DerivedRow]]
 """By layer, what is written down, in the order in which it was."""
@@ -64,6 +77,9 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--rounds", type=int, default=30, metavar="N", help="kills (30)")
     options.add_argument("--paragraphs", type=int, default=200, metavar="N", help="of them (200)")
+    options.add_argument(
+        "--layer", default="", choices=LAYERS, help="kill while this one is made (at any moment)"
+    )
     options.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments (1)")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +100,16 @@ def child(home: Path) -> None:
 def make(home: Path, on_event: Listener = ignore) -> list[LayerReport]:
     """Make all layers, as the command does."""
     workspace, model = Workspace.locate(home), reader()
-    return prepare(workspace, "main", Config(), LAYERS, on_event=on_event, opener=lambda *_: model)
+    return prepare(
+        workspace,
+        "main",
+        Config(),
+        LAYERS,
+        categories=CATEGORIES,
+        least=LEAST,
+        on_event=on_event,
+        opener=lambda *_: model,
+    )
 
 
 def reader() -> "ScriptedChat":
@@ -104,11 +129,19 @@ def reply_to(prompt: str) -> str:
     if rewritten := _REWRITTEN.search(prompt):
         name, _, rest = rewritten[1].partition(" ")
         return json.dumps({"pairs": [{"question": f"What {rest[:200]}?", "answer": name}]})
+    if items := _ITEM.findall(prompt):
+        return json.dumps({"summary": f"{len(items)} of them, {items[0]}"})
+    if first := _NUMBERED.search(prompt):
+        pair = {"sentences": [1], "question": f"How does {first[1]} begin?", "answer": first[2]}
+        return json.dumps({"pairs": [pair]})
+    title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)
+    assert title
+    if not sentence:
+        length = CATEGORIES["length"].values[min(len(title[1]) // 10, 2)]
+        return json.dumps({"length": [length]})
     from tiny_models.scripted import rewriting
 
-    title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)[-1]
-    assert title
-    return rewriting(sentence, _PRONOUN.sub(title[1], sentence, count=1))
+    return rewriting(sentence[-1], _PRONOUN.sub(title[1], sentence[-1], count=1))
 
 
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
@@ -122,6 +155,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     first, seconds, made = timed_child(home)
     truth, answers = rows(home), answers_of(home)
     count = sum(map(len, truth.values()))
+    to_make = {layer: len(set(truth[layer]) - set(before[layer])) for layer in LAYERS}
     print(
         f"{chosen.paragraphs} paragraphs, {count:,} rows of {len(LAYERS)} layers, {made:,} of them "
         f"to make, {sum(map(len, answers)):,} texts found by words; undisturbed it begins after "
@@ -133,7 +167,11 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         home = folder / "round"
         shutil.copytree(base, home)
         moment = chance.uniform(first, seconds)
-        lines = kill_child(home, moment)
+        if chosen.layer:
+            rows_told = chance.randrange(1, to_make[chosen.layer] + 1)
+            lines = kill_child_in(home, chosen.layer, rows_told, chance.uniform(0, _MOMENT))
+        else:
+            lines = kill_child(home, moment)
         there = rows(home)
         for layer, told in told_of(lines).items():
             assert len(set(there[layer]) - set(before[layer])) >= told, "a row told is lost"
@@ -149,8 +187,8 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
             continue
         where[stage] += 1
         print(
-            f"  round {where.total():2}: killed after {moment:5.2f} s in {stage!r}, "
-            f"{standing:,} rows stand, {afterwards:,} made afterwards"
+            f"  round {where.total():2}: killed in {stage!r}, {standing:,} rows stand, "
+            f"{afterwards:,} made afterwards"
         )
     print(
         f"n = {chosen.rounds}, failures 0 (95 % upper bound {1 - 0.05 ** (1 / chosen.rounds):.1%});"
@@ -200,7 +238,7 @@ def answers_of(home: Path) -> list[set[FoundText]]:
         assert not found.is_behind
         # As many as there can be: of those with the same score another one may come first.
         asked = partial(found.by_words, store, k=100_000, filters=Filters())
-        return [set(asked(text, layer=layer)) for layer in LAYERS for text in ASKED]
+        return [set(asked(text, layer=layer)) for layer in SEARCHED for text in ASKED]
 
 
 def examine(there: Rows, now: Rows, truth: Rows) -> int:
@@ -208,7 +246,7 @@ def examine(there: Rows, now: Rows, truth: Rows) -> int:
     standing = 0
     for layer in LAYERS:
         by_place = {row.place: row for row in now[layer]}
-        assert len(by_place) == len(now[layer]), "a sentence has two rows"
+        assert len(by_place) == len(now[layer]), "something has two rows"
         assert substance(now[layer]) == substance(truth[layer])
         good = [row for row in there[layer] if by_place[row.place].made_of == row.made_of]
         assert all(by_place[row.place] == row for row in good), "a row was made again"
@@ -244,6 +282,21 @@ def timed_child(home: Path) -> tuple[float, float, int]:
         lines += process.stdout.readlines()
     assert process.returncode == 0
     return first, time.perf_counter() - started, json.loads(lines[-1])["made"]
+
+
+def kill_child_in(home: Path, layer: str, rows_told: int, moment: float) -> list[Any]:
+    """Kill the child a moment after it has told some rows of a layer; returns what it told."""
+    lines: list[Any] = []
+    with subprocess.Popen(command(home), stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(json.loads(line))
+            if lines[-1] == {"at": PHASES[layer].name, "made": rows_told}:
+                break
+        time.sleep(moment)
+        os.killpg(process.pid, signal.SIGKILL)
+        rest = process.stdout.readlines()
+    return [*lines, *(json.loads(line) for line in rest if line.endswith(b"\n"))]
 
 
 def kill_child(home: Path, moment: float) -> list[Any]:

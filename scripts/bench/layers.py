@@ -46,9 +46,10 @@ from localrag.methods.multihop.answering import answer_from_texts, in_turn
 from localrag.methods.multihop.decomposition import decompose
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case
-from localrag.prepare.index import LayerText, index_layers
+from localrag.prepare.index import index_layers
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES, DerivedLayer, digest
 from localrag.prepare.preparing import prepare
+from localrag.prepare.texts import LayerText
 from localrag.progress import ignore
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.retrieval.types import Filters, Query

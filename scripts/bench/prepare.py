@@ -1,11 +1,14 @@
-"""Preparing 2WikiMultiHopQA's 6,119 passages: sentences a second, memory, five kills, the forecast.
+"""Preparing thousands of passages: rows a second, memory, five kills, the forecast.
 
-A dry run tells how long the layer of rewritten sentences takes. Then it is made, by a process that
-is killed (-9) some times at random moments and started again, and by one that runs to the end. What
-the forecast is held against is the time that the rows took, those of the dry run left out.
+The passages are the 6,119 of 2WikiMultiHopQA, after them those of the other multi-hop sets and of
+JSQuAD. A dry run tells how long a layer takes. Then it is made, by a process that is killed (-9)
+some times at random moments and started again, and by one that runs to the end. What the forecast
+is held against is the time that the rows took, those of the dry run left out.
 
 Without ``--model`` the model is a tiny one of random weights: its replies are malformed, and what
-is measured is what surrounds the model. A real small model is one of ``make lab``.
+is measured is what surrounds the model. A real small model is one of ``make lab``. ``scripted`` is
+one whose replies follow from the prompt, as in ``kill_prepare.py``, after a millisecond for each
+thousand characters: ten thousand documents take minutes.
 """
 
 import argparse
@@ -17,24 +20,38 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from bench.corpora import make_searchable
+from bench.kill_prepare import CATEGORIES, reader
 from bench.options import parser
 
-from localrag.prepare.layers import DECONTEXTUALIZED, DerivedLayer
+from localrag.config import Config, EmbeddingConfig
+from localrag.prepare.categories import as_toml
+from localrag.prepare.layers import DECONTEXTUALIZED, METADATA, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.preparing import prepare
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
 NAME = "wiki"
+SCRIPTED = "scripted"
+"""Stands in the place of a model for one whose replies follow from the prompt."""
 
 
 def main() -> None:
-    """Print the figures."""
+    """Print the figures, or after ``--child`` make a layer."""
+    if sys.argv[1:2] == ["--child"]:
+        child(Path(sys.argv[2]), sys.argv[3], dry_run="--dry-run" in sys.argv)
+        return
     options = parser(__doc__, work=True)
-    options.add_argument("--model", default="", help="an installed model, or the file of one")
-    options.add_argument("--first", type=int, default=None, metavar="N", help="passages")
+    options.add_argument("--model", default="", help="installed, a file of one, or: scripted")
+    options.add_argument("--first", type=int, default=6119, metavar="N", help="passages (6,119)")
+    options.add_argument(
+        "--layer", default=DECONTEXTUALIZED, choices=(DECONTEXTUALIZED, METADATA, SYNTHETIC_QA)
+    )
     options.add_argument("--max-tokens", type=int, default=64, help="of a reply")
     options.add_argument("--kills", type=int, default=5, metavar="N", help="of the process (5)")
     options.add_argument("--seed", type=int, default=1, help="of the moments")
@@ -42,39 +59,80 @@ def main() -> None:
     home = _corpus(chosen)
     dry, _ = _ended(_begun(home, chosen, "--dry-run"))
     sampled, forecast = dry["made"], dry["forecast_seconds"]
-    print(f"dry run: {sampled:,} sentences, forecast {forecast:,.0f} s", flush=True)
+    print(f"dry run: {sampled:,} rows, forecast {forecast:,.0f} s", flush=True)
     chance = random.Random(chosen.seed)
     moments = sorted(chance.uniform(0, 0.8 * forecast) for _ in range(chosen.kills))
     waits = [moment - before for before, moment in zip([0.0, *moments], moments, strict=False)]
     peaks = [_killed(_begun(home, chosen), wait) for wait in waits]
     report, last = _ended(_begun(home, chosen))
     peaks.append(last)
-    rows = list(DerivedLayer(Workspace(home).corpus(NAME), DECONTEXTUALIZED).rows())
-    assert len({row.place for row in rows}) == len(rows), "a sentence was made twice"
-    assert len(rows) == report["sentences"], "a sentence is missing"
+    rows = list(DerivedLayer(Workspace(home).corpus(NAME), chosen.layer).rows())
+    assert len({row.place for row in rows}) == len(rows), "a row was made twice"
+    assert len(rows) == report["jobs"], "a row is missing"
     if len(rows) == sampled:
         print("the dry run has made all of them: nothing is left to be forecast")
         return
     took = sum(row.seconds for row in rows[sampled:])
+    # A run that nobody killed tells how long it took with all that surrounds the model.
+    whole = took if chosen.kills else report["seconds"]
     print(
-        f"{len(rows):,} sentences in {took:,.0f} s of the model: {len(rows[sampled:]) / took:.1f} "
-        f"a second; forecast {forecast / took:.2f} of what it took"
+        f"{chosen.layer}: {len(rows):,} rows in {took:,.0f} s of the model: "
+        f"{len(rows[sampled:]) / took:.1f} a second; "
+        f"forecast {forecast / whole:.2f} of what it took"
     )
     print(f"killed {chosen.kills} times: none lost, none made twice")
     print("memory, MB, at the end of each process:", *(f"{peak / 1e6:,.0f}" for peak in peaks))
 
 
+def child(home: Path, layer: str, *, dry_run: bool) -> None:
+    """Make a layer with the scripted model, and print the report."""
+    model = reader()
+    reply = model.chat
+
+    def read_and_reply(request: Any, *args: Any) -> Any:
+        time.sleep(sum(len(message.content) for message in request.messages) / 1e6)
+        model.requests.clear()
+        return reply(request, *args)
+
+    model.chat = read_and_reply  # type: ignore[assignment,method-assign]
+    (report,) = prepare(
+        Workspace(home),
+        NAME,
+        Config(embedding=EmbeddingConfig(model="off")),
+        [layer],
+        categories=CATEGORIES,
+        dry_run=dry_run,
+        opener=lambda *_: model,
+    )
+    told = {name: getattr(report, name) for name in ("jobs", "made", "left", "refused", "seconds")}
+    print(json.dumps([{**told, "forecast_seconds": report.forecast}]))
+
+
 def _corpus(chosen: argparse.Namespace) -> Path:
-    source = chosen.data / "multihop" / "2wikimultihopqa_corpus.json"
-    work = chosen.work.resolve() / f"prepare-{chosen.first or 'all'}"
+    work = chosen.work.resolve() / f"prepare-{chosen.first}"
     work.mkdir(parents=True, exist_ok=True)
-    if chosen.first:
-        some = json.loads(source.read_text(encoding="utf-8"))[: chosen.first]
-        source = work / "some_corpus.json"
-        source.write_text(json.dumps(some), encoding="utf-8")
+    source = work / "passages.jsonl"
+    with source.open("w", encoding="utf-8") as out:
+        for number, (title, text) in enumerate(islice(_passages(chosen.data), chosen.first)):
+            out.write(json.dumps({"id": f"p{number}", "title": title, "text": text}) + "\n")
     workspace, _ = make_searchable(work, NAME, [source])
     shutil.rmtree(workspace.corpus(NAME).layers, ignore_errors=True)
     return workspace.home
+
+
+def _passages(data: Path) -> Iterator[tuple[str, str]]:
+    for name in ("2wikimultihopqa", "musique", "hotpotqa"):
+        path = data / "multihop" / f"{name}_corpus.json"
+        if path.exists():
+            held = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(held, dict):  # HotpotQA's: the sentences by title.
+                yield from ((title, "".join(sentences)) for title, sentences in held.items())
+            else:
+                yield from ((one["title"], one["text"]) for one in held)
+    path = data / "jsquad" / "valid-v1.3.json"
+    for page in json.loads(path.read_text(encoding="utf-8"))["data"] if path.exists() else ():
+        for paragraph in page["paragraphs"]:
+            yield page["title"], paragraph["context"]
 
 
 def _model(home: Path, named: str) -> str:
@@ -92,9 +150,18 @@ def _model(home: Path, named: str) -> str:
 
 
 def _begun(home: Path, chosen: argparse.Namespace, *options: str) -> "subprocess.Popen[bytes]":
-    model = _model(home, chosen.model)
-    settings = f"chat.model={model}", f"chat.max_tokens={chosen.max_tokens}", "embedding.model=off"
-    verb = ["prepare", "--corpus", NAME, "--layers", DECONTEXTUALIZED, "--json", *options]
+    if chosen.model == SCRIPTED:
+        words = [sys.executable, "-m", "bench.prepare", "--child", str(home), chosen.layer]
+        return subprocess.Popen([*words, *options], stdout=subprocess.PIPE)
+    categories = home / "categories.toml"
+    categories.write_text(as_toml(CATEGORIES), encoding="utf-8")
+    layer = ["--layers", chosen.layer, "--categories", str(categories)]
+    verb = ["prepare", "--corpus", NAME, *layer, "--json", *options]
+    settings = [
+        f"chat.max_tokens={chosen.max_tokens}",
+        "embedding.model=off",
+        f"chat.model={_model(home, chosen.model)}",
+    ]
     return subprocess.Popen(
         [
             *(sys.executable, "-m", "localrag", "--home", str(home)),

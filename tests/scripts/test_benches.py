@@ -52,6 +52,7 @@ RUNS = {
     "kill_embedding": ["--rounds=1", "--files=1", "--graph-from=10"],
     "kill_prepare": ["--rounds=1", "--paragraphs=3"],
     "layers": ["--first=2", "--embedder={embedder}", "--split=gold", "--read", "--model={chat}"],
+    "facets": ["--laws=3", "--questions=2"],
     "prepare": ["--first=3", "--model={chat}", "--max-tokens=8", "--kills=1"],
     # On the questions whose digest is declared.
     "kill_optimize": ["--kills=1", "--questions=4", "--calls=8"],

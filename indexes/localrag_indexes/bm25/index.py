@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -76,6 +76,7 @@ class BM25Index:
         *,
         where: Mapping[str, Collection[str]] | None = None,
         between: Mapping[str, tuple[str, str]] | None = None,
+        among: Set[int] | None = None,
         header_weight: float = _HEADER_WEIGHT,
         body_weight: float = _BODY_WEIGHT,
         pair_weight: float = _PAIR_WEIGHT,
@@ -90,6 +91,7 @@ class BM25Index:
             where: for each attribute named, the values allowed.
             between: for each attribute named, the lowest and highest value allowed, both
                 included, compared as strings; an empty one is no bound.
+            among: the keys that alone may be found; None for all.
             header_weight: factor on what the header contributes by itself; 0 leaves it out. Its
                 words stand in the body field as well.
             body_weight: factor on what the body contributes.
@@ -130,10 +132,25 @@ class BM25Index:
             ]
             query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *conditions])
         with _damage_named(self.folder):
+            scored = self._found(query, limit, among)
+        return sorted(scored, key=lambda hit: (-hit.score, hit.key))
+
+    def _found(self, query: Any, k: int, among: Set[int] | None) -> list[Scored]:
+        """The best `k` entries, in no order; those with other keys are passed over."""
+        # Tantivy has no filter by keys that costs less than to look so much further.
+        further = self.count // (2 * max(len(among), 1)) if among is not None else 1
+        limit = min(k * max(further, 1), self.count)
+        while True:
             hits = self._searcher.search(query, limit=limit, count=False).hits
             keys = self._searcher.fast_field_values(KEY, [address for _, address in hits])
-        scored = [Scored(key, score) for key, (score, _) in zip(keys, hits, strict=True)]
-        return sorted(scored, key=lambda hit: (-hit.score, hit.key))
+            found = [
+                Scored(key, score)
+                for key, (score, _) in zip(keys, hits, strict=True)
+                if among is None or key in among
+            ]
+            if len(found) >= k or len(hits) < limit or limit == self.count:
+                return found[:k]
+            limit = min(2 * limit, self.count)
 
     def most_informative(self, terms: Sequence[str], n: int) -> list[str]:
         """Keep the `n` rarest of the terms, in their order; those the index lacks are dropped.

@@ -233,6 +233,7 @@ class VectorIndex:
         *,
         where: Mapping[str, Collection[str]] | None = None,
         between: Mapping[str, tuple[str, str]] | None = None,
+        among: Collection[int] | None = None,
         exact: bool = False,
     ) -> list[Scored]:
         """Find the `k` keys with the texts most similar to a query, best first.
@@ -243,6 +244,7 @@ class VectorIndex:
             where: for each attribute named, the values allowed.
             between: for each attribute named, the lowest and highest value allowed, both
                 included, compared as strings; an empty one is no bound.
+            among: the keys that alone may be found; None for all.
             exact: compare with every vector, also where there is a graph.
 
         Returns:
@@ -258,13 +260,29 @@ class VectorIndex:
             if name not in self.manifest.attributes:
                 raise ValueError(f"the index has no attribute {name!r}")
         with _damage_named(self.folder):
-            rows = self._table.admitted(where or {}, between or {})
+            rows = self._table.admitted(where or {}, between or {}, among)
             places = None if rows is None else self._table.places(rows)
             search = VectorSearch(self.vectors, self._table, query, rows, places)
             if k <= 0 or not search.available:
                 return []
             few = places is not None and search.available * self.dimension <= _FEW_NUMBERS
             return search.best(k, None if exact or few else self._graph)
+
+    def of(self, where: Mapping[str, Collection[str]]) -> "NDArray[np.float32]":
+        """The vectors of the entries that pass a filter, a row for each, shape ``(n, d)``.
+
+        Args:
+            where: for each attribute named, the values allowed.
+
+        Raises:
+            IndexDamaged: a file has changed since the index was opened or built.
+        """
+        import numpy as np
+
+        with _damage_named(self.folder):
+            rows = self._table.admitted(where, {})
+            places = np.repeat(np.arange(len(self.vectors)), np.diff(self._table.starts))
+            return self.vectors[places if rows is None else places[rows]]
 
     def digests(self) -> list[bytes]:
         """List the digests of the texts, in the order of `vectors`.

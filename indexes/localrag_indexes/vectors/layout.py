@@ -191,7 +191,10 @@ class RowTable:
         )
 
     def admitted(
-        self, where: Mapping[str, Collection[str]], between: Mapping[str, tuple[str, str]]
+        self,
+        where: Mapping[str, Collection[str]],
+        between: Mapping[str, tuple[str, str]],
+        among: Collection[int] | None = None,
     ) -> "NDArray[np.bool_] | None":
         """Tell which rows pass the filters, shape ``(r,)``; None where every row does.
 
@@ -201,6 +204,8 @@ class RowTable:
         import numpy as np
 
         passing = np.ones(len(self.keys), np.bool_)
+        if among is not None:
+            passing &= np.isin(self.keys, np.fromiter(among, np.int64, len(among)))
         for name, allowed in where.items():
             wanted = frozenset(allowed)
             passing &= self._holding(name, [value in wanted for value in self._values[name]])

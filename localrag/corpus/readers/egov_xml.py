@@ -439,6 +439,7 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         "date": "-".join(match.group(2, 3, 4)) if match and match.group(2) else "",
         "amending_law": "" if _NO_AMENDMENT.fullmatch(amending) else amending,
         "abbreviations": heading.get("Abbrev", "") if heading is not None else "",
+        "field": (root.findtext(".//revision_info/category") or "").strip(),
     }
     yield builder.document(name, {k: drop_controls(v) for k, v in metadata.items() if v})
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from localrag.methods.generative import ClaimChecker, drafted, numbered_prompt, reply_shape
 from localrag.methods.toolkit import Toolkit
-from localrag.prepare.index import LayerText
+from localrag.prepare.texts import LayerText
 from localrag.question.expectation import answers_as_asked
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.sentences import Sentence

@@ -39,8 +39,8 @@ from localrag.methods.multihop.answering import (
 )
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Calls, Case, Method
-from localrag.prepare.index import LayerText
 from localrag.prepare.layers import SENTENCES
+from localrag.prepare.texts import LayerText
 from localrag.reading.evidence import element
 from localrag.reading.pieces import Piece
 from localrag.reading.sentences import Sentence

@@ -29,8 +29,8 @@ from localrag.methods.multihop import decomposition
 from localrag.methods.multihop.answering import answer_from_texts
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Calls, Case, Method
-from localrag.prepare.index import FoundText, LayerText
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
+from localrag.prepare.texts import FoundText, LayerText
 from localrag.question.expectation import AnswerKind, Expectation
 from localrag.question.interrogatives import interrogative_of
 from localrag.reading.types import Answer, Status

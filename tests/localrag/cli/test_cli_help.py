@@ -32,6 +32,7 @@ VERBS = [
     "methods",
     "prepare",
     "calibrate",
+    "overview",
     "config",
     "doctor",
     "backup",

@@ -409,7 +409,7 @@ def test_each_sentence_of_a_law_without_articles_is_made_once(home: Path) -> Non
     for layer in (SENTENCES, DECONTEXTUALIZED):
         (first,) = prepare(workspace, "main", CONFIG, [layer], on_event=told.append)
         (again,) = prepare(workspace, "main", CONFIG, [layer])
-        assert (first.sentences, again.made, again.earlier) == (2, 0, 2)
+        assert (first.jobs, again.made, again.earlier) == (2, 0, 2)
     indexed = [one for one in told if one.phase is INDEXING]
     assert all(0 < one.done <= one.total for one in indexed)
     with opened(workspace) as find:

@@ -1,0 +1,345 @@
+"""Facets: what the documents of a corpus are told apart by, and which have some values of them.
+
+Of a statute they are derived, without any model, from what its file says: its kind, the ministries
+of its number, era and year of its id, its field where the file tells it, its headings. What a model
+has found (`localrag prepare --layers metadata`) comes beside that and never in its place.
+
+e-Gov sorts laws into fifty fields (事項別分類, the ``category`` of its API, version 2), which stand
+in the answers of the API but not in the XML of a law: of a bare law the field is not told, the
+constitution apart, which is the one law of its field by name.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from localrag.corpus.states import INFO, DocumentInfo, enacted, info
+from localrag.corpus.types import ARTICLES, PASSAGES, Document
+from localrag.database import Database
+from localrag.errors import NotFoundError, StoreError, UsageError
+from localrag.language import N_
+from localrag_indexes.analysis.normalize import letters_of
+
+KIND = "kind"
+"""Of a statute its type (Act, CabinetOrder …), of all else the format it came from."""
+MINISTRY = "ministry"
+FIELD = "field"
+"""By the fifty categories of e-Gov."""
+ERA = "era"
+YEAR = "year"
+CHAPTER = "chapter"
+"""A heading without its number (罰則); of passages, not of documents."""
+TOLD_BY_CODE = (KIND, MINISTRY, FIELD, ERA, YEAR, CHAPTER)
+"""The facets that no model is needed for, in the order in which they are shown."""
+
+_CONSTITUTION = "憲法"
+# 平成二十年厚生労働省令第十二号, 昭和二十七年人事院規則一一―四
+_MADE = re.compile(
+    r"(?:明治|大正|昭和|平成|令和)[元〇一二三四五六七八九十]+年"
+    r"(?P<who>.+?)(?:令|規則|規程)(?:第[^号]*号|[〇一二三四五六七八九十百―]+)?"
+)
+# Of 政令, 勅令 and 閣令: the cabinet makes them, and no ministry is named.
+_NOBODY = frozenset(["政", "勅", "閣"])
+_NUMBER = re.compile(
+    r"第[〇一二三四五六七八九十百千]+[編章節款目](?:の[一二三四五六七八九十]+)*[\s　]*"
+)
+_SUPPLEMENT_NAME = "附則"
+_SUPPLEMENT = re.compile(r"附[\s　]*則")
+# Values that an error names, the most frequent first.
+_NAMED = 12
+# Metadata of records in JSON lines are facets too, but for what no two of them share.
+_RECORDS = "jsonl"
+
+
+class Label(NamedTuple):
+    """A value of a facet.
+
+    Attributes:
+        key: the facet ("field").
+        value: "国税".
+    """
+
+    key: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}"
+
+
+Where = Mapping[str, str | Sequence[str]]
+"""What documents are wanted: for each facet a value, or several of which one must hold."""
+
+
+def labels(where: Where) -> tuple[Label, ...]:
+    """The same as labels: those of one facet are alternatives, and of each facet one must hold."""
+    return tuple(
+        Label(key, value)
+        for key, values in where.items()
+        for value in ([values] if isinstance(values, str) else values)
+    )
+
+
+def read_label(text: str) -> Label:
+    """Read ``key=value``.
+
+    Raises:
+        UsageError: it is no such thing.
+    """
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not (key and equals and value):
+        raise UsageError(
+            N_("{text!r} says not what documents should be told apart by."),
+            N_("Write it as KEY=VALUE, e.g. kind=Act."),
+            text=text,
+        )
+    return Label(key, value)
+
+
+def ministries(law_num: str) -> tuple[str, ...]:
+    """Who made an ordinance or a rule by its number, each as printed; nobody for acts and orders.
+
+    平成二十年総務省・経済産業省令第一号 is of 総務省 and 経済産業省.
+    """
+    made = _MADE.fullmatch(law_num)
+    if made is None or made["who"] in _NOBODY:
+        return ()
+    parts = (part.removesuffix("規則").removesuffix("令") for part in made["who"].split("・"))
+    return tuple(dict.fromkeys(parts))
+
+
+def heading_name(title: str) -> str:
+    """A heading without its number: 第二章の二　公開買付け is 公開買付け, every 附則 is 附則."""
+    if _SUPPLEMENT.match(title):
+        return _SUPPLEMENT_NAME
+    found = _NUMBER.sub("", title, count=1) if _NUMBER.match(title) else title
+    return " ".join((found or title).split())
+
+
+def labels_of(about: DocumentInfo | Document) -> Iterator[Label]:
+    """What a document is told apart by without any model; its headings are left out."""
+    metadata = about.metadata
+    if about.kind != "law":
+        yield Label(KIND, about.kind)
+        if about.kind == _RECORDS:
+            yield from (Label(key, value) for key, value in metadata.items() if value)
+        return
+    law_type = metadata.get("law_type", "")
+    if law_type:
+        yield Label(KIND, law_type)
+    yield from (Label(MINISTRY, name) for name in ministries(metadata.get("law_num", "")))
+    if told := metadata.get("field") or (_CONSTITUTION if law_type == "Constitution" else ""):
+        yield Label(FIELD, told)
+    if when := enacted(about.id):
+        yield Label(ERA, when.era)
+        yield Label(YEAR, str(when.year))
+
+
+class _Headed(NamedTuple):
+    """The characters below a heading."""
+
+    document: str
+    start: int
+    end: int
+
+
+class Facets:
+    """The facets of a corpus on one day.
+
+    Attributes:
+        documents: ids of the documents by facet and value; headings are left out.
+        told_for: the stamp of the corpus that a model's metadata were made for; None where there
+            are none.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        documents: Mapping[str, Mapping[str, frozenset[str]]],
+        told_for: int | None = None,
+    ) -> None:
+        self.documents = documents
+        self.told_for = told_for
+        self._db = database
+        # What was asked for is asked for again, by every stage of a search.
+        self._matching: dict[Sequence[Label], frozenset[str]] = {}
+        self._under: dict[Sequence[Label], frozenset[int]] = {}
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The facets there are, those told by code first."""
+        known = [key for key in TOLD_BY_CODE if key in self.documents or key == CHAPTER]
+        return (*known, *(key for key in self.documents if key not in known))
+
+    def counts(self, key: str) -> Counter[str]:
+        """How many documents have each value of a facet."""
+        return Counter({value: len(ids) for value, ids in self._values(key).items()})
+
+    def of(self, document: str) -> tuple[Label, ...]:
+        """What one document is told apart by; its headings are left out."""
+        return tuple(
+            Label(key, value)
+            for key, values in self.documents.items()
+            for value, ids in values.items()
+            if document in ids
+        )
+
+    def matching(self, where: tuple[Label, ...]) -> frozenset[str]:
+        """Ids of the documents that are wanted; see `labels`.
+
+        Raises:
+            NotFoundError: no document of the corpus has such a facet or value; names those like it.
+        """
+        if where not in self._matching:
+            wanted: dict[str, set[str]] = defaultdict(set)
+            for label in where:
+                known = self._values(label.key)
+                for value in self._known(label):
+                    wanted[label.key] |= known[value]
+            self._matching[where] = frozenset(set.intersection(*wanted.values()))
+        return self._matching[where]
+
+    def spans(self, where: tuple[Label, ...]) -> dict[str, list[tuple[int, int]]]:
+        """By document the characters that stand under the headings wanted.
+
+        Raises:
+            NotFoundError: as `matching`.
+        """
+        named = (label for label in where if label.key == CHAPTER)
+        found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for name in dict.fromkeys(value for label in named for value in self._known(label)):
+            for headed in self._headed[name]:
+                found[headed.document].append((headed.start, headed.end))
+        return dict(found)
+
+    def keys_under(self, where: tuple[Label, ...]) -> frozenset[int]:
+        """The keys by which indexes know what stands under the headings wanted.
+
+        Raises:
+            NotFoundError: as `matching`.
+        """
+        if where not in self._under:
+            spans = self.spans(where)
+            rows = self._db.rows(
+                "SELECT id, start, coalesce(indexed_as, passages.key) FROM passages"
+                " JOIN shown ON shown.key = document JOIN layers ON layers.key = layer"
+                " WHERE layers.name IN (?, ?) AND id IN (SELECT value FROM json_each(?))",
+                (ARTICLES, PASSAGES, json.dumps(list(spans))),
+            )
+            self._under[where] = frozenset(
+                key
+                for id_, position, key in rows
+                if any(start <= position < end for start, end in spans[id_])
+            )
+        return self._under[where]
+
+    def _values(self, key: str) -> Mapping[str, frozenset[str]]:
+        if key == CHAPTER:
+            return self._chapters
+        found = self.documents.get(key)
+        if found is None:
+            near = get_close_matches(key, self.keys, n=1)
+            raise NotFoundError(
+                N_("The documents of the corpus are not told apart by {key!r}."),
+                N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}."),
+                key=key,
+                near=", ".join(near),
+                known=", ".join(self.keys),
+            )
+        return found
+
+    def _known(self, label: Label) -> list[str]:
+        """The values of the corpus that a label names, in whatever spelling."""
+        values = self._values(label.key)
+        if label.value in values:
+            return [label.value]
+        wanted = letters_of(label.value)
+        by_letters: dict[str, list[str]] = defaultdict(list)
+        for value in values:
+            by_letters[letters_of(value)].append(value)
+        if wanted in by_letters:
+            return by_letters[wanted]
+        near = [value for value in values if wanted and wanted in letters_of(value)]
+        near = near or [
+            value
+            for letters in get_close_matches(wanted, by_letters, n=3)
+            for value in by_letters[letters]
+        ]
+        counts = self.counts(label.key).most_common(_NAMED)
+        raise NotFoundError(
+            N_("No document of the corpus has {label}."),
+            N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}."),
+            label=label,
+            near=", ".join(near[:3]),
+            known=", ".join(value for value, _ in counts) + (", …" if len(values) > _NAMED else ""),
+        )
+
+    @cached_property
+    def _headed(self) -> Mapping[str, Sequence[_Headed]]:
+        found: dict[str, list[_Headed]] = defaultdict(list)
+        for title, *headed in self._db.rows(
+            'SELECT sections.title, id, start, "end" FROM sections'
+            " JOIN shown ON shown.key = document"
+        ):
+            found[heading_name(title)].append(_Headed(*headed))
+        return found
+
+    @cached_property
+    def _chapters(self) -> Mapping[str, frozenset[str]]:
+        return {
+            name: frozenset(headed.document for headed in every)
+            for name, every in self._headed.items()
+        }
+
+
+def facets_of(database: Database, told: Path) -> Facets:
+    """Collect the facets of the documents shown.
+
+    Args:
+        database: the corpus.
+        told: the file in which a model's metadata are kept, which need not be there.
+
+    Raises:
+        StoreError: the file is damaged.
+    """
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    of_model, told_for = _told(told)
+    for about in map(info, database.rows(f"{INFO} FROM shown ORDER BY key")):
+        by_code = list(labels_of(about))
+        known = {key for key, _ in by_code}
+        by_model = (one for one in of_model.get(about.id, ()) if one.key not in known)
+        for key, value in (*by_code, *by_model):
+            found[key][value].add(about.id)
+    frozen = {
+        key: {value: frozenset(ids) for value, ids in values.items()}
+        for key, values in found.items()
+    }
+    return Facets(database, frozen, told_for)
+
+
+def as_told(rows: Iterable[tuple[str, Sequence[Label]]], made_for: int) -> str:
+    """What the file of a model's metadata holds; read back by `facets_of`."""
+    told = {document: [list(label) for label in of_one] for document, of_one in rows}
+    return json.dumps({"for": made_for, "documents": told}, ensure_ascii=False)
+
+
+def _told(path: Path) -> tuple[Mapping[str, Sequence[Label]], int | None]:
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            document: [Label(str(key), str(value)) for key, value in of_one]
+            for document, of_one in held["documents"].items()
+        }, int(held["for"])
+    except FileNotFoundError:
+        return {}, None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise StoreError(
+            N_("The metadata in {path} cannot be read ({problem})."),
+            N_("Delete the file, then make it again: localrag prepare --layers metadata"),
+            path=path,
+            problem=error,
+        ) from error

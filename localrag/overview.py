@@ -1,0 +1,157 @@
+"""What a corpus holds: its documents by what they are told apart by, its layers, its questions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from localrag.corpus.facets import CHAPTER
+from localrag.corpus.store import CorpusStore
+from localrag.prepare.index import LayerIndex, layers_begun
+from localrag.prepare.layers import SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.redundancy import Redundancy, redundancy
+from localrag.prepare.summaries import Summary, summaries
+from localrag.workspace import CorpusPaths, Workspace
+
+if TYPE_CHECKING:
+    from localrag.config import Config
+
+STARTING = 5
+"""Questions to begin with that are offered, where nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedLayer:
+    """What there is of a derived layer.
+
+    Attributes:
+        name: of the layer.
+        rows: sentences, documents, parts or summaries that were worked on.
+        texts: that were made of them; none in the layer of metadata, which the facets show.
+        refused: texts of a model that code refused.
+    """
+
+    name: str
+    rows: int
+    texts: int
+    refused: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a corpus holds on one day.
+
+    Attributes:
+        documents, passages, characters: how many.
+        kinds: documents of each kind (``law``, ``markdown`` …).
+        facets: by facet, documents of each value, the most frequent first. Headings are left out:
+            most laws have their own.
+        headings: how many different ones there are.
+        states: laws of which it has several states.
+        sorted_before: whether a model has sorted the documents, and they have changed since then.
+        layers: what was prepared.
+        summaries: of the questions by metadata, those of fewer labels first.
+        questions: how many synthetic questions there are.
+        starting: some of them, to begin with.
+        redundancy: how many of them ask the same; None where they have no vectors.
+    """
+
+    documents: int
+    passages: int
+    characters: int
+    kinds: Mapping[str, int]
+    facets: Mapping[str, Mapping[str, int]]
+    headings: int
+    states: int
+    sorted_before: bool
+    layers: tuple[PreparedLayer, ...]
+    summaries: tuple[Summary, ...]
+    questions: int
+    starting: tuple[str, ...]
+    redundancy: Redundancy | None
+
+
+def overview(
+    workspace: Workspace, corpus: str, config: "Config", store: CorpusStore, n: int = STARTING
+) -> Overview:
+    """Look what a corpus holds; loads no model.
+
+    Args:
+        workspace: where it lies.
+        corpus: its name.
+        config: names the embedder whose vectors are looked at.
+        store: of the corpus.
+        n: questions to begin with.
+
+    Raises:
+        StoreError: a layer is damaged.
+        IndexUnusable: the index of the layers is, or SciPy is not installed.
+        ModelUnusable: the settings name an embedder that is not installed.
+    """
+    place = workspace.corpus(corpus)
+    facets = store.facets
+    by_value = {key: dict(facets.counts(key).most_common()) for key in facets.documents}
+    prepared = tuple(_prepared(place, name) for name in layers_begun(place))
+    told_for = facets.told_for
+    return Overview(
+        *store.extent(),
+        kinds=store.kinds(),
+        facets=by_value,
+        headings=len(facets.counts(CHAPTER)),
+        states=store.works_in_states,
+        sorted_before=told_for is not None and told_for != store.stamp,
+        layers=prepared,
+        summaries=tuple(summaries(place)),
+        questions=next((one.texts for one in prepared if one.name == SYNTHETIC_QA), 0),
+        starting=starting_questions(place, n),
+        redundancy=_redundancy(workspace, corpus, config, store),
+    )
+
+
+def starting_questions(place: CorpusPaths, n: int = STARTING) -> tuple[str, ...]:
+    """Some questions that a corpus answers, of as many documents as there can be.
+
+    The same ones until the questions change. None where no synthetic questions are prepared:
+    headings are no questions.
+
+    Args:
+        place: where the corpus lies.
+        n: how many at most.
+
+    Raises:
+        StorageError, StoreError: the layer cannot be read.
+    """
+    by_document: dict[str, list[str]] = {}
+    for row in DerivedLayer(place, SYNTHETIC_QA).standing():
+        by_document.setdefault(row.document, []).extend(made.text for made in row.texts)
+    answering = [questions for _, questions in sorted(by_document.items()) if questions]
+    chooser = Random(len(answering))  # noqa: S311 - the same ones each time
+    chooser.shuffle(answering)
+    found: dict[str, None] = {}
+    for turn in range(max(map(len, answering), default=0)):
+        for questions in answering:
+            if len(found) < n and turn < len(questions):
+                found.setdefault(questions[turn])
+        if len(found) >= n:
+            break
+    return tuple(found)
+
+
+def _prepared(place: CorpusPaths, name: str) -> PreparedLayer:
+    rows = texts = refused = 0
+    for row in DerivedLayer(place, name).standing():
+        rows += 1
+        texts += len(row.texts)
+        refused += row.refusals
+    return PreparedLayer(name, rows, texts, refused)
+
+
+def _redundancy(
+    workspace: Workspace, corpus: str, config: "Config", store: CorpusStore
+) -> Redundancy | None:
+    """How many of the synthetic questions ask the same; None where they have no vectors."""
+    if not DerivedLayer(workspace.corpus(corpus), SYNTHETIC_QA).is_there:
+        return None
+    with LayerIndex.open(workspace, corpus, config, store) as index:
+        vectors = index.vectors(SYNTHETIC_QA)
+    return None if vectors is None else redundancy(vectors)

@@ -1,0 +1,256 @@
+"""Meta knowledge summaries: what the questions of documents that share metadata are about (PR3).
+
+A summary is made for each combination of metadata, and for the whole corpus, whose documents answer
+at least so many synthetic questions. Where the questions do not fit the context of the model, parts
+of them are summed up, and then the summaries. It guides how a query is put; it is never quoted.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations, product
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from localrag.config import ChatConfig
+from localrag.corpus.facets import FIELD, KIND, Facets, Label
+from localrag.errors import ModelUnusable, UsageError
+from localrag.language import N_
+from localrag.prepare.layers import (
+    METADATA,
+    MK_SUMMARIES,
+    SYNTHETIC_QA,
+    DerivedLayer,
+    DerivedText,
+    Job,
+    Made,
+    Outcome,
+    Span,
+    digest,
+    unreadable,
+)
+from localrag.prompts import language_of, prompt, template
+from localrag.reading.asking import ask
+from localrag.reading.evidence import element
+from localrag.retrieval.types import ModelCall
+from localrag.workspace import CorpusPaths
+from localrag_models.chat import ChatModel, Message
+
+PROMPT = "knowledge_summary"
+LEAST = 10
+"""Questions that a summary rests on at least, where nothing else is said."""
+
+# Changed when code makes another summary of the same replies.
+_VERSION = "1"
+# Facets that one combination has at most, beside which they would be too many to be of use.
+_FACETS = 3
+_LONGEST = 1500
+_ALL = "*"
+
+Place = tuple[str, int]
+"""A row of the layer of synthetic questions: its document and its first character."""
+
+
+class Summary(NamedTuple):
+    """What the questions of some documents are about.
+
+    Attributes:
+        labels: what the documents share; none where they are all documents.
+        text: the summary.
+        questions: how many questions it rests on.
+        rests_on: the rows of the layer `SYNTHETIC_QA` with these questions.
+    """
+
+    labels: tuple[Label, ...]
+    text: str
+    questions: int
+    rests_on: tuple[Place, ...]
+
+
+def named(labels: Sequence[Label]) -> str:
+    """What documents share, in words; the same for the same labels in any order."""
+    return " & ".join(map(str, sorted(labels))) or _ALL
+
+
+def summaries(place: CorpusPaths) -> list[Summary]:
+    """The summaries of a corpus, those of fewer labels first; none where none are made.
+
+    Raises:
+        StorageError, StoreError: the layer cannot be read.
+    """
+    rows = DerivedLayer(place, MK_SUMMARIES).standing()
+    found = [
+        Summary(row.labels, row.texts[0].text, row.questions, row.rests_on)
+        for row in rows
+        if row.texts
+    ]
+    return sorted(found, key=lambda one: (len(one.labels), named(one.labels)))
+
+
+def summary_for(made: Sequence[Summary], where: Sequence[Label]) -> Summary | None:
+    """The summary of most of the metadata that are wanted: the whole corpus's where none fits."""
+    fitting = [one for one in made if set(one.labels) <= set(where)]
+    return max(fitting, key=lambda one: (len(one.labels), -one.questions), default=None)
+
+
+class _Reply(BaseModel):
+    summary: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
+
+
+class _Asked(NamedTuple):
+    """A row of synthetic questions."""
+
+    place: Place
+    questions: tuple[str, ...]
+
+
+class Summariser:
+    """Has a model sum up questions.
+
+    Args:
+        place: of the corpus.
+        facets: of its documents.
+        model: what writes.
+        settings: of the model.
+        least: questions that a summary rests on at least.
+    """
+
+    def __init__(
+        self,
+        place: CorpusPaths,
+        facets: Facets,
+        model: ChatModel,
+        settings: ChatConfig,
+        least: int = LEAST,
+    ) -> None:
+        self._model = model
+        self._settings = settings
+        self._recipe = digest(_VERSION, model.id, template(PROMPT), str(settings.temperature))
+        self._asked = _asked(place)
+        self._combined = _combined(self._asked, facets, _keys(place), least)
+
+    def units(self) -> Iterator[str]:
+        """The combinations of metadata, in words."""
+        return iter(self._combined)
+
+    def jobs(self, unit: str) -> Iterator[Job]:
+        """The one job of a combination."""
+        labels, documents = self._combined[unit]
+        rows = [row for document in documents for row in self._asked[document]]
+        questions = [question for row in rows for question in row.questions]
+        source = digest(*questions)
+        yield Job(
+            unit,
+            Span(0, sum(map(len, questions))),
+            source,
+            digest(self._recipe, unit, source),
+            partial(self._made, labels, questions),
+            tuple(row.place for row in rows),
+            len(questions),
+        )
+
+    def _made(self, labels: tuple[Label, ...], questions: Sequence[str]) -> Made:
+        calls: list[ModelCall] = []
+        try:
+            text = self._summed_up(named(labels) if labels else "", questions, calls)
+        except ModelUnusable as error:
+            return unreadable(error, calls)
+        return Made(Outcome.MADE, (DerivedText(text),), calls=calls, labels=labels)
+
+    def _summed_up(self, about: str, items: Sequence[str], calls: list[ModelCall]) -> str:
+        """Sum up questions; where they do not fit, parts of them, and then the summaries."""
+        partial_ones = False
+        while True:
+            groups = list(self._groups(about, items, partial_ones=partial_ones))
+            items = [
+                " ".join(
+                    ask(
+                        self._model,
+                        self._settings,
+                        _messages(about, group, partial_ones=partial_ones),
+                        _Reply,
+                        calls.append,
+                        PROMPT,
+                    ).summary.split()
+                )
+                for group in groups
+            ]
+            if len(items) == 1:
+                return items[0]
+            partial_ones = True
+
+    def _groups(
+        self, about: str, items: Sequence[str], *, partial_ones: bool
+    ) -> Iterator[Sequence[str]]:
+        """The items in as few runs of about the same length as fit, of two items at least."""
+        messages = _messages(about, items, partial_ones=partial_ones)
+        fits = self._model.count(messages) + self._settings.max_tokens <= self._model.context
+        # Two must be asked for as one, or the summaries would never come down to one.
+        if fits or len(items) <= 3:
+            yield items
+            return
+        half = len(items) // 2
+        yield from self._groups(about, items[:half], partial_ones=partial_ones)
+        yield from self._groups(about, items[half:], partial_ones=partial_ones)
+
+
+def _messages(about: str, items: Sequence[str], *, partial_ones: bool) -> tuple[Message, ...]:
+    return prompt(
+        PROMPT,
+        language_of("".join(items)),
+        about=about,
+        items=items,
+        partial=partial_ones,
+        tag=element("material", [about, *items]),
+    )
+
+
+def _asked(place: CorpusPaths) -> Mapping[str, Sequence[_Asked]]:
+    """The synthetic questions by document, in reading order.
+
+    Raises:
+        UsageError: there are none.
+    """
+    found: dict[str, list[_Asked]] = defaultdict(list)
+    rows = sorted(DerivedLayer(place, SYNTHETIC_QA).standing(), key=lambda row: row.place)
+    for row in rows:
+        if row.texts:
+            found[row.document].append(_Asked(row.place, tuple(one.text for one in row.texts)))
+    if not found:
+        raise UsageError(
+            N_("Summaries are made of synthetic questions, and there are none."),
+            N_("Make them first: localrag prepare --layers {layers}"),
+            layers=f"{SYNTHETIC_QA},{MK_SUMMARIES}",
+        )
+    return found
+
+
+def _keys(place: CorpusPaths) -> tuple[str, ...]:
+    """The facets that documents are combined by: kind, field, and what a model sorted them by."""
+    rows = DerivedLayer(place, METADATA).standing()
+    return tuple(dict.fromkeys((KIND, FIELD, *(key for row in rows for key, _ in row.labels))))
+
+
+def _combined(
+    asked: Mapping[str, Sequence[_Asked]], facets: Facets, keys: Sequence[str], least: int
+) -> Mapping[str, tuple[tuple[Label, ...], Sequence[str]]]:
+    """The combinations whose documents answer so many questions, with these documents."""
+    of_document: dict[str, dict[str, list[Label]]] = defaultdict(lambda: defaultdict(list))
+    for key in keys:
+        for value, ids in facets.documents.get(key, {}).items():
+            for document in ids & asked.keys():
+                of_document[document][key].append(Label(key, value))
+    found: dict[tuple[Label, ...], list[str]] = defaultdict(list)
+    for document in asked:
+        by_key = of_document[document]
+        for n in range(min(_FACETS, len(by_key)) + 1):
+            for some in combinations(sorted(by_key), n):
+                for labels in product(*(by_key[key] for key in some)):
+                    found[labels].append(document)
+    counts = {id_: sum(len(row.questions) for row in rows) for id_, rows in asked.items()}
+    return {
+        named(labels): (labels, documents)
+        for labels, documents in sorted(found.items(), key=lambda one: (len(one[0]), named(one[0])))
+        if sum(counts[document] for document in documents) >= least
+    }

@@ -1,0 +1,184 @@
+"""Facets: what statutes are told apart by without a model, and what is asked for wrongly."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import localrag
+from localrag.corpus import readers
+from localrag.corpus.facets import Label, heading_name, labels, ministries, read_label
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Document
+from localrag.errors import NotFoundError, StoreError, UsageError
+from localrag.retrieval.types import Filters, Query
+from localrag.workspace import Workspace
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        ("平成十五年厚生労働省令第十二号", ["厚生労働省"]),
+        ("平成二十年総務省・法務省・経済産業省令第一号", ["総務省", "法務省", "経済産業省"]),
+        ("令和三年カジノ管理委員会規則・国土交通省令第一号", ["カジノ管理委員会", "国土交通省"]),
+        ("昭和二十七年人事院規則一一―四", ["人事院"]),
+        ("平成元年国家公安委員会規則第一号", ["国家公安委員会"]),
+        ("大正十二年内務省・鉄道省令", ["内務省", "鉄道省"]),
+        ("昭和二十年第一復員省令第三号", ["第一復員省"]),
+        ("平成五年法律第八十八号", []),
+        ("平成六年政令第二百六十五号", []),
+        ("明治二十年勅令第四号", []),
+        ("昭和五年閣令第一号", []),
+        ("明治六年太政官布告第六十五号", []),
+        ("昭和二十一年憲法", []),
+        ("昭和五十一年十二月二十三日内閣総理大臣決定", []),
+        ("", []),
+        ("Ministry of Ferries", []),
+    ],
+)
+def test_the_number_of_an_ordinance_names_who_made_it(number: str, expected: list[str]) -> None:
+    assert list(ministries(number)) == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("第二章の二　公開買付けに関する開示", "公開買付けに関する開示"),
+        ("第六章　罰則", "罰則"),
+        ("第百二款 特別 の定め", "特別 の定め"),
+        ("附　則　（平成一一年一二月二二日法律第一六〇号）　抄", "附則"),
+        ("附則", "附則"),
+        ("第一章", "第一章"),
+        ("Early life", "Early life"),
+    ],
+)
+def test_headings_are_known_without_their_numbers(title: str, name: str) -> None:
+    assert heading_name(title) == name
+
+
+def test_the_answer_of_the_api_tells_the_field(tmp_path: Path) -> None:
+    path = tmp_path / "599AC0000000009.xml"
+    path.write_text(
+        "<law_data_response><law_info><law_id>599AC0000000009</law_id></law_info>"
+        "<revision_info><category>海運</category></revision_info><law_full_text>"
+        '<Law Era="Reiwa" Year="99" Num="9" LawType="Act" Lang="ja">'
+        "<LawNum>令和九十九年法律第九号</LawNum><LawBody><LawTitle>灯台法</LawTitle>"
+        "<MainProvision><Paragraph Num='1'><ParagraphNum/><ParagraphSentence><Sentence>"
+        "灯台は、光る。</Sentence></ParagraphSentence></Paragraph></MainProvision>"
+        "</LawBody></Law></law_full_text></law_data_response>"
+    )
+    (law,) = (one for one in readers.read(path) if isinstance(one, Document))
+    assert law.metadata["field"] == "海運"
+
+
+@pytest.fixture
+def store(sample_home: Path) -> CorpusStore:
+    place = Workspace.locate(sample_home).corpus("main")
+    return CorpusStore.open(place.store, read_only=True)
+
+
+def matching(store: CorpusStore, **where: Any) -> set[str]:
+    return set(store.facets.matching(labels(where)))
+
+
+def test_of_one_facet_one_value_must_hold_and_of_each_facet_one(store: CorpusStore) -> None:
+    with store:
+        acts, orders = matching(store, kind="Act"), matching(store, kind="CabinetOrder")
+        assert acts
+        assert orders
+        assert not acts & orders
+        assert matching(store, kind=["Act", "CabinetOrder"]) == acts | orders
+        assert matching(store, kind=["act", "cabinet-order"]) == acts | orders
+        assert matching(store, kind="Act", year="2117") == acts
+        assert matching(store, kind="Act", ministry="国土交通省") == set()
+        assert matching(store, chapter="罰則") <= acts
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("kin=Act", ["'kin'", "Did you mean kind?", "ministry"]),
+        ("kind=Acts", ["kind=Acts", "Did you mean Act?", "CabinetOrder"]),
+        ("ministry=国交省", ["ministry=国交省", "国土交通省"]),
+        ("chapter=罰則則", ["罰則"]),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is_like_it(
+    store: CorpusStore, label: str, words: list[str]
+) -> None:
+    with store, pytest.raises(NotFoundError) as raised:
+        store.facets.matching((read_label(label),))
+    assert all(word in str(raised.value) for word in words)
+
+
+@pytest.mark.parametrize("text", ["", "kind", "=Act", "kind=", " = "])
+def test_a_label_is_a_key_and_a_value(text: str) -> None:
+    with pytest.raises(UsageError, match="KEY=VALUE"):
+        read_label(text)
+
+
+def test_a_damaged_file_of_metadata_is_told(sample: Path) -> None:
+    place = Workspace.locate(sample).corpus("main")
+    place.layers.mkdir()
+    (place.layers / "facets.json").write_text('{"for": 1, "documents": {"a": 3}}')
+    with CorpusStore.open(place.store, read_only=True) as store, pytest.raises(StoreError) as told:
+        _ = store.facets
+    assert "--layers metadata" in told.value.cure
+
+
+def test_a_model_does_not_gainsay_the_document(sample: Path) -> None:
+    place = Workspace.locate(sample).corpus("main")
+    place.layers.mkdir()
+    law = "599AC0000000001"
+    told = f'{{"for": 1, "documents": {{"{law}": [["kind", "Rule"], ["field", "海運"]]}}}}'
+    (place.layers / "facets.json").write_text(told)
+    with CorpusStore.open(place.store, read_only=True) as store:
+        assert store.facets.of(law)[0] == Label("kind", "Act")
+        assert matching(store, field="海運") == {law}
+
+
+def test_only_what_stands_under_a_heading_is_found(sample_home: Path) -> None:
+    with localrag.open(sample_home).corpus("main") as corpus:
+        every = corpus.search("渡し舟の運航", 50).hits
+        found = corpus.search("渡し舟の運航", 50, where={"chapter": "罰則"}).hits
+        spans = corpus.store.facets.spans((Label("chapter", "罰則"),))
+        assert 0 < len(found) < len(every)
+        for hit in found:
+            passage = hit.passage
+            assert any(start <= passage.start < end for start, end in spans[passage.document_id])
+
+
+@pytest.mark.parametrize("lexical", [True, False])
+def test_filters_reach_words(sample_home: Path, lexical: bool) -> None:
+    with localrag.open(sample_home).corpus("main") as corpus:
+        wanted = Query("渡し舟", filters=Filters(where=(Label("kind", "CabinetOrder"),)))
+        found = corpus.retriever.rank(wanted, 50, words=lexical, meaning=not lexical)
+        documents = {hit.passage.document_id for hit in found.hits}
+        assert documents
+        assert documents <= corpus.store.facets.matching(wanted.filters.where)
+
+
+def test_the_setting_holds_for_every_question(sample_home: Path) -> None:
+    settings = {"retrieval.where": "kind=CabinetOrder; kind=Act"}
+    with localrag.open(sample_home, settings).corpus("main") as corpus:
+        kinds = {
+            corpus.store.document(hit.passage.document_id).metadata.get("law_type")
+            for hit in corpus.search("渡し舟", 50).hits
+        }
+        assert kinds == {"Act", "CabinetOrder"}
+        sources = corpus.ask("渡し守の資格は何か。", where={"kind": "CabinetOrder"}).trace.stages
+        assert sources[-1].hits
+
+
+def test_where_on_the_command_line(cli: Callable[..., Any], sample_home: Path) -> None:
+    home = ("--home", str(sample_home))
+    found = cli(*home, "search", "渡し舟", "--where", "kind=CabinetOrder", "--json")
+    assert found.code == 0
+    assert '"where"' in found.out
+    assert "599CO0000000002" in found.out
+    assert '"599AC0000000001#' not in found.out
+    bad = cli(*home, "search", "渡し舟", "--where", "kind=Boat")
+    assert bad.code == 3
+    assert "CabinetOrder" in bad.err
+    assert cli(*home, "search", "渡し舟", "--where", "kind").code == 2

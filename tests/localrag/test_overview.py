@@ -1,0 +1,122 @@
+"""What an overview tells of a corpus, with layers and without."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_models.hashing import HashingEmbedder
+from tiny_models.scripted import ScriptedChat
+from tiny_models.servers import OpenAIDouble
+
+import localrag
+from localrag.config import ChatConfig, Config, EmbeddingConfig
+from localrag.ingest.add import add
+from localrag.prepare.categories import Category
+from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA
+from localrag.prepare.preparing import prepare
+from localrag.prepare.redundancy import Redundancy, redundancy
+from localrag.workspace import Workspace
+
+LAYERS = [METADATA, SYNTHETIC_QA, MK_SUMMARIES]
+
+
+def asked(question: str, answer: str) -> str:
+    return json.dumps({"pairs": [{"sentences": [1], "question": question, "answer": answer}]})
+
+
+@pytest.fixture
+def prepared(home: Path) -> Workspace:
+    """A corpus of two texts, with all layers of documents."""
+    folder = home / "texts"
+    folder.mkdir(parents=True)
+    (folder / "lake.txt").write_text("Lake Anvil is 90 metres deep.")
+    (folder / "mill.txt").write_text("The Otter Mill was built in 1871.")
+    workspace = Workspace.locate(home)
+    workspace.init()
+    add(workspace, "main", [folder])
+    model = ScriptedChat(
+        '{"subject": ["water"]}',
+        '{"subject": ["building"]}',
+        asked("How deep is Lake Anvil?", "90 metres"),
+        asked("When was the Otter Mill built?", "1871"),
+        json.dumps({"summary": "Depths and years."}),
+        json.dumps({"summary": "Depths and years of texts."}),
+    )
+    categories = {"subject": Category(about="what", values=("water", "building"))}
+    config = Config(chat=ChatConfig(max_tokens=200), embedding=EmbeddingConfig(model="off"))
+    prepare(
+        workspace, "main", config, LAYERS, categories=categories, least=2, opener=lambda *_: model
+    )
+    return workspace
+
+
+def test_without_layers_documents_are_counted(sample_home: Path) -> None:
+    with localrag.open(sample_home).corpus("main") as corpus:
+        found = corpus.overview()
+        assert found.documents == len(corpus.documents())
+        assert sum(found.facets["kind"].values()) == found.documents
+        assert found.facets["ministry"]
+        assert (found.layers, found.summaries, found.starting) == ((), (), ())
+        assert corpus.starting_questions() == ()
+
+
+def test_what_was_prepared_is_told(prepared: Workspace) -> None:
+    with localrag.open(prepared.home, {"embedding.model": "off"}).corpus("main") as corpus:
+        found = corpus.overview()
+        assert found.facets["subject"] == {"water": 1, "building": 1}
+        assert [(one.name, one.rows, one.texts) for one in found.layers] == [
+            (METADATA, 2, 0),
+            (SYNTHETIC_QA, 2, 2),
+            (MK_SUMMARIES, 2, 2),
+        ]
+        assert found.questions == 2
+        assert found.redundancy is None
+        assert [one.text for one in found.summaries] == [
+            "Depths and years.",
+            "Depths and years of texts.",
+        ]
+        assert set(corpus.starting_questions(5)) == {
+            "How deep is Lake Anvil?",
+            "When was the Otter Mill built?",
+        }
+        assert corpus.starting_questions(1) == corpus.starting_questions(2)[:1]
+
+
+def test_the_command_shows_it(cli: Callable[..., Any], prepared: Workspace) -> None:
+    home = ("--home", str(prepared.home), "--set", "embedding.model=off")
+    shown = cli(*home, "overview", "main")
+    assert shown.code == 0
+    assert "subject: building 1, water 1" in shown.out or "subject: water 1" in shown.out
+    assert "  How deep is Lake Anvil?" in shown.out
+    told = json.loads(cli(*home, "overview", "--json").out)
+    assert told["summaries"][0]["rests_on"] == [
+        {"document": "lake.txt", "start": 0},
+        {"document": "mill.txt", "start": 0},
+    ]
+    assert told["questions"] == 2
+    missing = cli(*home, "overview", "elsewhere")
+    assert missing.code == 3
+
+
+def test_questions_that_are_near_each_other_are_one_cluster() -> None:
+    embedder = HashingEmbedder()
+    texts = ["how deep is the lake", "how deep is the lake", "when was the mill built", "x y z"]
+    vectors = embedder.embed_passages(texts)
+    assert redundancy(vectors, 0.9) == Redundancy(4, 3, 2, 0.9)
+    assert redundancy(vectors, 0.9).share == pytest.approx(0.25)
+    assert redundancy(vectors, -1).clusters == 1
+    assert redundancy(vectors[:0]) == Redundancy(0, 0, 0, 0.95)
+
+
+@pytest.mark.usefixtures("loopback")
+def test_redundancy_is_told_where_questions_have_vectors(prepared: Workspace) -> None:
+    with OpenAIDouble(embedder=HashingEmbedder()) as server:
+        settings = {"embedding.model": "openai:tiny", "embedding.server": server.address}
+        config = Config(embedding=EmbeddingConfig(model="openai:tiny", server=server.address))
+        prepare(prepared, "main", config, [SYNTHETIC_QA], opener=lambda *_: ScriptedChat())
+        with localrag.open(prepared.home, settings).corpus("main") as corpus:
+            found = corpus.overview().redundancy
+    assert found is not None
+    assert (found.questions, found.clusters) == (2, 2)
