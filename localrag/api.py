@@ -1,6 +1,7 @@
 """Everything that `import localrag` gives; imported when a name of it is first asked for."""
 
 from localrag.batch import BatchReport
+from localrag.check import CheckReport, Finding, Verdict
 from localrag.contents import Contents, Part
 from localrag.errors import (
     BusyError,
@@ -32,6 +33,7 @@ __all__ = [
     "BatchReport",
     "BusyError",
     "Cancelled",
+    "CheckReport",
     "Citation",
     "Claim",
     "ConfigError",
@@ -40,6 +42,7 @@ __all__ = [
     "Fact",
     "FactKind",
     "Filters",
+    "Finding",
     "Hit",
     "IndexReport",
     "IndexUnusable",
@@ -59,6 +62,7 @@ __all__ = [
     "Trace",
     "Unanswered",
     "UsageError",
+    "Verdict",
     "Watch",
     "WorkspaceError",
     "open",
