@@ -41,6 +41,7 @@ _OTHER_SPEAKER = re.compile(
     "判決|判例|判示|最判|最決|最高裁|大判|高判|地判|裁判所|通説|多数説|学説|有力説|ガイドライン|指針|通達|Q&A|Ｑ＆Ａ|答弁|逐条"
     "|契約書|約款|主張|原告|被告|と解|解釈|理解|説明|いわゆる|呼ば|改正前|旧法"
 )
+_NAME_BEGINS = re.compile("[^。、「」]{0,40}")
 _OPENS_BLOCK = re.compile(
     r"(?:次|以下|下記)の(?:とおり|通り|ように|条文|規定)[^。\n]{0,20}[。：:]?\s*$|[：:]\s*$"
 )
@@ -133,7 +134,9 @@ def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
         return ()
     inside = text[opening.end() : closing.start()]
     found = tuple(cited_within(cited, opening.end(), closing.start()))
-    if not found or found[0].start > opening.end() + 2 or _OTHER_SPEAKER.search(inside):
+    # Of a long name only the end may be known to be one.
+    before = inside[: found[0].start - opening.end()] if found else ""
+    if not found or not _NAME_BEGINS.fullmatch(before) or _OTHER_SPEAKER.search(inside):
         return ()
     return found
 
