@@ -1,6 +1,7 @@
 """Everything that `import localrag` gives; imported when a name of it is first asked for."""
 
 from localrag.batch import BatchReport
+from localrag.check import CheckReport, Finding, Verdict
 from localrag.contents import Contents, Part
 from localrag.errors import (
     BusyError,
@@ -33,6 +34,7 @@ __all__ = [
     "BatchReport",
     "BusyError",
     "Cancelled",
+    "CheckReport",
     "Citation",
     "Claim",
     "ConfigError",
@@ -41,6 +43,7 @@ __all__ = [
     "Fact",
     "FactKind",
     "Filters",
+    "Finding",
     "Hit",
     "IndexReport",
     "IndexUnusable",
@@ -61,6 +64,7 @@ __all__ = [
     "Trace",
     "Unanswered",
     "UsageError",
+    "Verdict",
     "Watch",
     "WorkspaceError",
     "open",

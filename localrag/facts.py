@@ -557,6 +557,66 @@ class FactKind(StrEnum):
         ),
     )
 
+    # check: why nothing can be shown of what a text says.
+    OF_ANOTHER_DAY = (
+        "of-another-day",
+        N_("it is the law of another day, or of a state that the corpus lacks"),
+    )
+    CAN_MEAN_SEVERAL = "can-mean-several", N_("it can mean several provisions: {provisions}")
+    OWN_ARTICLE = "own-article", N_("it is taken for an article of the text itself")
+    LAW_UNTOLD = "law-untold", N_("which law {citation} is of is not told")
+    NOTHING_TO_COMPARE = (
+        "nothing-to-compare",
+        N_("the corpus has not all of the provisions that it is said of"),
+    )
+    NOT_OF_THE_PROVISION = (
+        "not-of-the-provision",
+        N_("the sentence speaks of a case, of another day, or of what others say"),
+    )
+    SAID_IN_OTHER_WORDS = (
+        "said-in-other-words",
+        N_("code does not tell whether the provision says so"),
+    )
+    BRACKETS_LEFT_OUT = (
+        "brackets-left-out",
+        N_("brackets of the provision are left out and not marked so; the other words are its own"),
+    )
+    WORDS_NOT_THERE = "words-not-there", N_("the provision does not have these words")
+
+    # check: what does not hold.
+    PROVISION_LACKING = (
+        "provision-lacking",
+        N_("{law} has no such provision; beside it there is: {near}"),
+    )
+    PROVISION_LACKING_ALONE = "provision-lacking-alone", N_("{law} has no such provision")
+    PROVISION_DELETED = "provision-deleted", N_("the provision is deleted")
+    PROVISION_GONE = (
+        "provision-gone",
+        N_("the provision is deleted; the state of {day} still has it"),
+    )
+    PROVISION_MOVED = (
+        "provision-moved",
+        N_("the provision of the state of {day} now is {now}"),
+    )
+    CAPTION_ELSEWHERE = (
+        "caption-elsewhere",
+        N_("the article is captioned {caption}; the caption given is that of {where}"),
+    )
+    QUOTED_OTHERWISE = "quoted-otherwise", N_("the provision has other words")
+    QUOTED_NOWHERE = "quoted-nowhere", N_("the law has no such words")
+    QUOTED_ELSEWHERE = "quoted-elsewhere", N_("these words stand in {where}")
+    QUOTED_OF_STATE = (
+        "quoted-of-state",
+        N_("these are the words of the state of {day}"),
+    )
+    SAID_OTHERWISE = "said-otherwise", N_("the provision does not say {words}")
+    LAW_NUMBERED = "law-numbered", N_("the number of the law is {number}")
+    LAW_CALLED = "law-called", N_("the law is called {title}")
+    LAW_MISSPELT = (
+        "law-misspelt",
+        N_("the corpus has no law called {name}, but one that is called {title}"),
+    )
+
     # conversations
     UNCHECKED = (
         "unchecked",

@@ -142,7 +142,7 @@ class Provision:
     @property
     def is_deleted(self) -> bool:
         """Whether nothing is left of it but its number: 第八条　削除."""
-        return _is_deleted(self.passage)
+        return is_deleted(self.passage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,11 +423,11 @@ def _target(
             label += f" – {_header(store, standing.get(last), law, last)}"
     # A law as a whole has no passage of its own.
     exists = passage is not None or (bool(law) and store.provision_exists(law, target))
-    deleted = passage is not None and last is None and _is_deleted(passage)
+    deleted = passage is not None and last is None and is_deleted(passage)
     return ProvisionLink(reference.kind, law, target, label, words, exists, deleted)
 
 
-def _is_deleted(passage: Passage) -> bool:
+def is_deleted(passage: Passage) -> bool:
     """Whether nothing is left of a provision but its number: 第八条　削除."""
     is_statute = bool(passage.locator.path)
     return is_statute and _DELETED.fullmatch(passage.text.strip()) is not None

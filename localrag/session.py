@@ -15,12 +15,13 @@ from typing import IO, TYPE_CHECKING, Self
 
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
-from localrag.progress import ignore
+from localrag.progress import Progress, ignore
 from localrag.workspace import CorpusPaths, Workspace
 
 if TYPE_CHECKING:
     from localrag import batch
     from localrag.batch.types import Listener as BatchListener
+    from localrag.check import CheckReport
     from localrag.config import Config
     from localrag.corpus.facets import Where
     from localrag.corpus.store import CorpusStore, DocumentInfo
@@ -300,6 +301,27 @@ class Corpus:
         from localrag import history
 
         return history.diff(self.store, law, before, after)
+
+    def check(
+        self,
+        text: str | Path,
+        on_event: "Callable[[Progress], None] | None" = None,
+    ) -> "CheckReport":
+        """Check what a text cites, quotes and says of laws; see `localrag.check`.
+
+        Args:
+            text: the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF).
+            on_event: told how far the check is.
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            UsageError: there is no text.
+            InputError: a file cannot be read.
+        """
+        from localrag import check
+
+        source = check.opened(text) if isinstance(text, Path) else check.given(text)
+        return check.check(self.store, source, on_event or ignore)
 
     def as_of(self, day: date | str | None) -> "Corpus":
         """The same corpus with the law of a day; None for today.

@@ -29,6 +29,7 @@ _VERBS = (
     "corpora",
     "search",
     "history",
+    "check",
     "ask",
     "tui",
     "batch",

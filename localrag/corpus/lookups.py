@@ -378,6 +378,16 @@ class Lookups(Browsing):
             for (law_id, title, _), of in zip(rows, metadata, strict=True)
         ]
 
+    def former_titles(self) -> dict[str, list[str]]:
+        """Titles that laws have in other states than the one shown, with the ids of these laws."""
+        titles: dict[str, list[str]] = {}
+        for title, law_id in self._db.rows(
+            "SELECT DISTINCT states.title, states.id FROM states JOIN shown USING (work)"
+            " WHERE states.kind = 'law' AND states.title <> shown.title ORDER BY states.key"
+        ):
+            titles.setdefault(title, []).append(law_id)
+        return titles
+
     def documents_referring(self, law_id: str, kind: str) -> list[str]:
         """Ids of the documents that refer to a law in this way (``delegated-by``)."""
         rows = self._db.rows(

@@ -8,6 +8,7 @@ by ``laws.toml`` and by its spelling. Provisions cited in English are read in th
 
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -115,7 +116,7 @@ def _has_rules_of_other_names(title: str) -> bool:
     return title in _known().without_rules
 
 
-def _is_title(word: str) -> bool:
+def is_known_title(word: str) -> bool:
     """Whether this is exactly a name of a well-known law."""
     return bool(_known().names.lookup(word))
 
@@ -345,7 +346,7 @@ def _lacking(text: str, names: LawNames) -> Iterator[NameMatch]:
         # 化粧品薬機法 is two words written as one; 米国特許法 is another law than 特許法.
         tails = (word[at:] for at in range(1, len(word) - _SHORTEST_OPEN + 1))
         two_words = any(names.lookup(tail) and not names.is_title(tail) for tail in tails)
-        if names.lookup(word) or _is_title(word) or not two_words:
+        if names.lookup(word) or is_known_title(word) or not two_words:
             yield NameMatch(start, end, names.lookup(word))
     for number in names.find_numbers(text):
         if not number.law_ids:
@@ -419,9 +420,11 @@ def _outermost(found: Iterable[NameMatch]) -> Iterator[NameMatch]:
     """Those that do not overlap an earlier or a longer one; of two alike that of the corpus."""
     taken: list[NameMatch] = []
     for name in sorted(found, key=lambda name: (name.start - name.end, not name.law_ids)):
-        if all(name.end <= other.start or other.end <= name.start for other in taken):
-            taken.append(name)
-    return iter(sorted(taken))
+        at = bisect_left(taken, name.start, key=lambda other: other.start)
+        after_last = not at or taken[at - 1].end <= name.start
+        if after_last and (at == len(taken) or name.end <= taken[at].start):
+            taken.insert(at, name)
+    return iter(taken)
 
 
 _CITATION = re.compile(
@@ -437,11 +440,13 @@ class EnglishCitation(NamedTuple):
     """A provision cited in English.
 
     Attributes:
+        start: where it begins.
         words: as written.
         law: of which it is, as the question names it.
         place: the same in the form of statutes ("第27条の2第1項第3号").
     """
 
+    start: int
     words: str
     law: LawNamed
     place: str
@@ -464,7 +469,7 @@ def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCi
             place += f"第{paragraph}項"
         if item := match["item"]:
             place += f"第{item if item.isdecimal() else _from_roman(item.lower())}号"
-        yield EnglishCitation(match[0], law, place)
+        yield EnglishCitation(match.start(), match[0], law, place)
 
 
 def _from_roman(letters: str) -> int:

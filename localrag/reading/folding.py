@@ -209,7 +209,7 @@ def fold(original: str) -> Folded:
     """Fold a text; linear in its length."""
     normal, offsets = normalize_with_offsets(original)
     words: tuple[Morpheme, ...] = ()
-    spelling = _Spelling(normal, list(offsets))
+    spelling = Spelling(normal, list(offsets))
     if is_japanese(normal):
         words = tuple(morphemes(normal))
         spelling.replace_spans(_numerals(normal, words))
@@ -222,7 +222,7 @@ def fold(original: str) -> Folded:
     return Folded(original, spelling.text, spelling.offsets, normal, offsets, words)
 
 
-class _Spelling:
+class Spelling:
     """A text under revision, and where each of its characters comes from."""
 
     def __init__(self, text: str, offsets: list[int]) -> None:

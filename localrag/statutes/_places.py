@@ -187,6 +187,9 @@ class Placer:
             return None
         if here is not None and self._own is not None:
             return CitedPlace(self._own, Locator(here.division, here.article))
+        if citation.law.kind is LawKind.NAMED and law.ids:
+            # Short orders have paragraphs and no articles.
+            return CitedPlace(law, Locator(law.division))
         return _down_to(self._seen.article.last(self._at), "article")
 
     def _paragraph(

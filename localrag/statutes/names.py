@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from enum import IntEnum
 from functools import cache, cached_property, lru_cache
 from heapq import nsmallest
@@ -245,6 +246,13 @@ def customary() -> dict[str, tuple[str, ...]]:
     """Customary abbreviations by full title, as shipped in ``abbreviations.toml``."""
     text = files("localrag.statutes").joinpath("abbreviations.toml").read_text(encoding="utf-8")
     return {title: tuple(names) for title, names in tomllib.loads(text).items()}
+
+
+@cache
+def former_titles() -> dict[str, tuple[str, date]]:
+    """Titles that well-known laws had: the title of today, and since when they bear it."""
+    text = files("localrag.statutes").joinpath("former_titles.toml").read_text(encoding="utf-8")
+    return {former: (title, since) for former, (title, since) in tomllib.loads(text).items()}
 
 
 def _names(rows: Iterable[LawRow]) -> dict[str, tuple[str, ...]]:

@@ -136,7 +136,15 @@ class SpokenLaws:
         return Law(tuple(law_ids), self._names.title(law_ids[0]) if law_ids else "")
 
 
-__all__ = ["CitationResolver", "ProvisionLookup", "Resolution", "Target", "parse_target"]
+__all__ = [
+    "CitationResolver",
+    "Law",
+    "ProvisionLookup",
+    "Resolution",
+    "SpokenLaws",
+    "Target",
+    "parse_target",
+]
 
 # What may matter and must be read: a number, and the sign of a range.
 _NUMBER = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+(?=[条項号のノ]|$)|[~～〜]")
@@ -211,6 +219,7 @@ class CitationResolver:
         law_id: str = "",
         locator: Locator | None = None,
         definitions: Mapping[str, str] | None = None,
+        laws: SpokenLaws | None = None,
     ) -> list[Resolution]:
         """Find the provisions that a text cites, in order.
 
@@ -219,6 +228,7 @@ class CitationResolver:
             law_id: the law the text is part of or is about; empty for a free question.
             locator: where the text stands in that law, for 前条, 同項 and bare numbers.
             definitions: names that hold in this text ("法"), and the ids of their laws.
+            laws: what tells the laws of the citations, where those that the text speaks of do not.
         """
         if locator is None:
             # In free text a wide blank is a blank; in a law it sets off labels.
@@ -226,7 +236,7 @@ class CitationResolver:
         # What is remembered is so for one text: the corpus may change before the next.
         self._provisions = RememberedProvisions(self._lookup)
         own = Law((law_id,), self._names.title(law_id)) if law_id else None
-        laws = SpokenLaws(text, self._names, own, definitions or {})
+        laws = laws or SpokenLaws(text, self._names, own, definitions or {})
         placer = Placer(self._provisions, own, text, Nesting(text))
         found: list[Resolution] = []
         citing: list[Law] = []

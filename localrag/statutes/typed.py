@@ -130,7 +130,15 @@ def written_out(question: str, names: LawNames) -> str:
     whole = _Reader(question, short, running=False).read(0)
     if whole and whole.law and whole.is_short and not question[whole.end :].strip(" 　。.?？"):
         return whole.text + question[whole.end :]
-    return "".join(_in_sentences(question, short))
+    return "".join(piece for _, _, piece in _in_sentences(question, short))
+
+
+def short_citations(text: str, names: LawNames) -> list[tuple[int, int, str]]:
+    """The short citations in running text: their spans, in order, and how statutes write them."""
+    if not _NUMBER_BEGINS.search(text):
+        return []
+    pieces = _in_sentences(text, short_names(names))
+    return [piece for piece in pieces if text[piece[0] : piece[1]] != piece[2]]
 
 
 def read_headings(text: str) -> tuple[Heading, ...]:
@@ -236,8 +244,8 @@ def _short_names() -> dict[str, tuple[str, ...]]:
     return {title: tuple(called) for title, called in tomllib.loads(text).items()}
 
 
-def _in_sentences(question: str, short: ShortNames) -> Iterator[str]:
-    """The pieces of a question, its short citations written out."""
+def _in_sentences(question: str, short: ShortNames) -> Iterator[tuple[int, int, str]]:
+    """The pieces of a question, their spans and how they read with short citations written out."""
     reader = _Reader(question, short, running=True)
     done = 0
     for number in _NUMBER_BEGINS.finditer(question):
@@ -248,12 +256,14 @@ def _in_sentences(question: str, short: ShortNames) -> Iterator[str]:
         if not law and not _SHORT_IN_ITSELF.match(reader.narrow, start):
             continue
         reading = reader.read(start, law)
-        if reading is not None and reading.is_short:
-            yield question[done : start - len(law)] + reading.text
-        elif reading is not None:
-            yield question[done : reading.end]
-        done = reading.end if reading is not None else done
-    yield question[done:]
+        if reading is None:
+            continue
+        first = start - len(law) if reading.is_short else reading.end
+        yield done, first, question[done:first]
+        if reading.is_short:
+            yield first, reading.end, reading.text
+        done = reading.end
+    yield done, len(question), question[done:]
 
 
 class _Step(NamedTuple):

@@ -25,6 +25,7 @@ VERBS = [
     "show",
     "history",
     "diff",
+    "check",
     "ask",
     "tui",
     "batch",

@@ -1,0 +1,22 @@
+"""What a text says of laws, checked against those of a corpus, without a model.
+
+Everything that a text cites, quotes, or says of provisions becomes a finding: it holds, it does not
+hold, or nothing could be shown.
+"""
+
+from localrag.check.checking import check
+from localrag.check.source import Source, given, opened
+from localrag.check.types import CheckReport, DiffPart, Finding, Part, Place, Verdict
+
+__all__ = [
+    "CheckReport",
+    "DiffPart",
+    "Finding",
+    "Part",
+    "Place",
+    "Source",
+    "Verdict",
+    "check",
+    "given",
+    "opened",
+]

@@ -1,0 +1,75 @@
+"""The check of a whole text: everything that it cites, quotes and says of laws, in its order."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from localrag.check.citations import check_citation, without_echoes
+from localrag.check.law_texts import LawTexts
+from localrag.check.laws import Cited, WrittenLaws, citations_of
+from localrag.check.names import check_names
+from localrag.check.quotations import Quoted, check_quotation, quotations_of
+from localrag.check.source import Flow, Source
+from localrag.check.statements import check_statement, statements_of
+from localrag.check.types import CheckReport, Finding
+from localrag.corpus.store import CorpusStore
+from localrag.language import N_
+from localrag.progress import Phase, Progress, Stopwatch, ignore
+
+CHECKING = Phase(N_("checking"), N_("characters"))
+
+
+def check(
+    store: CorpusStore, source: Source, on_event: Callable[[Progress], None] = ignore
+) -> CheckReport:
+    """Check what a text says of laws against those of a corpus, without a model.
+
+    Args:
+        store: the corpus, on the day whose law is meant.
+        source: the text (`localrag.check.source`).
+        on_event: told how far the check is.
+    """
+    tell = Stopwatch(on_event)
+    findings = []
+    for finding in _findings(store, source):
+        findings.append(finding)
+        tell(CHECKING, min(finding.place.end, len(source.text)), len(source.text))
+    findings.sort(key=lambda finding: (finding.place.start, finding.place.end))
+    return CheckReport(
+        source.name, source.kind, source.text, store.as_of.isoformat(), tuple(findings)
+    )
+
+
+def _on_day(cited: Cited, texts: LawTexts) -> Cited:
+    """The citation; where the corpus lacks the state of the day, as one of another day."""
+    laws = {target.law_id for one in cited.resolutions for target in (*one.candidates, *one.cited)}
+    if not any(texts.document(law_id).before_first for law_id in laws):
+        return cited
+    return replace(cited, basis=cited.basis._replace(is_of_day=False))
+
+
+def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
+    """Leave out what quotations cite: words of the law, which are checked as such."""
+    starts = [one.start for one in quoted]
+    return [
+        one
+        for one in cited
+        if not (at := bisect_right(starts, one.start)) or one.start >= quoted[at - 1].end
+    ]
+
+
+def _findings(store: CorpusStore, source: Source) -> Iterator[Finding]:
+    texts = LawTexts(store)
+    flow = Flow(source, texts.names)
+    laws = WrittenLaws(flow.text, texts.names)
+    cited = [_on_day(one, texts) for one in citations_of(flow.text, laws, texts.resolver)]
+    quoted = quotations_of(flow.text, cited)
+    cited = without_echoes(flow.text, _outside(cited, quoted), texts)
+    yield from check_names(laws, flow, texts)
+    for one in cited:
+        yield check_citation(one, flow, texts)
+    for quotation in quoted:
+        yield check_quotation(quotation, flow, texts)
+    for statement in statements_of(flow.text, cited, quoted):
+        if finding := check_statement(statement, flow, texts):
+            yield finding

@@ -1,0 +1,152 @@
+"""The laws of a corpus as a check asks for them: provisions, their words, their other states."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from localrag.check.words import bare, letters
+from localrag.corpus.states import DocumentInfo
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator, Passage
+from localrag.history import Change, ChangeKind, compare
+from localrag.provision import citation_of, is_deleted
+from localrag.statutes.names import LawNames, former_titles
+from localrag.statutes.provisions import StoredProvisions
+from localrag.statutes.resolver import CitationResolver, Target
+
+_CAPTION = re.compile(r"（([^（）]{1,80})）$")
+
+
+class Stood(NamedTuple):
+    """What became of a provision that another state of its law has.
+
+    Attributes:
+        state: the state that has it.
+        passage: as it stands there.
+        now: where it stands in the state of the day; None where it is gone.
+    """
+
+    state: DocumentInfo
+    passage: Passage
+    now: Passage | None
+
+
+class LawTexts:
+    """What a check asks of a corpus; everything is asked once.
+
+    Args:
+        store: the corpus, on the day of the check.
+    """
+
+    def __init__(self, store: CorpusStore) -> None:
+        self.store = store
+        self.names = LawNames.from_rows(store.laws())
+        self.resolver = CitationResolver(self.names, StoredProvisions(store, self.names))
+        self.document = lru_cache(maxsize=512)(store.document)
+        self.at = lru_cache(maxsize=4096)(self._at)
+        self.cited = lru_cache(maxsize=4096)(self._cited)
+        self.holding = lru_cache(maxsize=4096)(self._holding)
+        self.stood = lru_cache(maxsize=256)(self._stood)
+        self._articles = lru_cache(maxsize=64)(self._articles_of)
+        self._changes = lru_cache(maxsize=8)(self._changes_from)
+        self._others = lru_cache(maxsize=512)(self._other_states)
+
+    @cached_property
+    def former_titles(self) -> Mapping[str, Sequence[str]]:
+        """Titles that laws of the corpus do not bear on the day, with the ids of these laws."""
+        known = {
+            former: self.names.lookup(title)
+            for former, (title, since) in former_titles().items()
+            if since <= self.store.as_of and self.names.lookup(title)
+        }
+        return {**known, **self.store.former_titles()}
+
+    def state(self, law_id: str) -> str:
+        """The day from which the text of a law is in force; "" where that is not known."""
+        return self.document(law_id).metadata.get("date", "")
+
+    def deleted(self, target: Target) -> bool:
+        """Whether nothing is left of a provision but its number."""
+        passage = self.at(target)
+        return passage is not None and is_deleted(passage)
+
+    def caption(self, target: Target) -> str:
+        """The caption of an article; "" for none, and for what stands in an article."""
+        passage = self.at(target) if not target.locator.paragraph else None
+        found = _CAPTION.search(passage.header) if passage and passage.locator.article else None
+        return found[1] if found else ""
+
+    def captioned(self, law_id: str, caption: str) -> list[Target]:
+        """The articles of a law under a caption."""
+        wanted = letters(caption)
+        return [
+            Target(law_id, passage.locator)
+            for passage, _ in self._articles(law_id)
+            if (found := _CAPTION.search(passage.header)) and letters(found[1]) == wanted
+        ]
+
+    def _holding(self, law_id: str, words: str) -> Passage | None:
+        for passage, held in self._articles(law_id):
+            if words in held:
+                return self.holding_in(passage, words)
+        return None
+
+    def article(self, target: Target) -> Target:
+        """The article that a provision stands in; itself where it stands in none."""
+        place = target.locator
+        outer = Locator(place.division, place.article)
+        return Target(target.law_id, outer) if outer.path else target
+
+    def other_states(self, target: Target) -> Iterator[tuple[DocumentInfo, Passage]]:
+        """A provision as other states of its law have it, the latest first."""
+        for state in self._others(target.law_id):
+            if passage := self.store.at(state.state_id, target.locator):
+                yield state, passage
+
+    def _at(self, target: Target) -> Passage | None:
+        return self.store.at(target.law_id, target.locator)
+
+    def _cited(self, passage: Passage) -> str:
+        return citation_of(self.store, passage)
+
+    def _articles_of(self, law_id: str) -> list[tuple[Passage, str]]:
+        passages = self.store.passages(layer=ARTICLES, document_id=law_id)
+        return [(passage, letters(bare(passage.text))) for _, passage in passages]
+
+    def holding_in(self, article: Passage, words: str) -> Passage:
+        """The most exact provision of an article that has some letters, as the article has."""
+        inner = [
+            passage
+            for layer in (PARAGRAPHS, ITEMS)
+            for passage in self.store.within(article.document_id, article.locator, layer)
+            if article.locator.path and words in letters(bare(passage.text))
+        ]
+        return min(inner, key=lambda passage: passage.end - passage.start, default=article)
+
+    def _other_states(self, law_id: str) -> list[DocumentInfo]:
+        shown = self.document(law_id).key
+        return [state for state in reversed(self.store.states(law_id)) if state.key != shown]
+
+    def _stood(self, target: Target) -> Stood | None:
+        """What became of an article that the law lacks today, where another state has it."""
+        outer = self.article(target)
+        for state, passage in self.other_states(outer):
+            if is_deleted(passage):
+                continue
+            now = next(
+                (
+                    change.after
+                    for change in self._changes(state.state_id, target.law_id)
+                    if change.before
+                    and change.before.locator == passage.locator
+                    and change.kind is not ChangeKind.DELETED
+                ),
+                None,
+            )
+            return Stood(state, passage, now)
+        return None
+
+    def _changes_from(self, state_id: str, law_id: str) -> tuple[Change, ...]:
+        before, after = self.store.read(state_id), self.store.read(law_id)
+        return compare(before, after)

@@ -1,0 +1,297 @@
+"""The laws that a text speaks of, and the provisions that it cites of them.
+
+A citation without a law is of the law that its paragraph speaks of: memoranda name a law once.
+Where a paragraph speaks of several it can mean each of them; and where the text has articles
+itself, as contracts do, it is of the text.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from localrag.question.laws import LawNamed, laws_named
+from localrag.statutes.citations import LawKind, ProvisionCitation
+from localrag.statutes.names import LawNames
+from localrag.statutes.resolver import CitationResolver, Law, Resolution, SpokenLaws, Target
+
+_WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"
+_WORD_BEFORE = re.compile(rf"[{_WORD}]+(?P<of>の?)[ 　]?$")
+_JOINS = re.compile("[及又並若各条項号]$|(?:以下|同)$")
+_LONGEST_WORD = 30
+_DEFINED = re.compile(
+    r"[」』]?[（(](?:[^（）()\n]{0,60}?[。、，,;] ?)?(?:以下|hereinafter)[^「『“\"（）()\n]{0,20}"
+    r"[「『“\"](?P<name>[^「」『』“”\"\n]{1,30})[」』”\"]"
+)
+_NUMBER_BEHIND = re.compile(
+    r"[」』]?[（(](?P<number>(?:明治|大正|昭和|平成|令和)[^（）()。、\n]{3,40}?号)(?=[）)。、])"
+)
+_OF_ANOTHER_DAY = re.compile(r"(?:旧|(?:改正|施行)前の?|(?:当時|制定時)の)$")
+_NEW = re.compile("改正[前後]")
+_OWN_ARTICLE = re.compile(
+    r"^[ \t　]*(?:#+ *)?\**第[ 　]?(?P<n>[12１２一二])[ 　]?条(?!の規定)", re.MULTILINE
+)
+
+
+_IN_KANJI = {"および": "及び", "または": "又は", "ならびに": "並びに", "もしくは": "若しくは"}
+_KANA = re.compile("|".join(_IN_KANJI))
+
+
+class Basis(NamedTuple):
+    """How the law of a citation is known.
+
+    Attributes:
+        start: where the citation begins, and what is listed with it.
+        name_start: where the name of its law begins; the same where there is none.
+        names_law: whether a law is named right there, be it as 同法; 法 alone names none.
+        is_certain: whether the text names the law there.
+        is_own: whether it is taken for an article of the text itself.
+        is_of_day: whether it is the law of the day, not an earlier state (旧民法).
+    """
+
+    start: int
+    name_start: int
+    names_law: bool
+    is_certain: bool
+    is_of_day: bool = True
+    is_own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A provision, or a range of them, that a text cites.
+
+    Attributes:
+        start, end: span in the flowing text.
+        text: what is written there.
+        resolutions: one for each provision of the range, at least one.
+        basis: how its law is known.
+    """
+
+    start: int
+    end: int
+    text: str
+    resolutions: tuple[Resolution, ...]
+    basis: Basis
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The provisions that it can mean, as far as the corpus has them."""
+        return tuple(target for one in self.resolutions for target in one.candidates)
+
+    @property
+    def is_several(self) -> bool:
+        """Whether it can mean provisions of several laws."""
+        return any(len(one.candidates) > 1 for one in self.resolutions)
+
+
+class _Spoken(NamedTuple):
+    end: int
+    law: Law
+    is_of_day: bool = True
+
+
+class WrittenLaws(SpokenLaws):
+    """The laws of a whole text, as far as it has been read: citations are asked for in order.
+
+    Args:
+        text: as it flows.
+        names: the laws of the corpus.
+    """
+
+    def __init__(self, text: str, names: LawNames) -> None:
+        super().__init__("", names, None, {})
+        self._text = text
+        self.named = tuple(_named(text, names))
+        self._mentions = names.find_names(text)
+        self._starts = [name.start for name in self.named]
+        self._titled = [name.start for name in self._mentions]
+        self._spoken = [self._spoken_at(name) for name in self.named]
+        self._positions = [one.end for one in self._spoken]
+        self.defined = self._definitions_of(self.named)
+        numbers = {match["n"] in "1１一" for match in _OWN_ARTICLE.finditer(text)}
+        self._has_articles = len(numbers) == 2
+        self._bases: list[Basis] = []
+
+    def law_of(self, citation: ProvisionCitation) -> Law:
+        """Return the law of a citation that begins a list."""
+        part = citation.law
+        if part.kind is LawKind.NONE and not citation.locator.article:
+            # 同条第2項: the law is that of what was cited before.
+            law, is_certain = self._law_of_bare(citation.start)[0], self._was_certain
+        elif part.kind is LawKind.NONE:
+            law, is_certain = self._law_of_bare(citation.start)
+        else:
+            law, is_certain = self._written(citation), True
+        name = self._named_at(part.end)
+        # Where a long name begins its spelling does not tell, but a name that is known does.
+        start = name.start if name and name.law_ids else citation.start
+        is_of_day = not _is_of_another_day(self._text, start)
+        names_law = part.kind in (LawKind.NAMED, LawKind.SAME)
+        own = self._has_articles and not law.is_told
+        self._bases.append(Basis(citation.start, start, names_law, is_certain, is_of_day, own))
+        if law.is_told:
+            self._speak(citation.end, law, is_of_day=is_of_day)
+        return law
+
+    @property
+    def _was_certain(self) -> bool:
+        return bool(self._bases) and self._bases[-1].is_certain
+
+    def basis(self, start: int) -> Basis:
+        """How the law of the citation at a place is known, once it has been asked for."""
+        at = bisect_right(self._bases, start, key=lambda basis: basis.start)
+        return self._bases[at - 1] if at else Basis(start, start, names_law=False, is_certain=False)
+
+    def is_inside_a_name(self, citation: ProvisionCitation) -> bool:
+        """Whether the citation is part of a law's title."""
+        part = citation.law
+        start = part.end if part.text else citation.start
+        at = bisect_right(self._titled, start)
+        return at > 0 and citation.end <= self._mentions[at - 1].end
+
+    def _named_at(self, end: int) -> LawNamed | None:
+        """The law whose name ends at a place, or goes on there with a bracket of its own."""
+        at = bisect_left(self._starts, end)
+        name = self.named[at - 1] if at else None
+        if name is None or name.end < end:
+            return None
+        own = name.end == end or self._text[end] in "（("
+        return name if own else None
+
+    def _written(self, citation: ProvisionCitation) -> Law:
+        part = citation.law
+        if defined := self._definition(part.text, citation.start):
+            return defined
+        if name := self._named_at(part.end):
+            return _law_of(name, self._names)
+        return super().law_of(citation)
+
+    def _law_of_bare(self, start: int) -> tuple[Law, bool]:
+        """The law of a citation that names none, and whether what stands before it tells it."""
+        floor = max(self._text.rfind("\n", 0, start) + 1, start - _LONGEST_WORD)
+        before = _WORD_BEFORE.search(self._text, floor, start)
+        if before:
+            word_end = before.start("of")
+            if name := self._named_at(word_end):
+                return _law_of(name, self._names), True
+            word = self._text[before.start() : word_end]
+            for called in sorted(self.defined, key=len, reverse=True):
+                if word.endswith(called) and (law := self._definition(called, start)):
+                    return law, True
+            if not _JOINS.search(word) and not _NEW.search(word):
+                return Law((), word), True
+        if self._has_articles:
+            return Law(()), False
+        law = self._spoken_of(start)
+        line = self._text.rfind("\n", 0, start) + 1
+        return law, len({one.law for one in self._until(start) if one.end > line}) == 1
+
+    def _spoken_of(self, position: int) -> Law:
+        """What a bare article can be of: the laws of its paragraph, else the one spoken of last."""
+        line = self._text.rfind("\n", 0, position) + 1
+        here = [one for one in self._until(position) if one.end > line]
+        if not here:
+            last = self._last_spoken(position)
+            return last.law if last else Law(())
+        if not here[-1].law.ids:
+            return here[-1].law
+        ids = dict.fromkeys(id_ for one in reversed(here) for id_ in one.law.ids)
+        return self._law(tuple(ids))
+
+    def _acts(self, position: int) -> Law | None:
+        """Return what 法 can mean: the act spoken of last, or that of the order spoken of."""
+        for one in reversed(self._until(position)):
+            if not one.law.ids or self._names.is_act(one.law.ids[0]):
+                return one.law
+            if parents := self._names.parents(one.law.ids[0]):
+                return self._law(parents)
+        return None
+
+    def _mentioned(self, position: int, fits: Callable[[str], bool]) -> Law | None:
+        for one in reversed(self._until(position)):
+            title = self._names.title(one.law.ids[0]) if one.law.ids else one.law.name
+            if fits(title):
+                return one.law
+        return None
+
+    def _until(self, position: int) -> Sequence[_Spoken]:
+        return self._spoken[: bisect_right(self._positions, position)]
+
+    def _last_spoken(self, position: int) -> _Spoken | None:
+        at = bisect_right(self._positions, position)
+        return self._spoken[at - 1] if at else None
+
+    def _speak(self, end: int, law: Law, *, is_of_day: bool) -> None:
+        at = bisect_right(self._positions, end)
+        self._positions.insert(at, end)
+        self._spoken.insert(at, _Spoken(end, law, is_of_day))
+
+    def _spoken_at(self, name: LawNamed) -> _Spoken:
+        of_day = not _is_of_another_day(self._text, name.start)
+        return _Spoken(name.end, _law_of(name, self._names), of_day)
+
+    def _definition(self, name: str, position: int) -> Law | None:
+        """The law that a text calls so from a place before this one on."""
+        since = [law for at, law in self.defined.get(name, ()) if at < position]
+        return since[-1] if since else None
+
+    def _definitions_of(self, named: Iterable[LawNamed]) -> Mapping[str, list[tuple[int, Law]]]:
+        defined: dict[str, list[tuple[int, Law]]] = {}
+        for name in named:
+            law = _law_of(name, self._names)
+            numbered = _NUMBER_BEHIND.match(self._text, name.end)
+            if not law.ids and numbered and (ids := self._names.lookup(numbered["number"])):
+                # What people call a law (フリーランス法) is known by its number from there on.
+                law = self._law(ids)
+                defined.setdefault(name.words, []).append((name.start - 1, law))
+            if found := _DEFINED.match(self._text, name.end):
+                defined.setdefault(found["name"], []).append((found.end(), law))
+        return defined
+
+
+def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> list[Cited]:
+    """The citations of a flowing text, in order."""
+    resolved = resolver.resolve(text, laws=laws)
+    found = []
+    for (start, end), members in groupby(resolved, lambda one: (one.start, one.end)):
+        basis = laws.basis(start)
+        begin = basis.name_start if basis.start == start else start
+        line = text.rfind("\n", 0, start) + 1
+        is_heading = (
+            basis.is_own
+            and not text[line:start].strip("# *　\t")
+            and text[end : end + 1] in ("", *"（( 　\n")
+        )
+        if not is_heading:
+            found.append(Cited(begin, end, text[begin:end], tuple(members), basis))
+    return found
+
+
+def cited_within(cited: Sequence[Cited], start: int, end: int) -> Sequence[Cited]:
+    """Those of some citations, which are in order, that begin in a span."""
+    first = bisect_left(cited, start, key=lambda one: one.start)
+    return cited[first : bisect_left(cited, end, lo=first, key=lambda one: one.start)]
+
+
+def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
+    """The laws that each line names, as spans of the whole text."""
+    start = 0
+    for line in text.split("\n"):
+        for name in laws_named(line, names) if line.strip() else ():
+            ids = name.law_ids
+            if not ids and _KANA.search(name.words):
+                # および for 及び is no misspelling.
+                ids = names.lookup(_KANA.sub(lambda kana: _IN_KANJI[kana[0]], name.words))
+            yield LawNamed(name.words, name.start + start, name.end + start, ids)
+        start += len(line) + 1
+
+
+def _law_of(name: LawNamed, names: LawNames) -> Law:
+    return Law(name.law_ids, names.title(name.law_ids[0]) if name.law_ids else name.words)
+
+
+def _is_of_another_day(text: str, position: int) -> bool:
+    return _OF_ANOTHER_DAY.search(text, max(0, position - 8), position) is not None

@@ -1,0 +1,330 @@
+"""Quotations beside the provisions that a text says they are of, word for word.
+
+A quotation is what stands in 「」 or in a block and is said to be of a provision: 民法第709条は
+「…」と規定する, 「…」（民法第709条）. What was left out and marked so (…, （略）) may be left out.
+A word of the law that is used (第2条の「渡し舟」とは) holds where it stands there, and is never
+called wrong.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from localrag.check.law_texts import LawTexts
+from localrag.check.laws import Cited, cited_within
+from localrag.check.source import Flow
+from localrag.check.types import Finding, Part, Verdict
+from localrag.check.words import Likeness, bare, canon, letters, likeness
+from localrag.corpus.types import Passage
+from localrag.facts import Fact, FactKind
+from localrag.statutes.resolver import Target
+from localrag_indexes.analysis.sentences import split_sentences
+
+_LONGEST, _REACH = 2_000, 90
+_PAIRS = {"「": "」", "『": "』", "“": "”"}
+_MARK = re.compile("[「」『』“”]|\n[ \t]*\n")
+_OMITTED = re.compile(
+    r"…+|・{3,}|･{3,}|\.{3,}|[（(〔［\[](?:中略|前略|後略|以下略|略|括弧書き?略|かっこ書き?略|…|［略］)[)）〕］\]]|〜略〜"
+)
+# What an editor puts in, and what an emphasis is told by, are no words of the law.
+_INSERTED = re.compile(
+    r"[〔［\[][^〔〕［］\[\]\n]{1,40}[〕］\]]|[（(](?:傍点|下線|強調|太字)[^（）()]{0,20}[)）]"
+)
+_SAYS = re.compile(
+    r"[」』”]?(?:[（(][^（）()\n]{0,30}[)）])?(?:など|等)?と"
+    r"(?:(?:明確に|明文で|それぞれ|ともに)?(?:規定|定め|明記|明示|明文|記載|書かれ|宣言|宣明|うたっ|謳|ある|あり|読め)"
+    r"|の(?:規定|定め|文言|条文|明文|記載))"
+)
+_PARAPHRASES = re.compile(r"[」』”]?(?:という|との)?(?:旨|趣旨|意味|こと)")
+_OTHER_SPEAKER = re.compile(
+    "判決|判例|判示|最判|最決|最高裁|大判|高判|地判|裁判所|通説|多数説|学説|有力説|ガイドライン|指針|通達|Q&A|Ｑ＆Ａ|答弁|逐条"
+    "|契約書|約款|主張|原告|被告|と解|解釈|理解|説明|いわゆる|呼ば|改正前|旧法"
+)
+_NAME_BEGINS = re.compile("[^。、「」]{0,40}")
+_OPENS_BLOCK = re.compile(
+    r"(?:次|以下|下記)の(?:とおり|通り|ように|条文|規定)[^。\n]{0,20}[。：:]?\s*$|[：:]\s*$"
+)
+_LEADS = re.compile(
+    r"[はがもにを、：:\s　のでて（(本文但書前後段ただしく項号柱一二三四五六七八九]*$"
+)
+_BRACKETED = re.compile(r"[」』”]?[ 　]?[（(]")
+_BLOCK = re.compile(r"(?:^[ \t]*>.*(?:\n|$))+", re.MULTILINE)
+_BRACKETS = re.compile(r"（[^（）]*(?:（[^（）]*）[^（）]*)*）")
+_LINE_BEHIND = re.compile(r"\n?[^\n]*")
+_BLOCK_SIGN = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
+# So many letters are more than a word of the law that is used.
+_SENTENCE, _CLAUSE, _WORDS = 24, 16, 12
+_ALIKE, _VERY_ALIKE = 0.55, 0.8
+
+
+class Quoted(NamedTuple):
+    """A quotation that a text says is of provisions.
+
+    Attributes:
+        start, end: span of its words in the flowing text, without quotation marks.
+        cited: of which it is said to be, the likeliest last.
+        is_said: whether the text says that the provision has these very words.
+    """
+
+    start: int
+    end: int
+    cited: tuple[Cited, ...]
+    is_said: bool
+
+
+def quotations_of(text: str, cited: Sequence[Cited]) -> list[Quoted]:
+    """Find what a flowing text quotes and the provisions that it quotes it from, in order."""
+    blocks = list(_blocks(text, cited))
+    marked = [
+        quoted
+        for quoted in _marked(text, cited, _Sentences(text))
+        if not any(block.start <= quoted.start < block.end for block in blocks)
+    ]
+    return sorted([*blocks, *marked], key=lambda quoted: quoted.start)
+
+
+class _Sentences:
+    """Where the sentences of a text begin; none begins inside of brackets or quotation marks."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [start for start, _ in split_sentences(text)]
+
+    def start(self, position: int) -> int:
+        """Where the sentence begins that a position stands in."""
+        at = bisect_right(self._starts, position)
+        return self._starts[at - 1] if at else 0
+
+
+def _marked(text: str, cited: Sequence[Cited], sentences: _Sentences) -> Iterator[Quoted]:
+    """Quotations in quotation marks."""
+    for start, end in _spans(text):
+        is_said = _SAYS.match(text, end) is not None
+        if _PARAPHRASES.match(text, end):
+            is_said = False
+        behind = _behind(text, end, cited)
+        before = () if behind else _before(text, start, cited, sentences, is_said=is_said)
+        of = behind or before
+        if of and not any(one.start <= start < one.end for one in of):
+            yield Quoted(start, end, of, is_said or bool(behind))
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """The outermost quotations of a text, without their marks; an empty line ends them all."""
+    opened: list[tuple[str, int]] = []
+    for mark in _MARK.finditer(text):
+        sign = mark[0]
+        if sign in _PAIRS:
+            opened.append((sign, mark.end()))
+        elif "\n" in sign:
+            opened.clear()
+        elif opened and sign == _PAIRS[opened[-1][0]]:
+            _, start = opened.pop()
+            if not opened and 1 < mark.start() - start <= _LONGEST:
+                yield start, mark.start()
+
+
+def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
+    """What the brackets right behind a quotation cite: 「…」（民法第709条）."""
+    opening = _BRACKETED.match(text, end)
+    if opening is None:
+        return ()
+    closing = re.compile(r"[)）\n]").search(text, opening.end())
+    if closing is None:
+        return ()
+    inside = text[opening.end() : closing.start()]
+    found = tuple(cited_within(cited, opening.end(), closing.start()))
+    # Of a long name only the end may be known to be one.
+    before = inside[: found[0].start - opening.end()] if found else ""
+    if not found or not _NAME_BEGINS.fullmatch(before) or _OTHER_SPEAKER.search(inside):
+        return ()
+    return found
+
+
+def _before(
+    text: str,
+    start: int,
+    cited: Sequence[Cited],
+    sentences: _Sentences,
+    *,
+    is_said: bool,
+) -> tuple[Cited, ...]:
+    """What a quotation is said to be of by what stands before it in its sentence."""
+    floor = sentences.start(start - 1)
+    found = [one for one in cited_within(cited, floor, start) if one.end < start]
+    if not found and is_said:
+        # 民法第709条を見る。「…」と定められている。
+        line = text.rfind("\n", 0, start) + 1
+        if not text[floor : start - 1].strip(" 　「『そこで同すなわち、"):
+            found = [one for one in cited_within(cited, line, start) if one.end < start][-1:]
+    if not found:
+        return ()
+    last = found[-1]
+    between = text[last.end : start - 1]
+    if len(between) > _REACH or _OTHER_SPEAKER.search(between):
+        return ()
+    if not is_said and not _LEADS.search(between[-1:]):
+        return ()
+    return tuple(one for one in found if one.basis.start == last.basis.start) or (last,)
+
+
+def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
+    """Block quotations, of what the line before them cites, else their own last line or label."""
+    for match in _BLOCK.finditer(text):
+        start, end = match.start(), match.end()
+        above_end = len(text[:start].rstrip())
+        above = text.rfind("\n", 0, above_end) + 1
+        before = [one for one in cited_within(cited, above, above_end) if one.end <= above_end]
+        labels = tuple(one for one in cited_within(cited, start, end) if _is_label(text, one))
+        opened = _OPENS_BLOCK.search(text, above, above_end) is not None
+        if source := _closing(text, cited, start, end):
+            last_line = min(end, text.rfind("\n", start, source.start) + 1)
+            if last_line > start:
+                yield Quoted(start, last_line, (source,), True)
+        elif opened and before and not _OTHER_SPEAKER.search(text, before[-1].end, above_end):
+            last = before[-1]
+            of = tuple(one for one in before if one.basis.start == last.basis.start)
+            yield Quoted(start, end, of, True)
+        elif labels:
+            yield Quoted(start, end, labels, True)
+
+
+def _is_label(text: str, cited: Cited) -> bool:
+    """Whether a citation is what a line of a block begins with: > 第七百九条　…."""
+    line = text.rfind("\n", 0, cited.start) + 1
+    return not text[line : cited.start].strip("> \t　*") and text[cited.end : cited.end + 1] in (
+        *" 　（(\n",
+    )
+
+
+def _closing(text: str, cited: Sequence[Cited], start: int, end: int) -> Cited | None:
+    """The citation that is the last line of a block, or the line behind it: （民法第709条）."""
+    behind = _LINE_BEHIND.match(text, end)
+    until = behind.end() if behind else end
+    for last in cited_within(cited, start, until)[-1:]:
+        line = text.rfind("\n", 0, last.start) + 1
+        line_end = text.find("\n", last.end)
+        around = text[line : last.start] + text[last.end : line_end if line_end >= 0 else None]
+        if line > start and not re.search(r"[^\s>（()）―—–\-*　]", around):
+            return last
+    return None
+
+
+def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
+    """Compare a quotation with the provisions that it is said to be of."""
+    place = flow.place(quoted.start, quoted.end)
+    said = flow.written(place)
+    targets = list(dict.fromkeys(t for cited in quoted.cited for t in cited.targets))
+    # As written: in the flowing text short citations are written out.
+    words = _BLOCK_SIGN.sub("", said)
+    parts = _parts(words)
+
+    def found(
+        verdict: Verdict, problem: Fact | None, passage: Passage | None, **more: object
+    ) -> Finding:
+        return Finding(
+            Part.QUOTATION,
+            place,
+            said,
+            verdict,
+            problem,
+            texts.cited(passage) if passage else "",
+            passage.id if passage else "",
+            texts.state(passage.document_id) if passage else "",
+            passage.text if passage else "",
+            **more,  # type: ignore[arg-type]
+        )
+
+    passages = [one for target in targets if (one := texts.at(target))]
+    of_day = all(cited.basis.is_of_day for cited in quoted.cited)
+    if not parts or not passages or not of_day:
+        return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE), None)
+    for passage in passages:
+        if _has(passage, parts):
+            return found(Verdict.HOLDS, None, passage)
+    if _in_order("".join(letters(bare(passage.text)) for passage in passages), parts):
+        return found(Verdict.HOLDS, None, passages[0])
+    size = sum(map(len, parts))
+    is_claimed = quoted.is_said or size >= _SENTENCE
+    is_claimed &= all(cited.basis.is_certain for cited in quoted.cited)
+    verdict = Verdict.FAILS if is_claimed and size >= _WORDS else Verdict.UNCHECKED
+    if elsewhere := _elsewhere(targets, parts, texts):
+        return found(verdict, elsewhere, passages[0])
+    if older := _older(targets, parts, texts):
+        return found(verdict, older, passages[0])
+    likest, alike = _likest(passages, words)
+    if alike.share >= (_ALIKE if quoted.is_said else _VERY_ALIKE) and verdict is Verdict.FAILS:
+        if _leaves_out_brackets(alike):
+            left_out = Fact(FactKind.BRACKETS_LEFT_OUT)
+            return found(Verdict.UNCHECKED, left_out, likest, diff=alike.diff)
+        return found(verdict, Fact(FactKind.QUOTED_OTHERWISE), likest, diff=alike.diff)
+    if quoted.is_said and is_claimed and size >= _CLAUSE:
+        return found(verdict, Fact(FactKind.QUOTED_NOWHERE), likest)
+    return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_NOT_THERE), likest)
+
+
+def _parts(text: str) -> list[str]:
+    """The stretches of a quotation between what was left out, as they are compared."""
+    plain = _INSERTED.sub("", _OMITTED.sub("\0", _words(text)))
+    lines = (line for part in plain.split("\0") for line in part.split("\n"))
+    return [part for line in lines if (part := letters(line).strip("。"))]
+
+
+def _has(passage: Passage, parts: Sequence[str]) -> bool:
+    """Whether a provision has the stretches in their order."""
+    return any(_in_order(letters(text), parts) for text in (bare(passage.text), passage.text))
+
+
+def _in_order(text: str, parts: Sequence[str]) -> bool:
+    at = 0
+    for part in parts:
+        found = text.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def _elsewhere(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> Fact | None:
+    """Where else in the law the words stand: in the article, or in another one."""
+    longest = max(parts, key=len)
+    if len(longest) < _WORDS:
+        return None
+    for target in targets:
+        article = texts.at(texts.article(target))
+        if article and _has(article, parts):
+            inner = texts.holding_in(article, longest)
+            return Fact(FactKind.QUOTED_ELSEWHERE, where=texts.cited(inner))
+    for law_id in dict.fromkeys(target.law_id for target in targets):
+        where = texts.holding(law_id, longest)
+        if where and all(part in letters(bare(where.text)) for part in parts):
+            return Fact(FactKind.QUOTED_ELSEWHERE, where=texts.cited(where))
+    return None
+
+
+def _older(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> Fact | None:
+    """The other state of the law in which the provision has the words."""
+    for target in targets:
+        for state, passage in texts.other_states(target):
+            if _has(passage, parts):
+                day = state.metadata.get("date", "")
+                return Fact(FactKind.QUOTED_OF_STATE, day=day)
+    return None
+
+
+def _likest(passages: Sequence[Passage], said: str) -> tuple[Passage, Likeness]:
+    """The provision that is most like a quotation, and how much."""
+    quoted = canon(_words(said))
+    alike = [(passage, likeness(quoted, canon(bare(passage.text)))) for passage in passages]
+    return max(alike, key=lambda one: one[1].share)
+
+
+def _leaves_out_brackets(alike: Likeness) -> bool:
+    """Whether a quotation has all words of the provision but some in brackets, as many do."""
+    other = [part for part in alike.diff if not part.same]
+    return all(not part.said and _BRACKETS.fullmatch(part.law.strip()) for part in other)
+
+
+def _words(text: str) -> str:
+    """The words of a quotation; one of several lines has printed numbers."""
+    return bare(text) if "\n" in text.strip() else text

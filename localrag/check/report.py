@@ -1,0 +1,144 @@
+"""What a check has found as a file: HTML, Markdown, or Word with comments."""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from localrag import language
+from localrag.check import word_file, wording
+from localrag.check.types import CheckReport, Finding
+from localrag.check.wording import WORST_FIRST
+from localrag.durable import replacing
+from localrag.errors import StorageError, UsageError
+from localrag.harmless import harmless
+from localrag.language import N_, _
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_SUFFIXES = (".html", ".htm", ".md", ".docx")
+
+
+def known_suffix(path: Path) -> str:
+    """The suffix by which the form of a report is told.
+
+    Raises:
+        UsageError: there is no such form.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise UsageError(
+            N_("There is no report of the form {suffix!r}."),
+            N_("Name the file .html, .md or .docx."),
+            suffix=path.suffix,
+        )
+    return suffix
+
+
+def write_report(report: CheckReport, path: Path, original: Path | None = None) -> None:
+    """Write a report in the form that the suffix of its file tells.
+
+    Args:
+        report: what was found.
+        path: the file, which is replaced where there is one.
+        original: the file that was checked; comments go into a copy of it where it is of Word.
+
+    Raises:
+        UsageError: there is no such form.
+        InputError: python-docx is missing.
+        StorageError: the file cannot be written.
+    """
+    suffix = known_suffix(path)
+    if suffix == ".docx":
+        content = word_file.commented(report, original)
+    else:
+        content = (wording.markdown(report) if suffix == ".md" else html(report)).encode()
+    try:
+        with replacing(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise StorageError(
+            N_("The report cannot be written ({problem})."),
+            N_("Name another file with --out."),
+            problem=error,
+        ) from error
+
+
+class _Piece(NamedTuple):
+    """A stretch of the text with the worst of its findings.
+
+    Attributes:
+        anchor: the number of the finding that begins here, from 1; 0 for none.
+    """
+
+    text: str
+    verdict: str
+    anchor: int
+
+
+def html(report: CheckReport) -> str:
+    """The text with all findings as one page that loads nothing and runs nothing."""
+    pieces = list(_pieces(report))
+    anchors = _anchors(report)
+    findings = [
+        {
+            "anchor": anchors[number],
+            "verdict": finding.verdict.value,
+            "place": wording.place(finding.place, report.kind),
+            "words": wording.verdict(finding),
+            "said": harmless(finding.said),
+            "diff": finding.diff,
+            "compared": wording.compared(finding),
+            "evidence": harmless(finding.evidence),
+        }
+        for number, finding in enumerate(report.findings)
+    ]
+    order = [verdict.value for verdict in WORST_FIRST]
+    findings.sort(key=lambda finding: order.index(str(finding["verdict"])))
+    return _template().render(
+        language=language.in_use(),
+        title=wording.title(report),
+        counts=wording.counts(report),
+        pieces=pieces,
+        findings=findings,
+        text_of_the_law=_("Text of the provision"),
+    )
+
+
+def _anchors(report: CheckReport) -> list[int]:
+    """For each finding the number of the first one that begins at its place."""
+    first: dict[int, int] = {}
+    return [
+        first.setdefault(finding.place.start, number)
+        for number, finding in enumerate(report.findings, 1)
+    ]
+
+
+def _pieces(report: CheckReport) -> Iterator[_Piece]:
+    anchors = dict(zip((one.place.start for one in report.findings), _anchors(report), strict=True))
+    ends = {place for one in report.findings for place in one.place[:2]}
+    cuts = sorted({0, len(report.text), *ends})
+    waiting = sorted(report.findings, key=lambda finding: finding.place.start, reverse=True)
+    open_: list[Finding] = []
+    for start, end in pairwise(cuts):
+        while waiting and waiting[-1].place.start <= start:
+            open_.append(waiting.pop())
+        open_ = [finding for finding in open_ if finding.place.end > start]
+        there = {finding.verdict for finding in open_}
+        worst = next((verdict.value for verdict in WORST_FIRST if verdict in there), "")
+        yield _Piece(harmless(report.text[start:end]), worst, anchors.get(start, 0))
+
+
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("localrag", "check"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+    )
+    return environment.get_template("report.html.jinja")

@@ -1,0 +1,162 @@
+"""The text that is checked: read from a file or given, and how its lines flow together."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from localrag.check.types import Place
+from localrag.corpus import readers
+from localrag.corpus.readers import Limits, ReadFailure
+from localrag.corpus.types import Document
+from localrag.errors import InputError, UsageError
+from localrag.language import N_
+from localrag.question.laws import english_citations, laws_named
+from localrag.reading.folding import Spelling
+from localrag.statutes.names import LawNames
+from localrag.statutes.typed import short_citations
+from localrag_indexes.analysis.normalize import original_span
+
+# Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
+_WHOLE_LINES = ("docx", "html")
+_FORMATS = (*_WHOLE_LINES, "text", "markdown", "pdf")
+_LONGEST = 5_000_000
+# A line ends by itself after a sentence, a heading or a caption, and before an item or a quotation.
+_RUNS_ON = re.compile(
+    r"(?<=[^。．.!?！？:：」』）)\]|#>\s])[ \t]*\n[ \t　]*"
+    r"(?=[^\s#>|\-*+・○●◎■□◆◇▼▽※（(「『①-⑳])"
+    r"(?!(?:第[ 　]?)?[0-9０-９〇一二三四五六七八九十百]+(?:[条章節編款][ 　（(\n]|[.)．）、　\t]))"
+)
+_LATIN = re.compile("[A-Za-z0-9,;]")
+_ENGLISH = re.compile(r"\bArt", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text to be checked.
+
+    Attributes:
+        name: of the file; "" for text that was given as such.
+        kind: its format, as of a document of a corpus.
+        text: all of it.
+        pages: where each page begins, in characters; empty where pages are unknown.
+    """
+
+    name: str
+    kind: str
+    text: str
+    pages: tuple[int, ...] = ()
+
+
+def given(text: str) -> Source:
+    """Text that was given as such.
+
+    Raises:
+        UsageError: it is empty.
+        InputError: it is longer than can be checked.
+    """
+    if not text.strip():
+        raise UsageError(
+            N_("There is no text to check."), N_("Name a file, or give the text itself.")
+        )
+    return _bounded(Source("", "text", text))
+
+
+def opened(path: Path, limits: Limits | None = None) -> Source:
+    """Read a text file, Markdown, HTML, DOCX or PDF.
+
+    Raises:
+        InputError: it cannot be read, or is of another format.
+    """
+    outcomes = list(readers.read(path, limits=limits or Limits()))
+    for outcome in outcomes:
+        if isinstance(outcome, ReadFailure):
+            raise outcome.problem
+    documents = [one for one in outcomes if isinstance(one, Document) and one.kind in _FORMATS]
+    if len(documents) != 1 or len(outcomes) != 1:
+        raise InputError(
+            N_("{name} is not one text to be checked."),
+            N_("Checked are text files, Markdown, HTML, DOCX and PDF."),
+            name=path.name,
+        )
+    (document,) = documents
+    pages: dict[int, int] = {}
+    for passage in document.passages:
+        if passage.locator.page:
+            pages.setdefault(passage.locator.page, passage.start)
+    begun = tuple(pages.get(page, 0) for page in range(1, max(pages, default=0) + 1))
+    return _bounded(Source(path.name, document.kind, document.text, _rising(begun)))
+
+
+def _bounded(source: Source) -> Source:
+    if len(source.text) > _LONGEST:
+        raise InputError(
+            N_("The text has {n:,} characters; checked are at most {most:,}."),
+            N_("Split it."),
+            n=len(source.text),
+            most=_LONGEST,
+        )
+    return source
+
+
+def _rising(starts: tuple[int, ...]) -> tuple[int, ...]:
+    """Where pages begin; one without text begins with the next."""
+    rising = list(starts)
+    for at in range(len(rising) - 2, 0, -1):
+        rising[at] = rising[at] or rising[at + 1]
+    return tuple(rising)
+
+
+class Flow:
+    """A text as it is read: lines that go on in the next one joined, citations written out.
+
+    Attributes:
+        text: as it is read; a line that ends in it ends a sentence.
+        source: what is checked.
+    """
+
+    def __init__(self, source: Source, names: LawNames) -> None:
+        self.source = source
+        spelling = Spelling(source.text, list(range(len(source.text) + 1)))
+        if source.kind not in _WHOLE_LINES:
+            spelling.rewrite(_RUNS_ON, _joined(spelling.text))
+        spelling.replace_spans(_in_english(spelling.text, names))
+        spelling.replace_spans(short_citations(spelling.text, names))
+        self.text = spelling.text
+        self._offsets = spelling.offsets
+        self._lines = [0, *(match.end() for match in re.finditer("\n", source.text))]
+
+    def place(self, start: int, end: int) -> Place:
+        """Where a span of the flowing text stands in what is checked."""
+        first, last = original_span(self._offsets, start, end)
+        line = bisect_right(self._lines, first)
+        return Place(first, last, line, bisect_right(self.source.pages, first))
+
+    def written(self, place: Place) -> str:
+        """What stands at a place."""
+        return self.source.text[place.start : place.end].strip()
+
+
+def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:
+    """Citations in English and how statutes write them, with the titles of their laws."""
+    found = []
+    start = 0
+    for line in text.split("\n"):
+        if _ENGLISH.search(line):
+            for cited in english_citations(line, laws_named(line, names)):
+                at = start + cited.start
+                title = names.title(cited.law.law_ids[0]) if cited.law.law_ids else cited.law.words
+                found.append((at, at + len(cited.words), title + cited.place))
+        start += len(line) + 1
+    return found
+
+
+def _joined(text: str) -> Callable[[re.Match[str]], str]:
+    """What stands between two lines that are one: a blank between Latin words, else nothing."""
+
+    def join(match: re.Match[str]) -> str:
+        before, after = text[match.start() - 1], text[match.end() : match.end() + 1]
+        return " " if _LATIN.match(before) and _LATIN.match(after) else ""
+
+    return join

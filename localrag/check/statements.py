@@ -1,0 +1,238 @@
+"""What a text says of provisions, beside them: figures, periods, amounts, bounds, and polarity.
+
+Sentences are compared as the claims of answers are (`localrag.reading.checking`), but little is
+called wrong: a memorandum also tells of its case, and of what courts made of the law. A figure is
+wrong where the provision is spoken of in its own words and has another figure of the same kind; a
+bound, where it has the same figure with the other bound; what is said to be so or not, where the
+provision says the opposite of the same deed.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from localrag.check.law_texts import LawTexts
+from localrag.check.laws import Cited, cited_within
+from localrag.check.quotations import Quoted
+from localrag.check.source import Flow
+from localrag.check.types import Finding, Part, Verdict
+from localrag.check.words import bare
+from localrag.corpus.types import ITEMS, Locator, Passage
+from localrag.facts import Fact, FactKind
+from localrag.reading.checking import covers, mismatches
+from localrag.reading.checking.forces import Force, carries
+from localrag.reading.checking.particulars import (
+    Bound,
+    Figure,
+    Particulars,
+    particulars_of,
+    same_figure,
+)
+from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
+from localrag.reading.folding import fold, with_blanks
+from localrag.reading.types import Mismatch, MismatchKind
+from localrag.statutes.resolver import Target
+from localrag_indexes.analysis.sentences import split_sentences
+
+_FIGURES = frozenset(
+    (MismatchKind.FIGURE, MismatchKind.PERIOD, MismatchKind.SHARE, MismatchKind.AMOUNT)
+)
+# What a sentence may bring in that the provision does not name.
+_OF_NO_WEIGHT = frozenset((MismatchKind.PROVISION, MismatchKind.NAME))
+_LENGTH = re.compile("[0-9０-９一二三四五六七八九十]{1,3}(?:月|年度)")
+_RANGE = re.compile("[〜～~]|から")
+_OTHER_SIDE = {
+    Bound.FROM: Bound.BELOW,
+    Bound.BELOW: Bound.FROM,
+    Bound.ABOVE: Bound.UP_TO,
+    Bound.UP_TO: Bound.ABOVE,
+}
+# So many characters may follow what a sentence says at its end: と定めている.
+_LAST_WORDS = 12
+_OPPOSITES = frozenset((MismatchKind.NEGATION, MismatchKind.MODALITY))
+# How much of what a sentence speaks of the provision must speak of, before it is called wrong.
+_FIGURE_FROM, _BOUND_FROM, _OPPOSITE_FROM, _HOLDS_FROM = 0.4, 0.4, 0.75, 0.5
+_QUOTES = re.compile("「[^「」]{12,}」")
+_LONGEST, _SHORTEST = 400, 10
+# The case, what others make of the law, other days, questions: not what the provision says.
+_OF_SOMETHING_ELSE = re.compile(
+    "本件|原告|被告|申立人|当社|弊社|御社|貴社|当職|当該事案|事案|[甲乙丙丁]は|[甲乙丙丁]が|[A-ZＡ-Ｚ](?:社|氏|は)"
+    "|判決|判例|判示|最判|最高裁|裁判例|学説|通説|解され|考え|検討|提案|予定|案では|見込|例えば|たとえば|仮に|とすると、"
+    "|改正前|従前|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|ではなく|でなく|とは異なり|違い|に対し、|一方"
+    "|だろうか|でしょうか|べきか|[?？]|契約|本条|特約|約定|合意"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence that says something of provisions.
+
+    Attributes:
+        start, end: span in the flowing text.
+        text: the sentence with blanks in the place of the citations.
+        cited: the provisions.
+    """
+
+    start: int
+    end: int
+    text: str
+    cited: tuple[Cited, ...]
+
+
+def statements_of(
+    text: str, cited: Sequence[Cited], quoted: Sequence[Quoted]
+) -> Iterator[Statement]:
+    """Find the sentences of a flowing text that cite provisions and say more than a quotation."""
+    quotes = [one.start for one in quoted]
+    for start, end in split_sentences(text):
+        found = cited_within(cited, start, end)
+        is_quoting = bisect_left(quotes, end) > bisect_left(quotes, start)
+        if not found or is_quoting or _QUOTES.search(text, start, end) or _is_set_off(text, start):
+            continue
+        spans = [(one.start - start, min(one.end, end) - start) for one in found]
+        said = with_blanks(bare(text[start:end]), spans)
+        if len(said.replace(" ", "")) >= _SHORTEST and end - start <= _LONGEST:
+            yield Statement(start, end, said, tuple(found))
+
+
+def _is_set_off(text: str, start: int) -> bool:
+    """Whether a sentence stands in a heading or a block quotation."""
+    return text[text.rfind("\n", 0, start) + 1 : start + 1].lstrip().startswith((">", "#"))
+
+
+def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Finding | None:
+    """Compare a sentence with the provisions that it cites; None where the corpus has none."""
+    place = flow.place(statement.start, statement.end)
+    targets = list(dict.fromkeys(t for cited in statement.cited for t in cited.targets))
+    passages = [passage for target in targets[:_MOST] if (passage := texts.at(target))]
+    unsure = any(
+        cited.is_several or not cited.basis.is_of_day or not cited.targets
+        for cited in statement.cited
+    )
+
+    def found(verdict: Verdict, problem: Fact | None) -> Finding:
+        return Finding(
+            Part.STATEMENT,
+            place,
+            flow.written(place),
+            verdict,
+            problem,
+            texts.cited(passages[0]),
+            passages[0].id,
+            texts.state(passages[0].document_id),
+            passages[0].text,
+        )
+
+    if not passages:
+        return None
+    if unsure or len(targets) > _MOST:
+        return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
+    law = "".join(passage.text for passage in passages)
+    if any(match[0] not in law for match in _OF_SOMETHING_ELSE.finditer(statement.text)):
+        return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
+    sentences = [
+        _sentence_of(target, passage, texts)
+        for target, passage in zip(targets, passages, strict=False)
+    ]
+    headings = [passage.header for passage in passages]
+    share = covers(statement.text, sentences, headings=headings)
+    wrong = mismatches(statement.text, sentences, headings=headings)
+    for mismatch in wrong:
+        if _is_shown(mismatch, share, statement.text, sentences):
+            return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=mismatch.written))
+    if share >= _HOLDS_FROM and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong):
+        return found(Verdict.HOLDS, None)
+    return found(Verdict.UNCHECKED, Fact(FactKind.SAID_IN_OTHER_WORDS))
+
+
+_MOST = 5
+"""Provisions beside which a sentence is compared; of a longer list nothing is said one by one."""
+
+
+def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[str]) -> bool:
+    """Whether a mismatch is one that the provisions contradict.
+
+    Args:
+        mismatch: what is wrong.
+        share: how much of what is said the provisions speak of.
+        said: the sentence.
+        sentences: the provisions.
+    """
+    if mismatch.kind is MismatchKind.BOUND:
+        return share >= _BOUND_FROM and _is_other_bound(mismatch.written, sentences)
+    if mismatch.kind in _OPPOSITES:
+        # What is said in passing (行使することができる時から) is not what the sentence says.
+        said_last = said.rstrip(" 。）)").rfind(mismatch.written)
+        ends = said_last >= 0 and len(said) - said_last - len(mismatch.written) <= _LAST_WORDS
+        return share >= _OPPOSITE_FROM and ends and _says_opposite(mismatch, said, sentences)
+    if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
+        # 三月 in statutes is three months.
+        there = [_read(sentence) for sentence in sentences]
+        return share >= _FIGURE_FROM and any(one.months or one.dates for one in there)
+    if mismatch.kind not in _FIGURES or share < _FIGURE_FROM:
+        return False
+    if _RANGE.search(mismatch.written):
+        # 3〜5日: a rule of thumb that others give, unless the provision has a range itself.
+        return False
+    dimensions = {figure.dimension for figure in _read(mismatch.written).figures}
+    return any(figure.dimension in dimensions for figure in _figures_of(sentences))
+
+
+def _says_opposite(mismatch: Mismatch, said: str, sentences: Sequence[str]) -> bool:
+    """Whether provisions say otherwise of the same deed, not only mention it (継続する等)."""
+    claim = fold(said)
+    claimed = {
+        one.head: one.force
+        for sentence in sentences_of(claim)
+        for one in sentence.predicates
+        if claim.written_normal(one.start, one.end) == mismatch.written
+    }
+    read = [sentence for text in sentences for sentence in sentences_of(fold(text))]
+    for sentence in with_provisos(list(with_lists(read))):
+        last = max((one.end for one in sentence.predicates), default=0)
+        for one in sentence.predicates:
+            is_told = one.force is not Force.AFFIRMED or one.end == last
+            if one.head in claimed and is_told and not carries(one.force, claimed[one.head]):
+                return True
+    return False
+
+
+def _is_other_bound(written: str, sentences: Sequence[str]) -> bool:
+    """Whether the provisions have a figure with another bound, and not just the other side of it.
+
+    Who may do something up to three years is told by a provision that forbids more than three.
+    """
+    claimed = [figure for figure in _read(written).figures if figure.bound]
+    there = _figures_of(sentences)
+    for figure in claimed:
+        bounds = {other.bound for other in there if same_figure(figure, other)}
+        allowed = {None, figure.bound, *([_OTHER_SIDE[figure.bound]] if figure.bound else [])}
+        if bounds and not bounds & allowed:
+            return True
+    return False
+
+
+def _figures_of(sentences: Sequence[str]) -> list[Figure]:
+    return [
+        figure
+        for sentence in sentences
+        for figure in (*_read(sentence).figures, *_read(sentence).months)
+    ]
+
+
+@lru_cache(maxsize=512)
+def _read(text: str) -> Particulars:
+    return particulars_of(fold(text[:20_000]))
+
+
+def _sentence_of(target: Target, passage: Passage, texts: LawTexts) -> str:
+    """A provision as it is compared; an item with what it stands under."""
+    text = bare(passage.text).strip()
+    place = passage.locator
+    if passage.layer != ITEMS or not place.paragraph:
+        return text
+    outer = texts.at(Target(target.law_id, Locator(place.division, place.article, place.paragraph)))
+    stem = bare(outer.text[: outer.text.find("\n")]) if outer and "\n" in outer.text else ""
+    return f"{stem.strip()}\n{text}"

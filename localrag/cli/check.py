@@ -1,0 +1,165 @@
+"""``localrag check``: what a text says of laws, checked against those of the corpus."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from localrag.cli.questions import AsOf, on, unicode
+from localrag.cli.session import CorpusName, Json
+from localrag.cli.terminal import emit, say, tell
+from localrag.cli.verbs import app, verb
+from localrag.language import _
+
+if TYPE_CHECKING:
+    from localrag.check import CheckReport, Finding
+
+_STYLES = {"does-not-hold": "bold red", "not-checked": "yellow", "holds": "green"}
+# What is shown of a long text in a line.
+_SHOWN = 120
+
+
+@verb(
+    app,
+    "check",
+    examples=[
+        "localrag check memo.docx --out memo-checked.docx",
+        "localrag check opinion.md --as-of 2024-04-01",
+        "localrag check '渡し舟法第6条の届出は、20日以内にしなければならない。'",
+        "pdftotext brief.pdf - | localrag check - --json",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 7),
+)
+def check(
+    context: typer.Context,
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|TEXT",
+            help="A text file, Markdown, HTML, DOCX or PDF; the text itself; - for standard input.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="REPORT",
+            help="Write a report: .html, .md, or .docx with comments.",
+        ),
+    ] = None,
+    show_all: Annotated[bool, typer.Option("--all", help="Show what holds, too.")] = False,
+    as_of: AsOf = "",
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Check what a text says of laws: citations, quotations, figures, names and numbers of laws.
+
+    Every citation of a provision is looked up in the state of the day, in lists and ranges too;
+    what is quoted of a provision is compared word for word, and the difference shown; figures,
+    periods, amounts, bounds (以上, 超える), and what must or must not be done, are compared with
+    the provision that they are said of. No model is needed.
+
+    Nothing is called wrong that code cannot show: the rest is not checked, with the reason, and
+    counted. Where something does not hold the exit code is 3. Of a Word file the comments of --out
+    stand in a copy of it.
+    """
+    from localrag.check.report import known_suffix, write_report
+    from localrag.cli.meter import Meter
+
+    path = _file(text)
+    if out is not None:
+        known_suffix(out)
+    with on(context.obj, as_of).corpus(corpus) as searched, Meter() as meter:
+        given = sys.stdin.read() if text == "-" else text
+        report = searched.check(path or unicode(given), on_event=meter.update)
+    if out is not None:
+        write_report(report, out, path)
+    if as_json:
+        emit(_as_json(report))
+    else:
+        _print(report, show_all=show_all)
+        if out is not None:
+            tell(_("The report is in {path}.").format(path=out))
+    if not report.holds:
+        raise typer.Exit(3)
+
+
+def _file(text: str) -> Path | None:
+    """The file that an argument names; None where it is the text itself.
+
+    What looks like the name of a file and is none is still taken for one, so that it is told.
+    """
+    from localrag.corpus.readers import supported
+
+    if text == "-" or "\n" in text or len(text) > 1_000:
+        return None
+    path = Path(text)
+    looks_like_one = supported(path) and not any(sign in text for sign in "。、 　「」")
+    try:
+        return path if looks_like_one or path.exists() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _print(report: "CheckReport", *, show_all: bool) -> None:
+    from localrag.check import Verdict, wording
+
+    for finding in report.findings:
+        if show_all or finding.verdict is not Verdict.HOLDS:
+            _print_finding(finding, report.kind)
+    say((wording.counts(report), "bold"))
+    if not report.findings:
+        tell(_("The text cites no provision and names no law with its number."))
+
+
+def _print_finding(finding: "Finding", kind: str) -> None:
+    from localrag.check import wording
+
+    style = _STYLES[finding.verdict.value]
+    place = wording.place(finding.place, kind)
+    say((place, "cyan"), "  ", (wording.verdict(finding), style))
+    said = " ".join(finding.said.split())
+    say(said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…", indent=2)
+    if finding.diff:
+        say(*_marked(finding), indent=2)
+    if finding.provision:
+        say((wording.compared(finding), "dim"), indent=2)
+
+
+def _marked(finding: "Finding") -> list[str | tuple[str, str]]:
+    """A quotation beside the provision: [-the law's words-] {+those of the text+}."""
+    parts: list[str | tuple[str, str]] = []
+    for part in finding.diff:
+        law, said = (" ".join(words.split()) for words in (part.law, part.said))
+        if part.same:
+            parts.append(law)
+            continue
+        parts += [(f"[-{law}-]", "green")] if law else []
+        parts += [(f"{{+{said}+}}", "red")] if said else []
+    return parts
+
+
+def _as_json(report: "CheckReport") -> dict[str, Any]:
+    return {
+        "name": report.name,
+        "kind": report.kind,
+        "as_of": report.as_of,
+        "holds": report.holds,
+        "counts": {verdict.value: count for verdict, count in report.counts.items()},
+        "findings": [
+            {
+                "part": finding.part.value,
+                "place": finding.place._asdict(),
+                "said": finding.said,
+                "verdict": finding.verdict.value,
+                "problem": finding.problem.stored() if finding.problem else None,
+                "provision": finding.provision,
+                "passage_id": finding.passage_id,
+                "state": finding.state,
+                "evidence": finding.evidence,
+                "diff": [part._asdict() for part in finding.diff],
+            }
+            for finding in report.findings
+        ],
+    }

@@ -1,0 +1,201 @@
+"""Citations and names of laws in a text: whether they are there, and of which law they are."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import localrag
+from localrag.check import Verdict
+from localrag.errors import InputError, UsageError
+
+from ..test_history import AFTER, law_xml
+from .conftest import Check, of_part, wrong
+
+ACT = "渡し舟の安全及び活用に関する法律"
+
+
+def cited(check: Check, text: str) -> list[tuple[str, str, str]]:
+    """Each citation of a text: its words, its verdict, the provision."""
+    return [
+        (finding.said, finding.verdict.value, finding.provision.removeprefix(ACT))
+        for finding in of_part(check(text), "citation")
+    ]
+
+
+def test_citations_are_found_in_every_spelling_with_their_places(check: Check) -> None:
+    report = check(f"# メモ\n\n{ACT}第四条第三項による。\n渡し舟法6条の2第1項も見よ。")
+    found = of_part(report, "citation")
+    assert [(one.place.line, one.verdict.value, one.provision) for one in found] == [
+        (3, "holds", f"{ACT}第4条第3項"),
+        (4, "holds", f"{ACT}第6条の2第1項"),
+    ]
+    assert [report.text[one.place.start : one.place.end] for one in found] == [
+        f"{ACT}第四条第三項",
+        "渡し舟法6条の2第1項",
+    ]
+    assert found[0].state == "2026-04-01"
+    assert found[0].passage_id == "599AC0000000001#4.3"
+
+
+def test_lists_ranges_and_relative_citations(check: Check) -> None:
+    text = "渡し舟法第4条第1項及び第3項、第7条から第9条まで。同法第10条、同条第2項。"
+    assert [one[2] for one in cited(check, text)] == [
+        "第4条第1項",
+        "第4条第3項",
+        "第7条",
+        "第10条",
+        "第10条第2項",
+    ]
+
+
+def test_a_bare_article_is_of_the_law_that_its_paragraph_names(check: Check) -> None:
+    assert cited(check, "渡し舟法は登録を求める。第4条がそうである。") == [
+        ("第4条", "holds", "第4条")
+    ]
+    assert wrong(check("渡し舟法は登録を求める。第44条がそうである。")) == [
+        ("第44条", "provision-lacking")
+    ]
+    # Of two laws it can be either's.
+    text = f"渡し舟法と{ACT}施行令がある。第4条は重要である。"
+    assert cited(check, text)[0][1] == "not-checked"
+
+
+@pytest.mark.parametrize(
+    "citation",
+    ["渡し舟法第40条", "渡し舟法第4条第9項", "渡し舟法第6条の5", "渡し舟法第5条第1項第7号"],
+)
+def test_what_is_not_there_is_told_with_what_is(check: Check, citation: str) -> None:
+    (finding,) = of_part(check(f"{citation}を参照。"), "citation")
+    assert finding.verdict is Verdict.FAILS
+    assert finding.problem
+    assert ACT in str(finding.problem)
+
+
+def test_articles_of_a_contract_are_its_own(check: Check) -> None:
+    text = (
+        "第1条（目的）\n本契約は渡し舟法に従う。\n\n第2条（期間）\n"
+        "第99条及び前条の期間は、渡し舟法第4条第3項による。"
+    )
+    assert cited(check, text) == [
+        ("第99条", "not-checked", ""),
+        ("前条", "not-checked", ""),
+        ("渡し舟法第4条第3項", "holds", "第4条第3項"),
+    ]
+
+
+@pytest.mark.parametrize("named", ["本契約", "当社の定款", "就業規則", "米国特許法", "旧渡し舟法"])
+def test_other_documents_and_days_are_not_checked(check: Check, named: str) -> None:
+    report = check(f"渡し舟法第4条のほか、{named}第500条による。")
+    assert wrong(report) == []
+    assert of_part(report, "citation")[1].verdict is Verdict.UNCHECKED
+
+
+def test_words_of_the_provision_that_a_sentence_repeats_are_no_citations(check: Check) -> None:
+    text = "渡し舟法第17条は、第六条の規定による届出をしない者を二十万円以下の過料に処する。"
+    assert [one[0] for one in cited(check, text)] == ["渡し舟法第17条"]
+
+
+def test_a_caption_of_another_article_is_told(check: Check) -> None:
+    assert wrong(check("渡し舟法第6条（変更の届出）を見よ。")) == []
+    assert wrong(check("渡し舟法第6条（地位の承継）を見よ。")) == [
+        ("渡し舟法第6条", "caption-elsewhere")
+    ]
+    # What explains is no caption.
+    assert wrong(check("渡し舟法第6条（変更したときの届出の話）を見よ。")) == []
+
+
+def test_numbers_of_laws(check: Check) -> None:
+    assert wrong(check(f"{ACT}（令和99年法律第1号。以下「法」という。）第3条")) == []
+    for number in ("平成99年法律第1号", "令和98年法律第1号", "令和99年法律第2号"):
+        ((_, kind),) = wrong(check(f"{ACT}（{number}）第3条による。"))
+        assert kind == "law-numbered"
+    # The number of the law that amends it is another one.
+    assert wrong(check("渡し舟法（令和100年法律第30号による改正前のもの）")) == []
+
+
+def test_a_name_that_the_text_gives_a_law_holds_from_there_on(check: Check) -> None:
+    text = f"{ACT}（以下「本件法」という。）がある。\n本件法第4条第3項による。本件法第77条も。"
+    assert cited(check, text) == [
+        ("本件法第4条第3項", "holds", "第4条第3項"),
+        ("本件法第77条", "does-not-hold", ""),
+    ]
+
+
+def test_titles_that_no_law_has(check: Check) -> None:
+    assert wrong(check("渡し船の安全及び活用に関する法律第3条")) == [
+        ("渡し船の安全及び活用に関する法律", "law-misspelt")
+    ]
+    assert cited(check, "渡し舟の安全および活用に関する法律第3条")[0][1] == "holds"
+    # 渡し舟法第4条の二重登録 is no branch.
+    assert cited(check, "渡し舟法第4条の二重登録、渡し舟法第4条1項の三要件")[0][1] == "holds"
+    # A law that there is and the corpus lacks.
+    report = check("不正競争防止法第2条第1項を参照。")
+    assert wrong(report) == []
+    assert report.counts[Verdict.UNCHECKED] == 2
+
+
+def test_english_around_japanese_law(check: Check) -> None:
+    (finding,) = of_part(check(f"See Article 6-2, paragraph (1) of {ACT}."), "citation")
+    assert (finding.said, finding.provision) == (
+        "Article 6-2, paragraph (1)",
+        f"{ACT}第6条の2第1項",
+    )
+
+
+def test_short_citations_keep_their_places(check: Check) -> None:
+    report = check("見よ、渡し舟法4③を。\nまた渡し舟法14①二も。")
+    assert [(one.said, one.place.line) for one in of_part(report, "citation")] == [
+        ("渡し舟法4③", 1),
+        ("渡し舟法14①二", 2),
+    ]
+    assert report.holds
+
+
+def test_deleted_and_moved_provisions(states: localrag.Corpus) -> None:
+    report = states.check("渡し舟法第5条によれば報告が要る。渡し舟法第6条は廃業の届出を定める。")
+    assert wrong(report) == [
+        ("渡し舟法第5条", "provision-gone"),
+        ("渡し舟法第6条", "provision-moved"),
+    ]
+    moved = of_part(report, "citation")[1].problem
+    assert moved
+    assert moved.fields == {"day": "2015-12-27", "now": "渡し舟法第7条"}
+    # As of the day before the amendment both are there.
+    assert wrong(states.as_of("2016-01-01").check("渡し舟法第5条と渡し舟法第6条。")) == []
+    # Who says that it is gone is right.
+    assert wrong(states.check("渡し舟法第5条は削除された。")) == []
+
+
+def test_a_state_that_the_corpus_lacks_makes_nothing_wrong(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "339AC0000000001_20200401_431AC0000000007.xml"
+    path.write_text(law_xml(AFTER), encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    text = (
+        "渡し舟法第5条、渡し舟法第60条。"
+        "渡し舟法第4条は「二十歳に達しない者であつてはならない」と定める。"
+    )
+    assert len(wrong(corpus.check(text))) == 3
+    before = corpus.as_of("2016-01-01").check(text)
+    assert {finding.verdict for finding in before.findings} == {Verdict.UNCHECKED}
+
+
+def test_what_people_call_a_law_is_known_by_its_number(check: Check) -> None:
+    text = "舟守り法（令和99年法律第1号）がある。舟守り法第4条第3項、舟守り法第77条。"
+    assert [one[1] for one in cited(check, text)] == ["holds", "does-not-hold"]
+    assert [kind for _, kind in wrong(check(text))] == ["provision-lacking"]
+    near = "渡し船の安全と活用に関する法律（令和99年法律第1号）"
+    assert [kind for _, kind in wrong(check(near))] == ["law-called"]
+
+
+def test_what_cannot_be_checked_is_refused(check: Check, corpus: localrag.Corpus, tmp_path) -> None:
+    with pytest.raises(UsageError):
+        check(" \n")
+    with pytest.raises(InputError):
+        corpus.check(tmp_path / "missing.md")
+    table = tmp_path / "rows.jsonl"
+    table.write_text('{"title": "a", "text": "渡し舟法第4条"}\n')
+    with pytest.raises(InputError):
+        corpus.check(table)
+    assert corpus.as_of(date.today().isoformat()).check("法令の話はない。").findings == ()

@@ -1,0 +1,124 @@
+"""Reports of a check, and the verb: every text in them is shown, and never acts."""
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import docx
+import pytest
+from lxml import html as lxml_html
+
+import localrag
+from localrag.check.report import write_report
+from localrag.errors import UsageError
+
+TEXT = (
+    "# 渡し舟のメモ\n\n渡し舟法第4条第3項は「第一項の登録の有効期間は、十年とする」と定める。"
+    "<script>alert(1)</script> *強調*\n渡し舟法第44条と本契約第5条。\n"
+)
+
+
+@pytest.fixture
+def memo(tmp_path: Path) -> Path:
+    path = tmp_path / "memo.md"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def comments(path: Path) -> list[tuple[str, str]]:
+    """Each comment of a Word file: what it stands at, and its first line."""
+    document = docx.Document(str(path))
+    found = []
+    for comment in document.comments:
+        mark = f'w:commentRangeStart w:id="{comment.comment_id}"'
+        assert mark in document.element.xml
+        found.append((str(comment.comment_id), comment.paragraphs[0].text))
+    return found
+
+
+def test_html_is_one_page_in_which_nothing_acts(
+    corpus: localrag.Corpus, memo: Path, tmp_path: Path
+) -> None:
+    write_report(corpus.check(memo), tmp_path / "report.html")
+    page = lxml_html.fromstring((tmp_path / "report.html").read_bytes())
+    assert page.xpath("//script") == []
+    assert page.xpath("//@src | //link") == []
+    assert "<script>alert(1)</script>" in page.text_content()
+    assert [one.text_content() for one in page.xpath("//del")] == ["十"]
+    assert [one.text_content() for one in page.xpath("//ins")] == ["五"]
+    anchors = {f"#{one}" for one in page.xpath("//mark/@id")}
+    assert set(page.xpath("//li//a/@href")) <= anchors
+    marked = "".join(page.xpath("//section")[0].itertext())
+    assert marked == TEXT
+
+
+def test_markdown_takes_every_text_literally(
+    corpus: localrag.Corpus, memo: Path, tmp_path: Path
+) -> None:
+    write_report(corpus.check(memo), tmp_path / "report.md")
+    text = (tmp_path / "report.md").read_text("utf-8")
+    assert "**五**~~十~~" in text
+    assert "<script>" not in text
+    assert text.index("does not hold") < text.index("## not checked")
+
+
+def test_comments_stand_in_a_copy_of_the_word_file(corpus: localrag.Corpus, tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_heading("意見書", 1)
+    paragraph = document.add_paragraph("前置き。")
+    paragraph.add_run("渡し舟法第44条").bold = True
+    paragraph.add_run("を見よ。")
+    table = document.add_table(rows=1, cols=2)
+    table.cell(0, 0).text = "根拠"
+    table.cell(0, 1).text = "渡し舟法第55条"
+    source = tmp_path / "opinion.docx"
+    document.save(str(source))
+    before = source.read_bytes()
+    report = corpus.check(source)
+    assert [finding.place.line for finding in report.findings] == [2, 3]
+    write_report(report, tmp_path / "checked.docx", source)
+    assert source.read_bytes() == before
+    assert len(comments(tmp_path / "checked.docx")) == 3
+    xml = zipfile.ZipFile(tmp_path / "checked.docx").read("word/document.xml").decode()
+    start = xml.index('w:commentRangeStart w:id="1"')
+    assert xml[start : xml.index('w:commentRangeEnd w:id="1"')].count("<w:t>") == 1
+    assert "渡し舟法第44条" in xml[start : xml.index('w:commentRangeEnd w:id="1"')]
+
+
+def test_comments_stand_at_a_copy_of_any_other_text(
+    corpus: localrag.Corpus, memo: Path, tmp_path: Path
+) -> None:
+    write_report(corpus.check(memo), tmp_path / "report.docx", memo)
+    printed = docx.Document(str(tmp_path / "report.docx")).paragraphs
+    assert [one.text for one in printed][:3] == TEXT.split("\n")[:3]
+    assert any("other words" in words for _, words in comments(tmp_path / "report.docx"))
+
+
+def test_there_is_no_report_of_another_form(corpus: localrag.Corpus, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="xlsx"):
+        write_report(corpus.check("渡し舟法第4条"), tmp_path / "report.xlsx")
+
+
+def test_the_verb(cli: Callable[..., Any], sample: Path, memo: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    outcome = cli("check", str(memo), "--out", str(out))
+    assert outcome.code == 3
+    assert "line 3  quotation – does not hold: the provision has other words" in outcome.out
+    assert "[-五-]{+十+}" in outcome.out
+    assert "does not hold 2" in outcome.out
+    assert out.exists()
+    found = cli("check", "-", "--json", stdin="渡し舟法第4条第3項を見よ。").json
+    assert (found["holds"], found["counts"]["holds"]) == (True, 1)
+    assert found["findings"][0]["place"] == {"start": 0, "end": 10, "line": 1, "page": 0}
+    assert cli("check", "渡し舟法第4条を見よ。", "--as-of", "2027-01-01").code == 0
+    assert "渡し舟" in cli("check", "渡し舟法第4条を見よ。", "--all").out
+
+
+def test_bad_requests(cli: Callable[..., Any], sample: Path, tmp_path: Path) -> None:
+    assert cli("check", str(tmp_path / "missing.md")).code == 4
+    assert cli("check", "渡し舟法第4条", "--out", str(tmp_path / "x.txt")).code == 2
+    assert cli("check", "-", stdin="").code == 2
+    assert cli("check", "渡し舟法第4条", "--as-of", "yesterday").code == 2
+    unwritable = tmp_path / "no" / "folder" / "r.md"
+    assert cli("check", "渡し舟法第4条", "--out", str(unwritable)).code == 7

@@ -1,0 +1,155 @@
+"""Quotations and statements in a text, beside the provisions that they are said of."""
+
+import pytest
+
+import localrag
+from localrag.check import Finding, Verdict
+
+from .conftest import Check, of_part, wrong
+
+REGISTER = (
+    "渡し舟事業を営もうとする者は、渡し場の所在地を管轄する"
+    "都道府県知事の登録を受けなければならない。"
+)
+
+
+def quotation(check: Check, text: str) -> Finding:
+    (finding,) = of_part(check(text), "quotation")
+    return finding
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"渡し舟法第4条第1項は「{REGISTER}」と規定する。",
+        f"登録は必要である。「{REGISTER}」（渡し舟法4条1項）",
+        "渡し舟法第4条によれば、「渡し舟事業を営もうとする者は、…登録を受けなければならない」とある。",
+        f"渡し舟法第4条は次のとおり定める。\n\n> 第四条　{REGISTER}\n",
+        f"> {REGISTER}\n>\n> （渡し舟法第4条第1項）\n",
+        "渡し舟法第4条第3項は「第1項の登録の有効期間は、5年とする」と定める。",
+        "渡し舟法第4条第3項は「第一項の登録の有効\n期間は、五年とする」と定める。",
+        "渡し舟法第2条第1項の「渡し舟」とは何か。",
+    ],
+)
+def test_words_of_the_provision_hold(check: Check, text: str) -> None:
+    finding = quotation(check, text)
+    assert finding.verdict is Verdict.HOLDS
+    assert finding.passage_id.startswith("599AC0000000001#")
+    assert finding.evidence
+
+
+def test_other_words_are_shown_beside_those_of_the_law(check: Check) -> None:
+    said = REGISTER.replace("都道府県知事の登録", "市町村長の許可")
+    finding = quotation(check, f"渡し舟法第4条第1項は「{said}」と規定する。")
+    assert finding.problem
+    assert finding.problem.kind.value == "quoted-otherwise"
+    assert "".join(part.said for part in finding.diff) == said
+    changed = [(part.law, part.said) for part in finding.diff if not part.same]
+    assert ("登録", "許可") in changed
+
+
+def test_figures_in_quotations_are_compared_as_a_whole(check: Check) -> None:
+    finding = quotation(
+        check, "渡し舟法4条3項は「第一項の登録の有効期間は、十五年とする」と定める。"
+    )
+    assert [(part.law, part.said) for part in finding.diff if not part.same] == [("五", "十五")]
+
+
+def test_words_that_stand_elsewhere_are_told_with_where(check: Check) -> None:
+    for cited in ("渡し舟法第4条第2項", "渡し舟法第7条"):
+        finding = quotation(check, f"{cited}は「{REGISTER}」と規定する。")
+        assert finding.problem
+        assert finding.problem.kind.value == "quoted-elsewhere"
+        assert str(finding.problem.fields["where"]).endswith("第4条第1項")
+
+
+def test_words_that_stand_nowhere(check: Check) -> None:
+    words = "川の上を鳥が飛ぶときは、必ず帽子を脱いで礼をしなければならない。"
+    assert wrong(check(f"渡し舟法第12条は「{words}」と規定する。")) == [(words, "quoted-nowhere")]
+
+
+def test_brackets_that_are_left_out_are_told(check: Check) -> None:
+    words = "渡し舟が発着するために設けられた施設をいう"
+    finding = quotation(
+        check, f"渡し舟法第2条第3項は「この法律において『渡し場』とは、{words}」と定める。"
+    )
+    assert finding.verdict is Verdict.UNCHECKED
+    assert finding.problem
+    assert finding.problem.kind.value == "brackets-left-out"
+
+
+def test_words_of_another_state(states: localrag.Corpus) -> None:
+    old = "渡し守は、二十歳に達しない者であつてはならない。"
+    report = states.check(f"渡し舟法第4条は「{old}」と規定する。")
+    assert wrong(report) == [(old, "quoted-of-state")]
+    assert states.as_of("2016-01-01").check(f"渡し舟法第4条は「{old}」と規定する。").holds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "渡し舟法第4条の「営業の自由と安全の調和を図るという理念」は重要である。",
+        "最高裁は、渡し舟法第4条について「登録は公共の福祉のための制約である」と判示した。",
+        "渡し舟法第4条は「登録がなければ舟は出せない」旨を定める。",
+        "「安全は何よりも大切だと誰もが思う」と船頭は言った。",
+    ],
+)
+def test_what_others_say_is_not_called_wrong(check: Check, text: str) -> None:
+    assert wrong(check(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("渡し舟法第6条の届出は、変更の日から20日以内にしなければならない。", "20日以内"),
+        ("登録の有効期間は10年である（渡し舟法4条3項）。", "10年"),
+        ("渡し舟法第4条第3項は、登録の有効期間は4年とすると定めている。", "4年"),
+        (
+            "渡し舟法第16条によれば、無登録の営業は一年以下の拘禁刑又は二百万円以下の罰金に処する。",
+            "二百万円",
+        ),
+        (
+            "国は、渡し場活用計画に基づく事業に要する費用の2分の1以内を補助できる（渡し舟法12条）。",
+            "2分の1",
+        ),
+        ("渡し舟法第17条によれば、届出をしない者は20万円未満の過料に処する。", "20万円未満"),
+        (
+            "渡し舟法8条1項ただし書によれば、人命の救助に緊急の必要があるときも運航してはならない。",
+            "運航してはならない",
+        ),
+    ],
+)
+def test_figures_bounds_and_what_must_be_done(check: Check, text: str, words: str) -> None:
+    (finding,) = (f for f in check(text).findings if f.verdict is Verdict.FAILS)
+    assert finding.part.value == "statement"
+    assert finding.problem
+    assert words in str(finding.problem.fields["words"])
+    assert finding.evidence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "渡し舟法第6条の届出は、変更の日から30日以内にしなければならない。",
+        "1. 登録の有効期間は5年である（渡し舟法4条3項）。",
+        "渡し舟法第16条によれば、無登録の営業は1年以下の拘禁刑又は100万円以下の罰金に処される。",
+        "渡し舟法第8条第1項によれば、基準を超えるときは渡し舟を運航してはならない。",
+    ],
+)
+def test_what_the_provision_says_holds(check: Check, text: str) -> None:
+    (finding,) = of_part(check(text), "statement")
+    assert finding.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "当社は40日後に届け出たので、渡し舟法第6条に違反した。",
+        "改正により、渡し舟法第6条の届出は20日以内から30日以内になった。",
+        "渡し舟法第6条の届出の期間は20日ではなく30日である。",
+        "渡し舟法第6条は、実務では3〜5日で届け出るのが望ましい。",
+        "渡し舟法第10条の報告には500万円を要した。",
+    ],
+)
+def test_cases_and_other_days_are_not_checked(check: Check, text: str) -> None:
+    assert wrong(check(text)) == []
