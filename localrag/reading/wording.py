@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from localrag.facts import told
 from localrag.language import N_, _, ngettext
-from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step
+from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
 from localrag.retrieval.types import FOLLOW_UP
 
 if TYPE_CHECKING:
@@ -20,6 +20,14 @@ STATUSES: Mapping[str, str] = {
     Status.NOT_FOUND: N_("not found"),
 }
 """How far an answer is carried by its citations, in short."""
+
+VERACITIES: Mapping[str, str] = {
+    Veracity.SUPPORTED: N_("supported"),
+    Veracity.REFUTED: N_("refuted"),
+    Veracity.NOT_ENOUGH: N_("not enough evidence"),
+    Veracity.CONFLICTING: N_("conflicting evidence"),
+}
+"""What evidence says of a claim, in short."""
 
 FAILURES: Mapping[str, str] = {
     "InputError": N_("unreadable"),
@@ -88,6 +96,10 @@ _STEPS = {
     "decide": N_("decide"),
     "triple": N_("triple"),
     "ask": N_("ask"),
+    "claim": N_("claim"),
+    "claim questions": N_("questions about the claim"),
+    "sentences": N_("sentences"),
+    "supplement": N_("supplementary context"),
     "analysis": N_("analysis"),
 }
 """Stages, what they are about, and what models are called for; of some there are several."""

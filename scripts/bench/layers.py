@@ -103,7 +103,7 @@ def _measured(
     shares: list[float] = []
     all_paragraphs = any_paragraph = all_sentences = 0
     for one in asked:
-        case = Case(one.question.query, sentences=settings.sentences, threshold=settings.threshold)
+        case = Case(one.question.query, settings=settings)
         parts = one.parts if way.splits else [one.question.query]
         shown = set(way.shows(case, Toolkit(resources), parts))
         documents = {document for document, _, _ in shown}
