@@ -19,7 +19,7 @@ from localrag.facts import Fact, FactKind
 from localrag.ingest.add import AddReport
 from localrag.ingest.index import IndexReport
 from localrag.provision import LookedUp, Provision
-from localrag.reading.types import Answer, Citation, Claim, Status, Unanswered
+from localrag.reading.types import Answer, Citation, Claim, FactCheck, Status, Unanswered, Veracity
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.types import Filters, Hit, Query, Retrieval, Trace
 from localrag.sample import FOLDER as SAMPLE
@@ -38,6 +38,7 @@ __all__ = [
     "Contents",
     "Corpus",
     "Fact",
+    "FactCheck",
     "FactKind",
     "Filters",
     "Hit",
@@ -59,6 +60,7 @@ __all__ = [
     "Trace",
     "Unanswered",
     "UsageError",
+    "Veracity",
     "Watch",
     "WorkspaceError",
     "open",

@@ -124,6 +124,8 @@ def print_answer(answer: Answer) -> None:
             span = _("characters {start}-{end}").format(start=citation.start, end=citation.end)
             told = [citation.passage_id, span, *wording.remarks(citation)]
             say(("  ".join(told), "dim"), indent=4)
+            if supplement := wording.supplement(answer, citation):
+                say(*cut(supplement, "dim"), indent=4)
     for number, citation in enumerate(answer.citations, 1):
         if not citation.verified:
             say("")

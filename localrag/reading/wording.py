@@ -157,6 +157,13 @@ def verdict(answer: Answer) -> str:
     return _("{found}; {n} rejected").format(found=found, n=rejected) if rejected else found
 
 
+def supplement(answer: Answer, citation: Citation) -> str:
+    """What a model wrote of the text around a sentence cited, told as such; empty for nothing."""
+    found = answer.checked.evidence if answer.checked else ()
+    written = next((one.supplement for one in found if one.citation == citation), "")
+    return _("written by a model, no quotation: {text}").format(text=written) if written else ""
+
+
 def mismatch(kind: str, written: str, claim: str) -> str:
     """What is wrong with a claim, and the words of it that are, unless it is the whole claim."""
     problem = _(MISMATCHES[kind]) if kind in MISMATCHES else kind

@@ -1,7 +1,6 @@
 """Steps 1 to 3 of checking a claim: documents, questions, and the sentences found for them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import groupby
 from time import perf_counter
 from typing import Annotated, NamedTuple
@@ -161,15 +160,14 @@ def shown(
     Raises:
         ModelUnusable: it does not hold a single one.
     """
-    # As the toolkit numbers them: the prompts that are weighed have numbers, too.
-    numbered = [
-        one._replace(sentence=replace(one.sentence, number=number))
-        for number, one in enumerate(found, 1)
-    ]
+
+    def placed(numbered: Sequence[Sentence]) -> list[FoundSentence]:
+        return [one._replace(sentence=each) for one, each in zip(found, numbered, strict=False)]
+
     kept = toolkit.fitting_sentences(
-        [one.sentence for one in numbered], lambda some: messages(numbered[: len(some)])
+        [one.sentence for one in found], lambda some: messages(placed(some))
     )
-    return numbered[: len(kept)]
+    return placed(kept)
 
 
 def by_question(found: Sequence[FoundSentence]) -> list[tuple[str, list[FoundSentence]]]:
