@@ -8,16 +8,20 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from localrag.facts import Fact, FactKind
+from localrag.methods.fact_check.comparing import (
+    by_code,
+    checked_evidence,
+    compared,
+    veracity_of,
+)
 from localrag.methods.fact_check.finding import FoundSentence, by_question, shown
 from localrag.methods.generative import ClaimChecker
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case
 from localrag.prompts import Language, language_of
 from localrag.reading.evidence import element
-from localrag.reading.extractive import quoted
 from localrag.reading.types import (
     Answer,
-    CheckedEvidence,
     Citation,
     Claim,
     FactCheck,
@@ -89,10 +93,20 @@ def concluded(
         # What the claim says is what is in doubt: a reason may not rest on it.
         checker = ClaimChecker(store, [one.sentence for one in kept], "")
         claim = checker.check(reply.reason, reply.sentences).claim
-    evidence = tuple(checked_evidence(toolkit, one) for one in kept)
     veracity = Veracity[reply.label.name]
-    checked = FactCheck(veracity, tuple(asked), evidence)
-    return answer(case, toolkit, checked, [claim] if claim.citations else [], checker.citations)
+    evidence = [
+        by_code(checked_evidence(toolkit, one), compared(case.query.text, one))
+        if one.sentence.number in reply.sentences
+        else checked_evidence(toolkit, one)
+        for one in kept
+    ]
+    doubts = []
+    # That the reason stands in the sentences does not make the label follow from them.
+    if veracity not in (Veracity.NOT_ENOUGH, veracity_of(evidence)):
+        doubts.append(Fact(FactKind.BY_WORD_OF_MODEL))
+    checked = FactCheck(veracity, tuple(asked), tuple(evidence))
+    claims = [claim] if claim.citations else []
+    return answer(case, toolkit, checked, claims, checker.citations, doubts)
 
 
 def evidence_prompt(
@@ -102,15 +116,6 @@ def evidence_prompt(
     texts = [text for one in found for text in (one.question, one.sentence.text, one.supplement)]
     tag = element("text", [case.query.text, *texts])
     return toolkit.prompt(name, case.query, evidence=by_question(found), tag=tag, **values)
-
-
-def checked_evidence(toolkit: Toolkit, found: FoundSentence) -> CheckedEvidence:
-    """The sentence as evidence: its words put in by code, and what a model wrote told apart."""
-    piece = found.sentence.piece
-    with toolkit.store() as store:
-        # An item of a law comes with its stem.
-        own = next(one for one in quoted(store, [piece]) if one.quote == piece.text)
-    return CheckedEvidence(found.question, own, found.supplement)
 
 
 def answer(

@@ -14,17 +14,23 @@ An answer is `supported` where code has found every sentence that decides to say
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
 from localrag.facts import Fact, FactKind
+from localrag.methods.fact_check.comparing import (
+    Compared,
+    by_code,
+    checked_evidence,
+    compared,
+    veracity_of,
+)
 from localrag.methods.fact_check.concluding import (
     PURPOSE,
     answer,
-    checked_evidence,
     evidence_prompt,
 )
 from localrag.methods.fact_check.finding import FoundSentence, shown
@@ -32,16 +38,11 @@ from localrag.methods.generative import ClaimChecker
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case
 from localrag.prompts import Language, language_of
-from localrag.reading.checking import covers, mismatches
-from localrag.reading.checking.contradicting import contradictions, denies
-from localrag.reading.pieces import with_context
 from localrag.reading.types import (
     Answer,
     CheckedEvidence,
     Claim,
     FactCheck,
-    Mismatch,
-    MismatchKind,
     Stance,
     Veracity,
 )
@@ -49,8 +50,6 @@ from localrag_models.chat import Message
 
 _MOST_FINDINGS = 6
 _LONGEST_FINDING = 100
-# Share of the claim that a sentence speaks of where the word of a model counts.
-_SPEAKS_OF = 0.3
 # What a claim says in the place of a model that has not named the sentence.
 _DIFFERS: Mapping[Language, str] = {
     "en": "The sentence says otherwise than the claim: {}",
@@ -62,41 +61,6 @@ class FindingsReply(BaseModel):
     """What a model found; its findings are of the shape that `_shape` makes."""
 
     findings: list[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A sentence beside the claim, as code reads both.
-
-    Attributes:
-        differs: what of the claim it says otherwise.
-        speaks: whether it speaks of the claim at all.
-        carries: whether it says just what the claim says.
-    """
-
-    differs: tuple[Mismatch, ...]
-    speaks: bool
-    carries: bool
-
-    @property
-    def refutes(self) -> bool:
-        """Whether code alone finds that it refutes the claim: another name alone is too little."""
-        return any(one.kind is not MismatchKind.NAME for one in self.differs)
-
-
-def compared(claim: str, found: FoundSentence) -> Compared:
-    """Step 1: a sentence, with what it is read with, held against the claim by code."""
-    piece = found.sentence.piece
-    text = "\n".join(one.text for one in with_context([piece]))
-    headings = [piece.label]
-    share = covers(claim, [text], headings=headings)
-    # "It was claimed that …, which is not so" has every word of the claim.
-    says_all = share == 1 and not mismatches(claim, [text], headings=headings)
-    return Compared(
-        contradictions(claim, text, headings=headings),
-        speaks=share >= _SPEAKS_OF,
-        carries=says_all and denies(text) == denies(claim),
-    )
 
 
 def decided(
@@ -143,24 +107,13 @@ def decided(
     return answer(case, toolkit, checked, claims, checker.citations, doubts)
 
 
-def veracity_of(evidence: Sequence[CheckedEvidence]) -> Veracity:
-    """Step 3: the verdict that follows from how the sentences stand to the claim."""
-    stances = {one.stance for one in evidence}
-    match Stance.SUPPORTS in stances, Stance.REFUTES in stances:
-        case True, True:
-            return Veracity.CONFLICTING
-        case False, True:
-            return Veracity.REFUTED
-        case True, False:
-            return Veracity.SUPPORTED
-    return Veracity.NOT_ENOUGH
-
-
 def _weighed(evidence: CheckedEvidence, found: Compared, said: Any) -> CheckedEvidence:
     """A sentence with its stance: as code finds it, else as the model says if code lets it."""
+    if found.refutes:
+        return by_code(evidence, found)
     stance = said.relation if said else None
-    if found.refutes or (found.differs and stance is Stance.REFUTES):
-        return replace(evidence, stance=Stance.REFUTES, differs=found.differs, by_code=True)
+    if stance is Stance.REFUTES and found.differs:
+        return replace(evidence, stance=stance, differs=found.differs, by_code=True)
     if stance is Stance.REFUTES and found.speaks and not found.carries:
         return replace(evidence, stance=stance)
     if stance is Stance.SUPPORTS and found.speaks and not found.differs:

@@ -19,9 +19,9 @@ from localrag.reading.folding import fold
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag_indexes.analysis.normalize import normalize
 
-# Share of the rest of a claim that a sentence speaks of which speaks of the same matter; where a
-# name stands for another, all of it.
-_SAME_MATTER, _SAME_BUT_NAMES = 0.6, 1.0
+# Share of the rest of a claim that a sentence speaks of which denies it, has another value, has
+# another name in its place. Chosen on claims of AVeriTeC and the answers to their questions.
+_DENIED, _ANOTHER_VALUE, _ANOTHER_NAME = 0.6, 0.8, 1.0
 # What is a contradiction wherever it is found: it compares what both have.
 _OPPOSED = (
     MismatchKind.NEGATION,
@@ -66,12 +66,12 @@ def contradictions(
         return covers(rest, [sentence], headings=headings) >= least
 
     # Who denies a deed often names it in other words; a figure of something else tells nothing.
-    if opposed and speaks_of_all_but([*opposed, *values, *names], _SAME_MATTER):
+    if opposed and speaks_of_all_but([*opposed, *values, *names], _DENIED):
         return (*opposed, *values)
-    if values and speaks_of_all_but(values, _SAME_MATTER):
+    if values and speaks_of_all_but(values, _ANOTHER_VALUE):
         return tuple(values)
     others = any(name not in normalize(claim) for name in said.names)
-    if names and others and len(names) == len(found) and speaks_of_all_but(names, _SAME_BUT_NAMES):
+    if names and others and len(names) == len(found) and speaks_of_all_but(names, _ANOTHER_NAME):
         return tuple(names)
     return ()
 

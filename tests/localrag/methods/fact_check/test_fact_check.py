@@ -13,7 +13,7 @@ from localrag.facts import Fact, FactKind
 from localrag.ingest.add import add
 from localrag.ingest.index import index_as_set
 from localrag.methods.catalogue import NAMES, method
-from localrag.reading.types import Status, Veracity
+from localrag.reading.types import Stance, Status, Veracity
 from localrag.workspace import Workspace
 
 CLAIM = "Johan Reed built the clock tower in 1604."
@@ -85,8 +85,10 @@ def test_the_slightest_sign_is_a_switch(check: Check, slightest_sign: bool, time
 @pytest.mark.parametrize(
     ("label", "veracity", "status"),
     [
-        ("Supported", Veracity.SUPPORTED, Status.SUPPORTED),
-        ("Conflicting Evidence/Cherrypicking", Veracity.CONFLICTING, Status.SUPPORTED),
+        # The sentence cited refutes the claim, and code sees it.
+        ("Refuted", Veracity.REFUTED, Status.SUPPORTED),
+        ("Supported", Veracity.SUPPORTED, Status.UNSUPPORTED),
+        ("Conflicting Evidence/Cherrypicking", Veracity.CONFLICTING, Status.UNSUPPORTED),
         ("Not Enough Evidence", Veracity.NOT_ENOUGH, Status.NOT_FOUND),
     ],
 )
@@ -95,6 +97,20 @@ def test_every_label_is_a_verdict(
 ) -> None:
     answer = check("fact-check", CLAIM, ONE, {**REFUTED, "label": label}).answer
     assert (answer.text, answer.checked.veracity, answer.status) == (label, veracity, status)
+
+
+def test_a_label_is_supported_where_code_finds_that_a_sentence_cited_says_it(
+    check: Check,
+) -> None:
+    claim = "The clerk kept the keys."
+    verdict = {"sentences": [1], "reason": claim, "label": "Supported"}
+    answer = check("fact-check", claim, {"questions": [claim]}, verdict, sentences=1).answer
+    assert answer.status is Status.SUPPORTED
+    assert answer.checked.that(Stance.SUPPORTS)[0].by_code
+    refuted = {**verdict, "label": "Refuted"}
+    answer = check("fact-check", claim, {"questions": [claim]}, refuted, sentences=1).answer
+    assert (answer.checked.veracity, answer.status) == (Veracity.REFUTED, Status.UNSUPPORTED)
+    assert [one.kind for one in answer.doubts] == [FactKind.BY_WORD_OF_MODEL]
 
 
 def test_a_verdict_in_japanese(check: Check) -> None:
