@@ -14,6 +14,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index_as_set
 from localrag.methods.catalogue import NAMES, method
 from localrag.reading.types import Stance, Status, Veracity
+from localrag.reading.wording import supplement
 from localrag.workspace import Workspace
 
 CLAIM = "Johan Reed built the clock tower in 1604."
@@ -211,7 +212,11 @@ def test_a_context_is_written_of_what_stands_around_and_put_before_the_sentence(
     (evidence,) = played.answer.checked.evidence
     assert evidence.supplement == NOTE["context"]
     assert evidence.citation.quote == "Johan Reed built it in 1504."
-    assert all(NOTE["context"] not in one.quote for one in played.answer.citations)
+    (citation,) = played.answer.citations
+    assert NOTE["context"] not in citation.quote
+    assert supplement(played.answer, citation) == (
+        f"written by a model, no quotation: {NOTE['context']}"
+    )
 
 
 def test_a_context_takes_a_call_for_every_sentence(check: Check) -> None:
