@@ -21,6 +21,7 @@ _SHAPE = InputError(
 )
 # What the type of an answer says that there is none.
 _NONE = "Unanswerable"
+_NO_ADDRESS = "no address given"
 
 
 def is_claim(record: Mapping[str, Any]) -> bool:
@@ -57,8 +58,8 @@ def answer_text(answer: Mapping[str, Any]) -> str:
 def evidence_pages(record: Mapping[str, Any]) -> dict[str, str]:
     """The answers of a claim by the address of the page that they were taken from.
 
-    Those to one page stand together, a line each; those without an address too. An answer that
-    says that there is none is left out.
+    Those to one page stand together, a line each; those without an address too, under words that
+    say so. An answer that says that there is none is left out.
 
     Raises:
         InputError: the claim has another shape.
@@ -69,7 +70,7 @@ def evidence_pages(record: Mapping[str, Any]) -> dict[str, str]:
             text = answer_text(answer)
             if text and answer.get("answer_type") != _NONE:
                 url = " ".join(drop_controls(_string(answer.get("source_url") or "")).split())
-                pages.setdefault(url, {})[text] = None
+                pages.setdefault(url or _NO_ADDRESS, {})[text] = None
     return {url: "\n".join(texts) for url, texts in pages.items()}
 
 
@@ -93,4 +94,4 @@ def claim_documents(record: Mapping[str, Any], place: str, source: str) -> Itera
     """
     for ordinal, (url, text) in enumerate(evidence_pages(record).items(), start=1):
         id_ = f"{place}:{ordinal}"
-        yield prose(id_=id_, title=url or id_, kind="averitec", text=text, source=source)
+        yield prose(id_=id_, title=url, kind="averitec", text=text, source=source)

@@ -382,7 +382,10 @@ def _stored(workspace: Workspace, corpus: str) -> Stored:
     found: dict[str, dict[str, str]] = {}
     with _opened(workspace, corpus) as store:
         for page in store.documents(STORE) if store else ():
-            found.setdefault(page.metadata[CLAIM_OF], {})[page.metadata["url"]] = page.id
+            pages = found.setdefault(page.metadata[CLAIM_OF], {})
+            url = page.metadata.get("url", "")
+            # A page without an address, or scraped twice, is a page of the claim all the same.
+            pages[url if url and url not in pages else page.id] = page.id
     return found
 
 

@@ -180,6 +180,31 @@ def test_each_claim_is_asked_of_its_own_pages(
     assert not any(one.query.filters.documents for one in whole)
 
 
+def test_pages_without_an_address_or_scraped_twice_all_count(
+    workspace: Workspace, claims: Callable[..., Path], bring: Callable[..., AddReport]
+) -> None:
+    again = page("http://a.example", "once more")
+    bring(_0=[page("http://a.example", "x y"), again, page("", "z"), page("", "w")])
+    (found,) = questions(workspace, claims(TOWER), own_documents=True).questions
+    assert len(found.query.filters.documents) == 4
+
+
+def test_an_answer_without_an_address_is_found_again(
+    workspace: Workspace, claims: Callable[..., Path]
+) -> None:
+    nowhere = [
+        {**TOWER, "questions": [{"question": "?", "answers": [answer(text, "")]}]}
+        for text in ("It is old.", "It is new.")
+    ]
+    path = claims(*nowhere)
+    add(workspace, "averitec", [path])
+    found = questions(workspace, path, own_documents=True).questions
+    assert [one.query.filters.documents for one in found] == [
+        ("claims.jsonl:1:1",),
+        ("claims.jsonl:2:1",),
+    ]
+
+
 def test_a_claim_without_its_store_is_named(
     workspace: Workspace, claims: Callable[..., Path], bring: Callable[..., AddReport]
 ) -> None:
