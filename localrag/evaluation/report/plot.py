@@ -30,7 +30,7 @@ _STYLE: dict[str, Any] = {
     "axes.spines.left": False,
 }
 _LONGEST_NAME = 48
-_WIDTH, _ROW, _FRAME, _MATRIX = 7.0, 0.28, 1.0, 2.4
+_WIDTH, _ROW, _FRAME, _MATRIX = 7.0, 0.28, 1.0, 2.6
 
 
 def plotted(figures: Figures) -> str:
@@ -106,7 +106,8 @@ def _verdicts(panel: "Axes", name: str, found: Verdicts) -> None:
         for place, count in enumerate(row):
             panel.text(place, at, str(count), ha="center", va="center")
     names = {one: _(words) for one, words in VERACITIES.items()} | {NONE: _("none")}
-    panel.set_xticks(range(len(given)), [names[one] for one in given])
+    # Side by side the names are too long for one line.
+    panel.set_xticks(range(len(given)), ["\n".join(names[one].rsplit(" ", 1)) for one in given])
     panel.set_yticks(range(len(right)), [names[one] for one in right])
     panel.tick_params(length=0)
     panel.set_xlabel(_("{name}: verdict given, by the right one").format(name=_short(name)))

@@ -290,7 +290,7 @@ def test_a_report_tells_verdicts_evidence_and_what_it_is_to_say_always_the_same(
     assert "always refuted" in text
     assert "accuracy@0.25" in text
     drawn = (finished.folder / report.PLOT).read_text(encoding="utf-8")
-    assert "not enough evidence" in drawn
+    assert "not enough evidence" in drawn, "beside the rows"
     assert entry.costs is not None
     assert entry.costs.calls == 2.5
 
