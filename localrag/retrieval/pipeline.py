@@ -291,8 +291,7 @@ class Retriever:
         """Search by words, by meaning, or by both fused by rank, and nothing else.
 
         What published methods call lexical, dense and hybrid search. Where the corpus has no
-        vectors or the settings no model for them, words stand in for the meaning, and an event
-        says so.
+        vectors or the settings no model for them, words stand in for the meaning, which is told.
 
         Args:
             asked: the question.
