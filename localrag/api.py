@@ -21,7 +21,7 @@ from localrag.ingest.add import AddReport
 from localrag.ingest.index import IndexReport
 from localrag.overview import Overview
 from localrag.provision import LookedUp, Provision
-from localrag.reading.types import Answer, Citation, Claim, Status, Unanswered
+from localrag.reading.types import Answer, Citation, Claim, FactCheck, Status, Unanswered, Veracity
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.types import Filters, Hit, Query, Retrieval, Trace
 from localrag.sample import FOLDER as SAMPLE
@@ -41,6 +41,7 @@ __all__ = [
     "Contents",
     "Corpus",
     "Fact",
+    "FactCheck",
     "FactKind",
     "Filters",
     "Finding",
@@ -64,6 +65,7 @@ __all__ = [
     "Trace",
     "Unanswered",
     "UsageError",
+    "Veracity",
     "Verdict",
     "Watch",
     "WorkspaceError",

@@ -129,7 +129,10 @@ class MethodConfig(_Section):
         "1-2-3", description="what staged asks in turn: 1 triples, 2 documents, 3 the model alone"
     )
     sentences: int = Field(
-        3, ge=1, le=100, description="sentences for a sub-question, of methods that search layers"
+        3,
+        ge=1,
+        le=100,
+        description="sentences for a sub-question, of methods that search layers or check claims",
     )
     threshold: float = Field(
         0.8,
@@ -137,6 +140,30 @@ class MethodConfig(_Section):
         le=1,
         description="cosine from which a prepared question is taken for the one asked; see "
         "`localrag calibrate`",
+    )
+    documents: int = Field(
+        50,
+        ge=1,
+        le=200,
+        description="passages nearest to a claim, in which sentences are looked for",
+    )
+    questions: int = Field(
+        3, ge=1, le=10, description="questions that a claim is split into at most"
+    )
+    candidates: int = Field(
+        10, ge=1, le=100, description="sentences for a question that a reranker chooses from"
+    )
+    around: int = Field(
+        5,
+        ge=1,
+        le=50,
+        description="sentences on either side that a supplementary context is made of",
+    )
+    supplement: int = Field(
+        768, ge=16, le=4096, description="tokens of a supplementary context at most"
+    )
+    slightest_sign: bool = Field(
+        True, description="tell the model that the slightest sign against a claim refutes it"
     )
 
 

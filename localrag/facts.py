@@ -269,6 +269,27 @@ class FactKind(StrEnum):
     # methods, decon-hybrid: the answer is withheld.
     WITHHELD = "withheld", N_("the answer {answer} was withheld: no sentence found carries it")
 
+    # methods, fact-check: questions, sentences, the verdict.
+    CLAIM_NOT_SPLIT = (
+        "claim-not-split",
+        N_("the model asked nothing that could be read: the claim itself was searched for"),
+    )
+    NOT_SUPPLEMENTED = (
+        "not-supplemented",
+        N_("a sentence is without supplementary context: the model wrote none that could be read"),
+    )
+    BY_WORD_OF_MODEL = (
+        "by-word-of-model",
+        N_(
+            "a model says how some of the sentences stand to the claim; in these, code can "
+            "compare no figure, date or denial"
+        ),
+    )
+    NOT_ENOUGH_EVIDENCE = (
+        "not-enough-evidence",
+        N_("{n:,} sentences were found, and they do not settle the claim"),
+    )
+
     # methods, staged: the question is split.
     NO_QUERY = (
         "no-query",
@@ -508,6 +529,31 @@ class FactKind(StrEnum):
         N_(
             "Similarity and the measures of derivations are left out: they need the extra {extra} "
             "(pip install 'localrag[{extra}]')."
+        ),
+    )
+    METEOR_LEFT_OUT = (
+        "meteor-left-out",
+        N_(
+            "The measures of evidence are left out: they need the extra {extra} (pip install "
+            "'localrag[{extra}]')."
+        ),
+    )
+    METEOR_MADE_WITH = (
+        "meteor-made-with",
+        N_("METEOR is that of NLTK {version}, as the official script takes it."),
+    )
+    METEOR_WITHOUT_WORDNET = (
+        "meteor-without-wordnet",
+        N_(
+            "WordNet is missing (NLTK's data, or {path} of Debian's package wordnet-base): METEOR "
+            "matches no synonyms, so that the figures of evidence are lower than official ones."
+        ),
+    )
+    METEOR_OTHER_SENTENCES = (
+        "meteor-other-sentences",
+        N_(
+            "NLTK's data lack punkt_tab: sentences are split by localrag before words are, so that "
+            "figures of evidence can differ a little from official ones."
         ),
     )
     SIMILARITY_MADE_WITH = (

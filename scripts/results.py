@@ -17,7 +17,7 @@ from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.loading import corpus_name
 from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.record import evaluation_of
-from localrag.evaluation.report import free_text, sections
+from localrag.evaluation.report import claims, free_text, sections
 from localrag.evaluation.report.document import (
     DASH,
     Block,
@@ -32,7 +32,7 @@ from localrag.evaluation.report.document import (
 )
 from localrag.evaluation.report.figures import EntryFigures, figures
 from localrag.evaluation.report.sections import how_to_read
-from localrag.evaluation.types import CONTAINS, Dataset, Entry, Evaluation, Question
+from localrag.evaluation.types import CLAIMS, CONTAINS, Dataset, Entry, Evaluation, Question
 from localrag.methods.catalogue import NAMES, method
 from localrag_models.catalogue import catalogue
 
@@ -312,6 +312,7 @@ def _sections(dataset: Dataset, measured: Sequence[_Counted]) -> Iterator[Report
         "Measures": free_text.measures(
             entries, dict.fromkeys(str(fact) for one in in_order for fact in one.run.measured_with)
         ),
+        "Verdicts on claims": claims.blocks({one.name: one.verdicts for one in entries}),
         "Verdicts": free_text.verdicts(entries, [one.run.judge for one in in_order]),
         "Search success": free_text.searches(entries),
         **sections.groups(entries),
@@ -329,6 +330,7 @@ def _asked(dataset: Dataset) -> Iterator[str]:
         one = method(name)
         # What measures no answers in free text has options to choose from.
         takes = one.chooses is (dataset.measure == CONTAINS) and (derivations or not one.derives)
+        takes = takes and one.checks is (dataset.measure == CLAIMS)
         if takes or dataset.name not in declared():
             yield name
 

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 from localrag.batch.table import digest
 from localrag.batch.types import QuestionRow, RowOutcome, cause_and_cure, error_type, is_transient
 from localrag.facts import Fact, facts_of
-from localrag.reading.types import Citation, Claim, Derivation, Status
+from localrag.reading.types import Citation, Claim, Derivation, FactCheck, Status
 from localrag.retrieval.types import ModelCall, TextSpan, Trace
 
 FAILED: Literal["failed"] = "failed"
@@ -95,6 +95,7 @@ class AnsweredRow:
     trace: TraceSummary | None = None
     seconds: float = 0.0
     documents: Annotated[tuple[str, ...], Field(exclude_if=lambda ids: not ids)] = ()
+    checked: Annotated[FactCheck | None, Field(exclude_if=lambda checked: checked is None)] = None
 
     @property
     def outcome(self) -> str:
@@ -161,6 +162,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
             trace,
             seconds,
             query.filters.documents,
+            answer.checked,
         )
     assert error is not None, "what is not answered has failed"
     return FailedRow(

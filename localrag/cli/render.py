@@ -102,7 +102,7 @@ def print_answer(answer: Answer) -> None:
         say((_("not in this corpus: "), "bold red"), *cut("、".join(answer.absent), "bold"))
     if answer.label:
         say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
-    elif answer.derivation and answer.text:
+    elif answer.is_concluded and answer.text:
         say(*cut(answer.text, "bold"))
     status = _(wording.STATUSES[answer.status])
     say((status, _STYLES[answer.status]), f"{colon()}{_verdict(answer)}")
@@ -124,6 +124,8 @@ def print_answer(answer: Answer) -> None:
             span = _("characters {start}-{end}").format(start=citation.start, end=citation.end)
             told = [citation.passage_id, span, *wording.remarks(citation)]
             say(("  ".join(told), "dim"), indent=4)
+            if supplement := wording.supplement(answer, citation):
+                say(*cut(supplement, "dim"), indent=4)
     for number, citation in enumerate(answer.citations, 1):
         if not citation.verified:
             say("")
@@ -182,6 +184,7 @@ def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
         "doubt": told(answer.doubts) or None,
         "text": answer.text,
         "derivation": to_jsonable_python(answer.derivation),
+        "checked": to_jsonable_python(answer.checked),
         "claims": to_jsonable_python(answer.claims),
         "citations": [_worded(citation) for citation in answer.citations],
         "absent": list(answer.absent),

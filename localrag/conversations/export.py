@@ -136,7 +136,7 @@ def _answer(corpus: str, answer: Answer, locate: Locate) -> Iterator[str]:
     if answer.label:
         yield f"**{line(answer.label)}** {line(answer.text)}"
     # What the extractive reader says is its quotations, which follow.
-    elif answer.text and (answer.derivation or not (answer.claims or answer.citations)):
+    elif answer.text and (answer.is_concluded or not (answer.claims or answer.citations)):
         yield paragraph(answer.text)
     if answer.claims:
         yield items(_claim(answer, claim) for claim in answer.claims)

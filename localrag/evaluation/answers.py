@@ -40,7 +40,7 @@ from localrag.journal import Journal
 from localrag.language import N_
 from localrag.methods.toolkit import EVIDENCE
 from localrag.methods.types import Method
-from localrag.reading.types import Derivation
+from localrag.reading.types import Derivation, FactCheck
 
 
 def cause_of_error(
@@ -99,6 +99,7 @@ class Answered:
 
     Attributes:
         text: of the answer; "" where there is none.
+        checked: what became of a claim; None where the answer has no verdict.
         derivation: what it follows from; without a step where the row has none.
         stages: of its trace, in their order.
     """
@@ -106,13 +107,14 @@ class Answered:
     text: str
     derivation: Derivation
     stages: Sequence[StageSummary]
+    checked: FactCheck | None = None
 
     @classmethod
     def of(cls, row: WrittenRow) -> "Answered":
         """Read it from a row, failed ones included."""
         if isinstance(row, FailedRow):
             return cls("", Derivation(()), _stages(row))
-        return cls(row.answer, row.derivation or Derivation(()), _stages(row))
+        return cls(row.answer, row.derivation or Derivation(()), _stages(row), row.checked)
 
 
 def read_rows(
@@ -243,6 +245,8 @@ def _result(
     if method.chooses and not failure and not shown:
         raise ValueError("no option")
     chosen = in_dataset_order(shown, order, len(asked.options)) if shown else ""
+    if isinstance(row, AnsweredRow) and row.checked:
+        chosen = row.checked.veracity.value
     figures: Mapping[str, float] = {}
     verdicts: Mapping[str, str] = {}
     if question.query.options:
@@ -287,6 +291,9 @@ def _measured(
     answer: Answered, question: Question, measure: Measure
 ) -> tuple[float, Mapping[str, float], Mapping[str, str]]:
     """The score, the figures and the verdict on an answer in free text."""
+    if measure.of_checks:
+        figures = measure.of_checks(answer.checked, question)
+        return figures[measure.score], figures, {}
     given = (answer.text, answer.derivation.triples, question)
     figures = measure.figures(*given)
     verdicts = {DETERMINISTIC: measure.verdict(*given)} if measure.verdict else {}

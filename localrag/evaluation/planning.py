@@ -271,6 +271,14 @@ def _hindrance(
             leave_out,
             method=one.name,
         )
+    if one.checks != questions.are_claims:
+        return UsageError(
+            N_("{method} checks claims, and these are questions.")
+            if one.checks
+            else N_("{method} gives no verdict, and these are claims to be checked."),
+            leave_out,
+            method=one.name,
+        )
     if one.needs_model and not all(models):
         return UsageError(
             N_("{method} needs a model that writes, and none is named."),

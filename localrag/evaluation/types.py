@@ -15,11 +15,14 @@ from localrag.batch.types import Event as BatchEvent
 from localrag.corpus.types import Triple
 from localrag.facts import Fact
 from localrag.methods.choices import LABELS
-from localrag.reading.types import Stage
+from localrag.reading.types import FactCheck, Stage
 from localrag.retrieval.types import ModelCall, Query
 
 CONTAINS = "contains"
 """The measure of answers in free text where a dataset names no other one."""
+
+CLAIMS = "averitec"
+"""The measure of verdicts on claims: a dataset that names it has claims for questions."""
 
 
 ANSWERABLE = "answerable"
@@ -51,6 +54,17 @@ class GoldSentence(NamedTuple):
     text: str
 
 
+class GoldEvidence(NamedTuple):
+    """A question that was asked to check a claim, with the answers that were found.
+
+    Attributes:
+        answers: none where none could be found.
+    """
+
+    question: str
+    answers: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question whose answer is known.
@@ -59,7 +73,7 @@ class Question:
         id: unique in its split.
         query: the question, its options in the order of the dataset.
         answer: the label of the right option in that order ("c"), or the text to be found; "" of a
-            question that its texts do not answer.
+            question that its texts do not answer; of a claim its verdict, as in `Veracity`.
         context: the texts that are known to answer it, as the dataset gives them; "" for none.
         gold: the places they stand at.
         groups: what it is counted under, value by name ({"law": "金商法", "kind": "関連法令",
@@ -67,6 +81,7 @@ class Question:
         derivation: the triples that its answer follows from; empty where none are known.
         aliases: other texts that are as right as `answer`.
         sentences: of the gold places those that answer it; empty where they are not told.
+        evidence: of a claim, what was asked to check it; empty of every other question.
     """
 
     id: str
@@ -78,6 +93,7 @@ class Question:
     derivation: tuple[Triple, ...] = ()
     aliases: tuple[str, ...] = ()
     sentences: tuple[GoldSentence, ...] = ()
+    evidence: tuple[GoldEvidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +191,11 @@ class Questions:
     own_documents: bool = False
     unanswerable: bool = False
 
+    @property
+    def are_claims(self) -> bool:
+        """Whether they are claims, to be checked."""
+        return self.dataset.measure == CLAIMS
+
 
 class Cause(StrEnum):
     """Why an answer is wrong, after the error analysis of the published study.
@@ -268,7 +289,8 @@ class Result:
         order: which of the orders of its options, from 0, the order of the dataset.
         score: 0 to 1; for a choice 1 if it is right, else 0; else the leading figure of the
             measure of the dataset. A failure scores 0.
-        chosen: the label chosen, in the order of the dataset; "" where there is none.
+        chosen: the label chosen, in the order of the dataset, or the verdict on a claim; "" where
+            there is none.
         shown: the label chosen, as it was shown: the position.
         failure: the type of the error in the place of an answer; "" where there is one.
         cause: why it scores less than 1; None where it does not.
@@ -433,12 +455,15 @@ class Measure:
         verdict: by comparison alone, without a model; None where derivations are not looked at.
         notes: what has to be known of the figures: what they were made with, and which could not
             be made.
+        of_checks: makes the figures of a claim that was checked, in the place of `figures`; None
+            where the questions are no claims.
     """
 
     score: str
     figures: Measured[Mapping[str, float]]
     verdict: Measured[Verdict] | None = None
     notes: tuple[Fact, ...] = ()
+    of_checks: Callable[[FactCheck | None, Question], Mapping[str, float]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

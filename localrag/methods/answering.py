@@ -24,8 +24,8 @@ from localrag.inference.opening import open_chat, overlook
 from localrag.language import N_
 from localrag.methods.catalogue import method
 from localrag.methods.choices import FEWEST, LABELS, labelled, mark
-from localrag.methods.toolkit import Resources, Toolkit
-from localrag.methods.types import Case, Method
+from localrag.methods.toolkit import Toolkit
+from localrag.methods.types import Case, Method, Resources
 from localrag.prepare.index import LayerIndex, require_layers
 from localrag.prompts import OptimisedPrompt, language_of
 from localrag.question.follow_up import Rewritten, plain_end, rewritten
@@ -378,8 +378,7 @@ class Answerer:
                     label=label,
                 )
         context = self._contexts.get(query, "") if self._method.reads_context else ""
-        settings = self._settings
-        return Case(query, context, self._stages, settings.sentences, settings.threshold)
+        return Case(query, context, self._stages, self._settings)
 
 
 @contextmanager

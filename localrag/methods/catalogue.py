@@ -27,6 +27,12 @@ _PLACES = {
     "chain": "multihop.chain:METHOD",
     "staged": "staged.method:METHOD",
     "staged-symbolic": "staged_symbolic.method:METHOD",
+    "fact-check": "fact_check.method:PLAIN",
+    "fact-check-context": "fact_check.method:CONTEXT",
+    "fact-check-rerank": "fact_check.method:RERANK",
+    "fact-check-rerank-context": "fact_check.method:RERANK_CONTEXT",
+    "fact-check-context-rerank": "fact_check.method:CONTEXT_RERANK",
+    "fact-check-localrag": "fact_check.method:LOCALRAG",
 }
 
 NAMES = tuple(_PLACES)

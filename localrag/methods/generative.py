@@ -77,7 +77,7 @@ class ClaimChecker:
     Args:
         store: puts in the words quoted.
         sentences: that the model was shown.
-        question: with its options.
+        question: with its options; empty where what is claimed must stand in the sentences alone.
 
     Attributes:
         citations: what the claims checked so far rest on, each once.
@@ -101,10 +101,19 @@ class ClaimChecker:
         moved = False
         if found and (carrying := self._carrying(text, chosen)):
             chosen, found, moved = carrying, (), True
-        claim = Claim(text, self._cite(chosen), found, moved)
+        claim = Claim(text, self.cite(chosen), found, moved)
         # Of two sentences cited one may answer the question, and the other say what is claimed.
         alone = [one for one in chosen if not found and not self._mismatches(text, [one])]
         return CheckedClaim(claim, alone or chosen)
+
+    def cite(self, chosen: Sequence[Sentence]) -> tuple[int, ...]:
+        """Add the citations of sentences, each with what it is read with; their numbers."""
+        numbers = []
+        for citation in quoted(self._store, [one.piece for one in chosen]):
+            if citation not in self.citations:
+                self.citations.append(citation)
+            numbers.append(self.citations.index(citation) + 1)
+        return tuple(numbers)
 
     def _mismatches(self, text: str, chosen: Sequence[Sentence]) -> tuple[Mismatch, ...]:
         """What a claim says and its sentences do not; all of it if these speak of other things."""
@@ -128,15 +137,6 @@ class ClaimChecker:
         if carrier is None:
             return None
         return [others[carrier.index], *(() if carrier.alone else chosen)]
-
-    def _cite(self, chosen: Sequence[Sentence]) -> tuple[int, ...]:
-        """Add the citations of sentences, each with what it is read with; their numbers."""
-        numbers = []
-        for citation in quoted(self._store, [one.piece for one in chosen]):
-            if citation not in self.citations:
-                self.citations.append(citation)
-            numbers.append(self.citations.index(citation) + 1)
-        return tuple(numbers)
 
 
 def _read(chosen: Sequence[Sentence]) -> list[str]:

@@ -4,9 +4,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import RLock
 from time import perf_counter
-from typing import NamedTuple, NoReturn, Protocol
+from typing import NamedTuple, NoReturn
 
 from localrag.config import ChatConfig
 from localrag.corpus.store import CorpusStore
@@ -15,7 +14,7 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.opening import named
 from localrag.language import N_
 from localrag.methods.choices import labelled
-from localrag.prepare.index import LayerIndex
+from localrag.methods.types import Resources
 from localrag.prepare.layers import digest
 from localrag.prepare.texts import FoundText, LayerText
 from localrag.prompts import OptimisedPrompt, language_of, prompt
@@ -44,7 +43,7 @@ from localrag.retrieval.types import (
     TextSpan,
     Trace,
 )
-from localrag_models.chat import ChatModel, Message
+from localrag_models.chat import Message
 from localrag_models.errors import ContextExceeded
 
 EVIDENCE = "evidence"
@@ -52,46 +51,6 @@ EVIDENCE = "evidence"
 
 # Characters of a passage below which it says too little.
 _SHORTEST_SHARE = 200
-
-
-class Resources(Protocol):
-    """What all questions of a run share.
-
-    Attributes:
-        settings: of the chat model.
-        reading: held while the retriever is used, which serves one thread at a time.
-    """
-
-    settings: ChatConfig
-    reading: RLock
-
-    @property
-    def layers(self) -> LayerIndex:
-        """The derived layers of the corpus; opened when they are first needed.
-
-        Raises:
-            UsageError: none was prepared.
-        """
-        ...
-
-    @property
-    def query_prompt(self) -> OptimisedPrompt | None:
-        """The optimised prompt that writes queries; None for the built-in one."""
-        ...
-
-    @property
-    def retriever(self) -> Retriever:
-        """Finds passages; opened when it is first needed."""
-        ...
-
-    @property
-    def model(self) -> ChatModel:
-        """The chat model; opened when it is first needed.
-
-        Raises:
-            UsageError: the settings name none.
-        """
-        ...
 
 
 class Toolkit:
@@ -235,8 +194,14 @@ class Toolkit:
     @contextmanager
     def store(self) -> Iterator[CorpusStore]:
         """The corpus, for this thread alone."""
+        with self.retriever() as retriever:
+            yield retriever.store
+
+    @contextmanager
+    def retriever(self) -> Iterator[Retriever]:
+        """What searches the corpus, for this thread alone."""
         with self._resources.reading:
-            yield self._resources.retriever.store
+            yield self._resources.retriever
 
     def quoted(self, asked: Query, retrieval: Retrieval, least: float = 0.0) -> Answer:
         """The answer of what was found that comes nearest to the question, without a claim.
@@ -327,15 +292,31 @@ class Toolkit:
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
         """
-        since = perf_counter()
-        model, reply = self._resources.model, self._resources.settings.max_tokens
         with self.store() as store:
             sources = [(one, _source_of(store, one)) for one in found]
-            sentences = [
-                Sentence(0, source.piece, source.passage, one.sentence)
-                for one, source in sources
-                if source
-            ]
+        sentences = [
+            Sentence(0, source.piece, source.passage, one.sentence)
+            for one, source in sources
+            if source
+        ]
+        return self.fitting_sentences(sentences, messages)
+
+    def fitting_sentences(
+        self,
+        sentences: Sequence[Sentence],
+        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+    ) -> Sequence[Sentence]:
+        """Sentences numbered in their order, as many as the context holds.
+
+        Args:
+            sentences: best first; the last ones are left out first.
+            messages: the prompt made of them.
+
+        Raises:
+            ModelUnusable: the context of the model does not hold a single sentence.
+        """
+        since = perf_counter()
+        model, reply = self._resources.model, self._resources.settings.max_tokens
         numbered = [replace(one, number=number) for number, one in enumerate(sentences, 1)]
         with named():
             kept = bisect_left(
@@ -350,7 +331,7 @@ class Toolkit:
             events.append(Fact(FactKind.SENTENCES_LEFT_OUT, n=kept))
         shown = dict.fromkeys(one.passage for one in numbered[:kept])
         hits = [Hit(passage, 1 / rank, rank, EVIDENCE) for rank, passage in enumerate(shown, 1)]
-        self.note(EVIDENCE, events, hits, perf_counter() - since, spans=_spans_of(numbered[:kept]))
+        self.note(EVIDENCE, events, hits, perf_counter() - since, spans=spans_of(numbered[:kept]))
         return numbered[:kept]
 
     def _shown(
@@ -376,7 +357,7 @@ class Toolkit:
             [hit for hit in hits if hit.passage.id in shown],
             perf_counter() - since,
             subject,
-            spans=_spans_of(chosen.sentences),
+            spans=spans_of(chosen.sentences),
         )
         return chosen.sentences
 
@@ -575,7 +556,8 @@ class Toolkit:
         self.trace = replace(self.trace, calls=(*self.trace.calls, call))
 
 
-def _spans_of(sentences: Iterable[Sentence]) -> list[TextSpan]:
+def spans_of(sentences: Iterable[Sentence]) -> list[TextSpan]:
+    """Where sentences stand in their documents."""
     pieces = (one.piece for one in sentences)
     return [TextSpan(one.passage.document_id, one.start, one.end) for one in pieces]
 

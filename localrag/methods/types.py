@@ -2,14 +2,61 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from threading import RLock
+from typing import TYPE_CHECKING, Protocol
 
+from localrag.config import ChatConfig, MethodConfig
 from localrag.methods.choices import FEWEST, LABELS
 from localrag.reading.types import Answer, Stage
 from localrag.retrieval.types import Query
 
 if TYPE_CHECKING:
+    # The table of the methods needs none of these.
     from localrag.methods.toolkit import Toolkit
+    from localrag.prepare.index import LayerIndex
+    from localrag.prompts import OptimisedPrompt
+    from localrag.retrieval.pipeline import Retriever
+    from localrag_models.chat import ChatModel
+
+
+class Resources(Protocol):
+    """What all questions of a run share.
+
+    Attributes:
+        settings: of the chat model.
+        reading: held while the retriever is used, which serves one thread at a time.
+    """
+
+    settings: ChatConfig
+    reading: RLock
+
+    @property
+    def layers(self) -> "LayerIndex":
+        """The derived layers of the corpus; opened when they are first needed.
+
+        Raises:
+            UsageError: none was prepared.
+        """
+        ...
+
+    @property
+    def query_prompt(self) -> "OptimisedPrompt | None":
+        """The optimised prompt that writes queries; None for the built-in one."""
+        ...
+
+    @property
+    def retriever(self) -> "Retriever":
+        """Finds passages; opened when it is first needed."""
+        ...
+
+    @property
+    def model(self) -> "ChatModel":
+        """The chat model; opened when it is first needed.
+
+        Raises:
+            UsageError: the settings name none.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +68,13 @@ class Case:
         context: the texts that are known to answer it; "" where they are not known, as outside an
             evaluation. Only methods with `Method.reads_context` look at it.
         stages: what is asked in turn. Only methods with `Method.staged` look at it.
-        sentences: so many are looked for with each sub-question. Only methods with `Method.layers`
-            look at it.
-        threshold: cosine from which a prepared question is taken for the one asked; likewise.
+        settings: of the method, its name apart.
     """
 
     query: Query
     context: str = ""
     stages: tuple[Stage, ...] = tuple(Stage)
-    sentences: int = 3
-    threshold: float = 0.8
+    settings: MethodConfig = MethodConfig()  # noqa: RUF009 - immutable
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +120,8 @@ class Method:
         staged: whether it asks in the order that the settings give (``method.stages``).
         derives: whether its answers have a derivation.
         layers: of the corpus, which it searches in (`localrag prepare`).
+        checks: whether what it is asked is a claim, and its answer says what the evidence says of
+            it (`Answer.checked`).
         answer: answers one question with a fresh toolkit. It raises nothing but errors of
             localrag; a reply that stays malformed after the retry is `ModelUnusable`.
     """
@@ -92,6 +138,7 @@ class Method:
     staged: bool = False
     derives: bool = False
     layers: tuple[str, ...] = ()
+    checks: bool = False
 
     def takes(self, query: Query) -> bool:
         """Whether a question has as many options as the method needs."""

@@ -168,6 +168,67 @@ class Derivation:
         return tuple(step.triple for step in self.steps if step.triple is not None)
 
 
+class Veracity(StrEnum):
+    """What evidence says of a claim: the labels of AVeriTeC (Schlichtkrull et al., 2023).
+
+    CONFLICTING: some of it speaks for the claim and some against it, or the claim picks out what
+    suits it ("Conflicting Evidence/Cherrypicking").
+    """
+
+    SUPPORTED = "supported"
+    REFUTED = "refuted"
+    NOT_ENOUGH = "not_enough_evidence"
+    CONFLICTING = "conflicting_evidence"
+
+
+class Stance(StrEnum):
+    """How a sentence stands to a claim."""
+
+    SUPPORTS = "supports"
+    REFUTES = "refutes"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedEvidence:
+    """A sentence that was found for a claim.
+
+    Attributes:
+        question: what it was found for.
+        citation: its words, put in by code.
+        supplement: what a model wrote of the text around it, so that it can be understood; no
+            quotation, and never evidence itself. Empty where none was written.
+        stance: how it stands to the claim; None where it decides nothing, or was not looked at.
+        differs: what of the claim it says otherwise, found by code.
+        by_code: whether code found the stance; else a model said so.
+    """
+
+    question: str
+    citation: Citation
+    supplement: str = ""
+    stance: Stance | None = None
+    differs: tuple[Mismatch, ...] = ()
+    by_code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FactCheck:
+    """What became of a claim that was checked.
+
+    Attributes:
+        veracity: what the evidence says of it.
+        questions: that it was split into, as they were searched for.
+        evidence: in the order in which a model was shown it.
+    """
+
+    veracity: Veracity
+    questions: tuple[str, ...] = ()
+    evidence: tuple[CheckedEvidence, ...] = ()
+
+    def that(self, stance: Stance) -> tuple[CheckedEvidence, ...]:
+        """The sentences that stand to the claim like this."""
+        return tuple(one for one in self.evidence if one.stance is stance)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with what it rests on.
@@ -186,6 +247,8 @@ class Answer:
             nothing is supported.
         read_as: the question that it answers, where that leant on those before it and was made
             whole; empty where it is as it was asked.
+        checked: what became of the claim that was asked about; None where the way to answer checks
+            none. The text then says the verdict.
     """
 
     text: str
@@ -198,6 +261,12 @@ class Answer:
     derivation: Derivation | None = None
     absent: tuple[str, ...] = ()
     read_as: str = ""
+    checked: FactCheck | None = None
+
+    @property
+    def is_concluded(self) -> bool:
+        """Whether its text says more than its claims and quotations: what follows from them."""
+        return self.derivation is not None or self.checked is not None
 
     def cited(self, claim: Claim) -> tuple[Citation, ...]:
         """The citations that a claim of it rests on."""

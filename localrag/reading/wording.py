@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from localrag.facts import told
 from localrag.language import N_, _, ngettext
-from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step
+from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
 from localrag.retrieval.types import FOLLOW_UP
 
 if TYPE_CHECKING:
@@ -20,6 +20,14 @@ STATUSES: Mapping[str, str] = {
     Status.NOT_FOUND: N_("not found"),
 }
 """How far an answer is carried by its citations, in short."""
+
+VERACITIES: Mapping[str, str] = {
+    Veracity.SUPPORTED: N_("supported"),
+    Veracity.REFUTED: N_("refuted"),
+    Veracity.NOT_ENOUGH: N_("not enough evidence"),
+    Veracity.CONFLICTING: N_("conflicting evidence"),
+}
+"""What evidence says of a claim, in short."""
 
 FAILURES: Mapping[str, str] = {
     "InputError": N_("unreadable"),
@@ -88,6 +96,10 @@ _STEPS = {
     "decide": N_("decide"),
     "triple": N_("triple"),
     "ask": N_("ask"),
+    "claim": N_("claim"),
+    "claim questions": N_("questions about the claim"),
+    "sentences": N_("sentences"),
+    "supplement": N_("supplementary context"),
     "analysis": N_("analysis"),
 }
 """Stages, what they are about, and what models are called for; of some there are several."""
@@ -143,6 +155,13 @@ def verdict(answer: Answer) -> str:
     ).format(n=quotations)
     rejected = len(answer.citations) - quotations
     return _("{found}; {n} rejected").format(found=found, n=rejected) if rejected else found
+
+
+def supplement(answer: Answer, citation: Citation) -> str:
+    """What a model wrote of the text around a sentence cited, told as such; empty for nothing."""
+    found = answer.checked.evidence if answer.checked else ()
+    written = next((one.supplement for one in found if one.citation == citation), "")
+    return _("written by a model, no quotation: {text}").format(text=written) if written else ""
 
 
 def mismatch(kind: str, written: str, claim: str) -> str:

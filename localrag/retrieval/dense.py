@@ -1,6 +1,6 @@
 """Stage `dense`: the units whose vectors are nearest to the question's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,9 @@ from localrag_indexes.errors import IndexingError, IndexVersionError, PackageMis
 from localrag_indexes.generations import current
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from localrag_indexes.vectors import VectorIndex
     from localrag_models.embedding import Embedder
 
@@ -27,6 +30,8 @@ _DEPTH = 200
 """Units that later stages choose from."""
 # So many questions are answered by comparing with every vector: loading the graph costs as much.
 _FEW = 20
+# Vectors of texts that are kept, the newest: 30 MB at most with 384 numbers each.
+_KEPT = 20_000
 
 
 class Dense:
@@ -36,6 +41,7 @@ class Dense:
         self._vectors = vectors
         self._load = load
         self._asked = 0
+        self._embedded: dict[str, NDArray[np.float32]] = {}
 
     def search(self, store: Lookups, query: Query) -> dict[str, float]:
         """The nearest units with their cosine to the question, best first.
@@ -80,6 +86,26 @@ class Dense:
             for unit, score in found.items()
             if admission.admits(unit.rpartition("#")[0])
         }
+
+    def likeness(self, questions: Sequence[str], texts: Sequence[str]) -> "NDArray[np.float32]":
+        """The cosines of questions to texts that no index holds, of shape (questions, texts).
+
+        Raises:
+            ModelUnusable: the model fails.
+        """
+        import numpy as np
+
+        # Texts of one corpus come again with the next question, and embedding them takes seconds.
+        known = {text: self._embedded[text] for text in texts if text in self._embedded}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        with named():
+            asked = self._embedder.embed_queries(questions)
+            known |= zip(new, self._embedder.embed_passages(new), strict=True)
+        for text in new:
+            self._embedded[text] = known[text]
+        while len(self._embedded) > _KEPT:
+            del self._embedded[next(iter(self._embedded))]
+        return asked @ np.stack([known[text] for text in texts]).T
 
     def close(self) -> None:
         """Let go of the vectors and the model."""

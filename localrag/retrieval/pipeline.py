@@ -108,6 +108,7 @@ class Retriever:
 
     Attributes:
         store: the corpus store the passages come from.
+        models: what of the search rests on models.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class Retriever:
         self.store = store
         self._index = index
         self._settings = settings
-        self._models = models
+        self.models = models
 
     @classmethod
     def open(cls, workspace: Workspace, corpus: str, config: Config) -> Self:
@@ -153,7 +154,7 @@ class Retriever:
 
     def close(self) -> None:
         """Let go of store, indexes and models."""
-        self._models.close()
+        self.models.close()
         self._index.close()
         self.store.close()
 
@@ -166,12 +167,12 @@ class Retriever:
     @property
     def has_dense(self) -> bool:
         """Whether search by meaning can take part."""
-        return self._models.dense is not None
+        return self.models.dense is not None
 
     @property
     def has_rerank(self) -> bool:
         """Whether a reranker can take part."""
-        return self._models.rerank is not None
+        return self.models.rerank is not None
 
     def inverse_document_frequency(self, term: str) -> float:
         """How much a term says in this corpus."""
@@ -245,8 +246,8 @@ class Retriever:
         found = self._found(sought, scope, related, settings, trail)
         trail.record(FUSE, add(found, named), reasons)
 
-        if self._models.rerank is not None and settings.rerank != "off":
-            found, events = self._models.rerank.rerank(
+        if self.models.rerank is not None and settings.rerank != "off":
+            found, events = self.models.rerank.rerank(
                 self.store, asked, found, settings.rerank_depth
             )
             found = scope.first(relative_to_best(found))
@@ -295,8 +296,7 @@ class Retriever:
         """Search by words, by meaning, or by both fused by rank, and nothing else.
 
         What published methods call lexical, dense and hybrid search. Where the corpus has no
-        vectors or the settings no model for them, words stand in for the meaning, and an event
-        says so.
+        vectors or the settings no model for them, words stand in for the meaning, which is told.
 
         Args:
             asked: the question.
@@ -358,8 +358,8 @@ class Retriever:
         trail = Trail(self.store, k, asked.filters)
         scores = {hit.passage.id: 1 / rank for rank, hit in enumerate(hits, 1)}
         events = [Fact(FactKind.NO_RERANKER)]
-        if self._models.rerank is not None:
-            scores, events = self._models.rerank.rerank(self.store, asked, scores, len(scores))
+        if self.models.rerank is not None:
+            scores, events = self.models.rerank.rerank(self.store, asked, scores, len(scores))
         return Retrieval(trail.record(rerank.STAGE, scores, events=events), trail.trace)
 
     def _ranked(
@@ -369,12 +369,12 @@ class Retriever:
         by_words: Scores = {}
         by_meaning: Scores = {}
         hits: tuple[Hit, ...] = ()
-        if meaning and self._models.dense is not None:
-            by_meaning = self._models.dense.search(self.store, asked)
+        if meaning and self.models.dense is not None:
+            by_meaning = self.models.dense.search(self.store, asked)
             hits = trail.record(dense.STAGE, by_meaning)
         elif meaning:
             trail.record(dense.STAGE, {}, events=[Fact(FactKind.WORDS_FOR_MEANING)])
-        if words or self._models.dense is None:
+        if words or self.models.dense is None:
             matches = lexical.lexical(self.store, self._index, asked)
             by_words = {unit: match.score for unit, match in matches.items()}
             hits = trail.record(lexical.STAGE, by_words)
@@ -459,13 +459,13 @@ class Retriever:
             events = [Fact(FactKind.LEXICAL_OFF)]
             trail.record(lexical.STAGE, words, events=events)
         meaning: dict[str, float] = {}
-        if self._models.dense is not None and settings.dense != "off":
+        if self.models.dense is not None and settings.dense != "off":
             meaning = _searched(
-                scope, related, asked, partial(self._models.dense.search, self.store)
+                scope, related, asked, partial(self.models.dense.search, self.store)
             )
             trail.record(dense.STAGE, meaning)
-        elif self._models.without_dense:
-            trail.record(dense.STAGE, meaning, events=[self._models.without_dense])
+        elif self.models.without_dense:
+            trail.record(dense.STAGE, meaning, events=[self.models.without_dense])
         # Beside other documents, what is sought is of the kind that its words find best.
         best = max(words, key=words.__getitem__, default="").rpartition("#")[0]
         return fuse(words, meaning, settings, provisions=bool(self.names.title(best)))

@@ -1,6 +1,6 @@
 """Stage `rerank`: a model rereads the best units together with the question."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -53,19 +53,28 @@ class Rerank:
         }
         if not texts:
             return dict(scores), []
-        with named():
-            try:
-                read = self._reranker.scores(full_text(query), list(texts.values()))
-            except ContextExceeded as error:
-                needed, available = error.needed, error.available
-                fact = Fact(FactKind.NOT_RERANKED, needed=needed, available=available)
-                return dict(scores), [fact]
-        reranked = {unit: float(score) for unit, score in zip(texts, read, strict=True)}
+        read = self.read(full_text(query), list(texts.values()))
+        if isinstance(read, Fact):
+            return dict(scores), [read]
+        reranked = dict(zip(texts, read, strict=True))
         least = min(reranked.values())
         for unit in order:
             if unit not in reranked:
                 reranked[unit] = least * scores[unit] / scores[order[0]]
         return reranked, []
+
+    def read(self, question: str, texts: Sequence[str]) -> list[float] | Fact:
+        """Score texts for a question, 0 to 1 each; or say why they could not be read.
+
+        Raises:
+            ModelUnusable: the model fails.
+        """
+        with named():
+            try:
+                return [float(score) for score in self._reranker.scores(question, texts)]
+            except ContextExceeded as error:
+                needed, available = error.needed, error.available
+                return Fact(FactKind.NOT_RERANKED, needed=needed, available=available)
 
     def close(self) -> None:
         """Let go of the model."""

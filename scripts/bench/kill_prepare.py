@@ -132,7 +132,11 @@ def reply_to(prompt: str) -> str:
     if items := _ITEM.findall(prompt):
         return json.dumps({"summary": f"{len(items)} of them, {items[0]}"})
     if first := _NUMBERED.search(prompt):
-        pair = {"sentences": [1], "question": f"How does the opening of {first[1]} end?", "answer": first[2]}
+        pair = {
+            "sentences": [1],
+            "question": f"How does the opening of {first[1]} end?",
+            "answer": first[2],
+        }
         return json.dumps({"pairs": [pair]})
     title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)
     assert title

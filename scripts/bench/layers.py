@@ -120,7 +120,7 @@ def _shown(
     settings: MethodConfig, resources: MethodResources, one: Asked, way: "_Way"
 ) -> list[LayerText]:
     """What a method shows its reader, every sentence once."""
-    case = Case(one.question.query, sentences=settings.sentences, threshold=settings.threshold)
+    case = Case(one.question.query, settings=settings)
     parts = one.parts if way.splits else [one.question.query]
     return list({text.place: text for text in way.shows(case, Toolkit(resources), parts)}.values())
 

@@ -62,6 +62,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _write(folder / "jsquad" / "valid-v1.3.json", {"data": list(_squad())})
     _write_multihop(folder / "multihop")
     _write_jemhopqa(folder / "jemhopqa")
+    _write_averitec(folder / "averitec")
     return folder
 
 
@@ -215,6 +216,16 @@ def _write_multihop(folder: Path) -> None:
     asked = {"id": "2hop", "question": "Where was the builder of Harrow Mill born?"}
     told = {"answer": "Calder", "paragraphs": paragraphs, "question_decomposition": steps}
     _write(folder / "musique.json", [asked | told])
+
+
+def _write_averitec(folder: Path) -> None:
+    answer = {"answer": "The tower was built in 1504.", "answer_type": "Extractive"}
+    asked = {"question": "When was the tower built?", "answers": [answer]}
+    claims = {"The tower was built in 1604.": "Refuted", "The tower is old.": "Supported"}
+    rows = [
+        {"claim": claim, "label": label, "questions": [asked]} for claim, label in claims.items()
+    ]
+    _write_lines(folder / "train.jsonl", rows)
 
 
 def _write_jemhopqa(folder: Path) -> None:

@@ -44,6 +44,7 @@ RUNS = {
     "prefix_reuse": ["--sentences=2", "--document=50"],
     "prompt_batches": ["{chat}", "--tokens=32", "--rounds=1"],
     "legal_check": ["--misses", "--pages=1"],
+    "fact_check": ["--misses", "--sentences=100"],
     "typed_citations": ["--count=3", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
     "startup": ["--rounds=1", "--home={home}"],

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from localrag.corpus.readers.egov_xml import read_egov_xml
 from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, read_jsonl
+from localrag.corpus.readers.knowledge_store import holds_store, read_store
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
 from localrag.corpus.readers.office import read_docx, read_pdf
@@ -298,6 +299,8 @@ def _dump_reader(suffix: str, first: bytes) -> _LineReader | None:
         return read_wikidata
     if is_action(first):
         return read_cirrus
+    if holds_store(first):
+        return read_store
     if first.startswith(b"<doc "):
         return read_extracts
     if suffix == ".json" and is_page(first):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import IO, Any
 
+from localrag.corpus.readers.averitec import claim_documents, is_claim
 from localrag.corpus.readers.bounds import JSON, check_memory
 from localrag.corpus.readers.records import new_contexts, paragraph_document, record_document
 from localrag.corpus.readers.statutes_jsonl import statute_document
@@ -133,6 +134,8 @@ def _documents(
         yield statute_document(record, place)
     elif is_extract(record):
         yield extract_document(record, place)
+    elif is_claim(record):
+        yield from claim_documents(record, place, place)
     elif "text" in record:
         yield record_document(record, default_id=place, source=place, kind="jsonl")
     elif "paragraphs" in record or "context" in record:

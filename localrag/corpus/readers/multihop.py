@@ -1,9 +1,10 @@
-"""JSON files of question-answering sets (MuSiQue, HotpotQA, 2WikiMultiHopQA, SQuAD, JEMHopQA)."""
+"""JSON files of question-answering sets (those of multi-hop questions, SQuAD, AVeriTeC)."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
+from localrag.corpus.readers.averitec import claim_documents, is_claim
 from localrag.corpus.readers.bounds import JSON, check_memory
 from localrag.corpus.readers.records import (
     new_contexts,
@@ -22,7 +23,7 @@ _SHAPES = InputError(
     N_("The JSON has none of the forms that are read."),
     N_(
         "Read are lists of {id, title, text}, the files of MuSiQue, HotpotQA, "
-        "SQuAD and JEMHopQA, and their corpora; write other data as JSONL of {id, "
+        "SQuAD, JEMHopQA and AVeriTeC, and their corpora; write other data as JSONL of {id, "
         "title, text}."
     ),
 )
@@ -35,8 +36,8 @@ def read_json(
 ) -> Iterator[Document | ReadFailure | Omission]:
     """Read the documents of a JSON file; what stands with a set's questions only once each.
 
-    Of MuSiQue and HotpotQA these are the paragraphs, of JEMHopQA the triples of the derivations:
-    a corpus made of them holds the answers.
+    Of MuSiQue and HotpotQA these are the paragraphs, of JEMHopQA the triples of the derivations, of
+    AVeriTeC the answers: a corpus made of them holds what is asked for.
 
     Ids are ``<file name>:<n>``, counted from 1 over the documents, unless a record has its own.
 
@@ -54,6 +55,8 @@ def read_json(
     elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         if "paragraphs" in value[0] or "context" in value[0]:
             yield from _questions(name, value)
+        elif is_claim(value[0]):
+            yield from _claims(name, value)
         elif "derivations" in value[0]:
             yield from _derivations(name, value)
         else:
@@ -71,6 +74,16 @@ def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | 
                 yield paragraph_document(f"{name}:{len(seen)}", name, title, text)
         except InputError as error:
             yield ReadFailure(f"{name}:{ordinal}", error)
+
+
+def _claims(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    """Yield the answers of the claims of AVeriTeC, those from one page as one document."""
+    for ordinal, record in enumerate(records, start=1):
+        place = f"{name}:{ordinal}"
+        try:
+            yield from claim_documents(record, place, name)
+        except InputError as error:
+            yield ReadFailure(place, error)
 
 
 def _derivations(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:

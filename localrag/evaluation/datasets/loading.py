@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from localrag.corpus.readers.knowledge_store import CLAIM_OF, STORE
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import LawRow
 from localrag.errors import InputError, NotFoundError, UsageError
@@ -22,7 +23,7 @@ from localrag.evaluation.datasets.keeping import (
     require_hash,
 )
 from localrag.evaluation.datasets.readers import Sources, read
-from localrag.evaluation.datasets.readers.entries import Titled
+from localrag.evaluation.datasets.readers.entries import Stored, Titled
 from localrag.evaluation.recall import excerpted_law
 from localrag.evaluation.types import ANSWERABLE, Dataset, Question, Questions, Split
 from localrag.language import N_
@@ -174,6 +175,7 @@ def load(
         partial(_law_names, workspace, searched),
         partial(_titled, workspace, searched, every_text=own_documents),
         own_documents=own_documents,
+        open_stored=partial(_stored, workspace, searched),
     )
     questions = read(dataset.reader, str(file), content, known)
     questions = tuple(_first(questions, limit, unanswerable=unanswerable))
@@ -388,6 +390,18 @@ def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
             title: [(one, store.text(one) if every_text or len(some) > 1 else "") for one in some]
             for title, some in ids.items()
         }
+
+
+def _stored(workspace: Workspace, corpus: str) -> Stored:
+    """The pages that a corpus has of the knowledge store of AVeriTeC; "" has none."""
+    found: dict[str, dict[str, str]] = {}
+    with _opened(workspace, corpus) as store:
+        for page in store.documents(STORE) if store else ():
+            pages = found.setdefault(page.metadata[CLAIM_OF], {})
+            url = page.metadata.get("url", "")
+            # A page without an address, or scraped twice, is a page of the claim all the same.
+            pages[url if url and url not in pages else page.id] = page.id
+    return found
 
 
 def _excerpted(store: CorpusStore) -> Iterator[tuple[str, str]]:

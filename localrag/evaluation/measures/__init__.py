@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from localrag.corpus.types import Triple
-from localrag.evaluation.measures import answers, jemhopqa, multihop
-from localrag.evaluation.types import Measure, Question, Verdict
+from localrag.evaluation.measures import answers, averitec, jemhopqa, multihop
+from localrag.evaluation.types import CLAIMS, Measure, Question, Verdict
 
 __all__ = ["MEASURES", "Measure", "Verdict"]
 
@@ -19,5 +19,6 @@ MEASURES: Mapping[str, Callable[[Sequence[Path]], Measure]] = {
     "contains": lambda _: Measure("contains", _contains),
     "jemhopqa": jemhopqa.opened,
     "multihop": multihop.opened,
+    CLAIMS: averitec.opened,
 }
 """What opens each measure, given the dictionaries of synonyms that its dataset has at hand."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeVar
 
+from localrag.evaluation.report.claims import Verdicts, always, verdicts
 from localrag.evaluation.report.measured import (
     Answers,
     Baseline,
@@ -66,6 +67,7 @@ class EntryFigures:
         apart: the same by the name of a group and the value in it, for those in `APART`.
         refusals: of questions with an answer (yes) and without (no); empty where all have one.
         judging: what a verdict of the judge costs; None without one.
+        verdicts: on claims, against the right ones; None where the questions are no claims.
     """
 
     name: str
@@ -87,6 +89,7 @@ class EntryFigures:
     apart: Mapping[str, Mapping[str, Measured]]
     refusals: Mapping[str, Refusals]
     judging: Costs | None
+    verdicts: Verdicts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,10 @@ def figures(evaluation: Evaluation) -> Figures:
     return Figures(
         [_entry(answers, published.get(answers.entry.method, ())) for answers in entries],
         pairs(entries),
-        baselines(evaluation.questions.questions, evaluation.orders),
+        [
+            *baselines(evaluation.questions.questions, evaluation.orders),
+            *always(evaluation.questions.questions),
+        ],
     )
 
 
@@ -184,6 +190,7 @@ def _entry(answers: Answers, published: Sequence[Published]) -> EntryFigures:
         apart=apart(answers),
         refusals=refusals(answers),
         judging=costs([one.judging for one in results if one.judging.calls]),
+        verdicts=verdicts(answers),
     )
 
 

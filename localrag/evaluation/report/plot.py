@@ -5,12 +5,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from localrag.evaluation.report.claims import NONE, Verdicts
 from localrag.evaluation.report.document import one_line
 from localrag.evaluation.report.figures import Figures
 from localrag.evaluation.report.measured import CHANCE
 from localrag.evaluation.report.retrieved import DEPTHS, Recall
 from localrag.evaluation.statistics import Estimate
 from localrag.language import _
+from localrag.reading.wording import VERACITIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +30,7 @@ _STYLE: dict[str, Any] = {
     "axes.spines.left": False,
 }
 _LONGEST_NAME = 48
-_WIDTH, _ROW, _FRAME = 7.0, 0.28, 1.0
+_WIDTH, _ROW, _FRAME, _MATRIX = 7.0, 0.28, 1.0, 2.6
 
 
 def plotted(figures: Figures) -> str:
@@ -49,7 +51,8 @@ def plotted(figures: Figures) -> str:
         for stage, found in list(entry.recall.items())[-1:]
     ]
     rows = [max(1, len(figures.entries)), len(stages)]
-    heights = [_FRAME + _ROW * count for count in rows if count]
+    judged = [(entry.name, entry.verdicts) for entry in figures.entries if entry.verdicts]
+    heights = [_FRAME + _ROW * count for count in rows if count] + [_MATRIX] * len(judged)
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)  # type: ignore[arg-type]
@@ -59,6 +62,8 @@ def plotted(figures: Figures) -> str:
         _scores(panels[0], figures)
         if stages:
             _recall(panels[1], dict(stages))
+        for panel, (name, found) in zip(panels[len(panels) - len(judged) :], judged, strict=True):
+            _verdicts(panel, name, found)
         drawn = io.StringIO()
         figure.savefig(drawn, format="svg", metadata={"Date": None})
     return drawn.getvalue()
@@ -90,6 +95,22 @@ def _recall(panel: "Axes", stages: Mapping[str, Recall]) -> None:
     _dots(panel, [one.all_found.get(depth) for one in found], _ORANGE, "s", _("all"), 0.12)
     title = _("gold provisions among the first {depth} hits, % of questions")
     _frame(panel, list(stages), title.format(depth=depth))
+
+
+def _verdicts(panel: "Axes", name: str, found: Verdicts) -> None:
+    """Draw which verdict was given for which, a cell for each pair, darker the more claims."""
+    right, given = list(found.counts), list(next(iter(found.counts.values())))
+    rows = [[found.counts[one][other] for other in given] for one in right]
+    panel.imshow(rows, cmap="Greys", aspect="auto", vmin=0, vmax=max(1, *map(max, rows)) * 1.6)
+    for at, row in enumerate(rows):
+        for place, count in enumerate(row):
+            panel.text(place, at, str(count), ha="center", va="center")
+    names = {one: _(words) for one, words in VERACITIES.items()} | {NONE: _("none")}
+    # Side by side the names are too long for one line.
+    panel.set_xticks(range(len(given)), ["\n".join(names[one].rsplit(" ", 1)) for one in given])
+    panel.set_yticks(range(len(right)), [names[one] for one in right])
+    panel.tick_params(length=0)
+    panel.set_xlabel(_("{name}: verdict given, by the right one").format(name=_short(name)))
 
 
 def _dots(

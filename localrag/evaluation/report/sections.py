@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from localrag.evaluation.report import free_text
+from localrag.evaluation.report import claims, free_text
 from localrag.evaluation.report.document import (
     DASH,
     Block,
@@ -23,7 +23,7 @@ from localrag.evaluation.report.retrieved import DEPTHS
 from localrag.evaluation.statistics import FEW, RESAMPLES
 from localrag.evaluation.types import Cause, Evaluation, NotMeasured, Published
 from localrag.language import N_, _, ngettext
-from localrag.reading.wording import FAILURES
+from localrag.reading.wording import FAILURES, VERACITIES
 
 _CAUSES = {
     Cause.CORPUS: (
@@ -121,6 +121,7 @@ def all_sections(
         _("Differences"): differences(figures.pairs, choices=choices),
         _("Not measured"): not_measured(evaluation.not_measured),
         _("Measures"): free_text.measures(entries, map(str, evaluation.measured_with)),
+        _("Verdicts on claims"): claims.blocks({one.name: one.verdicts for one in entries}),
         _("Refusals"): free_text.refusals(entries),
         _("Verdicts"): free_text.verdicts(entries, [evaluation.judge]),
         _("Search success"): free_text.searches(entries),
@@ -556,7 +557,8 @@ def _dataset(evaluation: Evaluation) -> Items:
 def _named(one: Baseline) -> str:
     if one.name == CHANCE:
         return _("chance")
-    return _("always {label}").format(label=one.position)
+    words = VERACITIES.get(one.position)
+    return _("always {label}").format(label=_(words) if words else one.position)
 
 
 def _numbered(entries: Iterable[EntryFigures]) -> list[tuple[str, Note]]:

@@ -57,7 +57,9 @@ def nearest_sentences(case: Case, toolkit: Toolkit, questions: Sequence[Query]) 
     return [
         one.found
         for asked, subject in _labelled(questions)
-        for one in toolkit.search_layer(DECONTEXTUALIZED, asked, case.sentences, subject=subject)
+        for one in toolkit.search_layer(
+            DECONTEXTUALIZED, asked, case.settings.sentences, subject=subject
+        )
     ]
 
 
@@ -94,21 +96,21 @@ def _of_one(
     for step in _steps(case, toolkit, search, asked, subject):
         for one in step:
             found.setdefault(one.found.place, one.found)
-        if len(found) >= case.sentences:
+        if len(found) >= case.settings.sentences:
             break
-    return list(found.values())[: case.sentences]
+    return list(found.values())[: case.settings.sentences]
 
 
 def _steps(
     case: Case, toolkit: Toolkit, search: _Search, asked: Query, subject: str
 ) -> Iterator[Sequence[FoundText]]:
     if toolkit.layers_have_vectors:
-        k = _QUESTIONS_OF_ONE * case.sentences
+        k = _QUESTIONS_OF_ONE * case.settings.sentences
         for word in dict.fromkeys((interrogative_of(asked.text).value, "")):
             near = search(QUESTIONS, asked, k, word=word, subject=subject)
-            yield [one for one in near if one.score >= case.threshold]
+            yield [one for one in near if one.score >= case.settings.threshold]
     # Of the sentences nearest to it, as many may have been found by their questions.
-    yield search(DECONTEXTUALIZED, asked, 2 * case.sentences, subject=subject)
+    yield search(DECONTEXTUALIZED, asked, 2 * case.settings.sentences, subject=subject)
 
 
 def _fused(

@@ -9,6 +9,7 @@ For every test of a method:
 - `play`: one question answered with scripted replies, through `Answerer`:
   ``played = play("statute-fixed", question, {"reason": "…", "label": "a"}, "malformed")``; then
   ``played.answer`` or ``played.error``, ``played.trace``, ``played.requests``, ``played.prompts``.
+  `prepare` is called with the resources of the run before it.
 """
 
 import json
@@ -27,6 +28,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
+from localrag.progress import ignore
 from localrag.prompts import OptimisedPrompt
 from localrag.reading.types import Answer, Unanswered
 from localrag.retrieval.types import Query, Trace
@@ -209,6 +211,7 @@ def play(law_home: Path) -> Play:
         query_prompt: str = "",
         config: Config | None = None,
         home: Path = law_home,
+        prepare: Callable[[MethodResources], None] = ignore,
     ) -> Played:
         texts = [
             json.dumps(reply, ensure_ascii=False) if _is_text(reply) else reply for reply in replies
@@ -216,6 +219,7 @@ def play(law_home: Path) -> Play:
         model = ScriptedChat(*texts, context=window)
         contexts = {} if context is None else {query: context}
         with ScriptedResources(home, model, config, query_prompt) as resources:
+            prepare(resources)
             try:
                 outcome: Answer | LocalragError = Answerer(
                     method(name), resources, contexts, (config or Config()).method

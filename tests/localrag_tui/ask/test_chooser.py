@@ -31,7 +31,7 @@ async def test_choosing_on_and_hostile_names(workbench, until, shown, bench_home
     bench_home.joinpath("corpora", "bad").mkdir()
     bench_home.joinpath("corpora", "bad", "corpus.sqlite").write_text("no database")
     app = workbench(model="[red]gone\x1b[2J")
-    async with app.run_test(size=(140, 40)) as pilot:
+    async with app.run_test(size=(140, 50)) as pilot:
         await until(pilot, lambda: app.screen.query("#question"))
         await pilot.press("ctrl+o")
         await until(pilot, lambda: "[red]gone␛[2J" in shown(app) and "statute-direct" in shown(app))

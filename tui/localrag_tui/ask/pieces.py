@@ -173,7 +173,7 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
             (f"{answer.label}  ", "bold $success"), content(answer.text, "bold")
         )
         yield TurnPiece(chosen, "result")
-    elif answer.derivation and answer.text:
+    elif answer.is_concluded and answer.text:
         yield TurnPiece(content(cut(answer.text), "bold"), "result")
     if answer.derivation:
         yield from _derivation(answer, answer.derivation)

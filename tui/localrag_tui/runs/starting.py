@@ -93,6 +93,8 @@ def _about(method: "Method") -> tuple[str, ...]:
         needs.append(_("Needs questions with the texts that answer them."))
     if method.chooses:
         needs.append(_("Needs questions with options to choose from."))
+    elif method.checks:
+        needs.append(_("Needs claims to be checked."))
     else:
         needs.append(_("Needs questions without options."))
     if method.needs_model:

@@ -7,6 +7,7 @@ rest. A file with a defect is refused as a whole: an evaluation never leaves out
 from collections.abc import Callable, Mapping
 
 from localrag.errors import InputError, LocalragError
+from localrag.evaluation.datasets.readers.averitec import read_averitec
 from localrag.evaluation.datasets.readers.choices import read_choice
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, entries, is_utf8
 from localrag.evaluation.datasets.readers.jemhopqa import read_jemhopqa
@@ -21,6 +22,7 @@ READERS: Mapping[str, Callable[[Fields, Sources], Question]] = {
     "lawqa": read_lawqa,
     "jemhopqa": read_jemhopqa,
     "multihop": read_multihop,
+    "averitec": read_averitec,
     "choices": read_choice,
 }
 """The formats by name."""
@@ -43,7 +45,8 @@ def read(reader: str, name: str, content: bytes, known: Sources) -> tuple[Questi
     questions: list[Question] = []
     defects: list[str] = []
     seen: dict[str, str] = {}
-    for where, entry in entries(name, content):
+    for position, (where, entry) in enumerate(entries(name, content)):
+        known.position = position
         try:
             if isinstance(entry, InputError):
                 raise entry

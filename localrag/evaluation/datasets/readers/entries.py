@@ -171,6 +171,10 @@ Titled = Mapping[str, Sequence[tuple[str, str]]]
 where only one bears it, the text may be left out, unless own documents are asked for."""
 
 
+Stored = Mapping[str, Mapping[str, str]]
+"""By the number of a claim, the ids of the documents scraped for it, by their addresses."""
+
+
 class Sources:
     """What a corpus holds of what gold places name, read when it is first looked up.
 
@@ -179,8 +183,13 @@ class Sources:
         open_titled: gives its other documents.
         own_documents: whether questions are asked of the documents alone that come with them.
 
+        open_stored: gives the pages scraped for each claim, by the number of the claim: the ids of
+            their documents by their addresses.
+
     Attributes:
         lacking: titles of such documents that the corpus does not hold, by question.
+        asks_for_own: whether questions are asked of the documents alone that come with them.
+        position: the number of the entry that is read, from 0.
     """
 
     def __init__(
@@ -189,11 +198,14 @@ class Sources:
         open_titled: Callable[[], Titled] = dict,
         *,
         own_documents: bool = False,
+        open_stored: Callable[[], Stored] = dict,
     ) -> None:
         self.lacking: dict[str, list[str]] = {}
+        self.asks_for_own = own_documents
+        self.position = 0
         self._open_names = open_names
         self._open_titled = open_titled
-        self._own_documents = own_documents
+        self._open_stored = open_stored
 
     def law_id(self, name: str) -> str:
         """The id of the one law of this name; empty where none bears it, or several do."""
@@ -219,7 +231,7 @@ class Sources:
 
         What the corpus does not hold is noted as `lacking`. None where they are not asked for.
         """
-        if not self._own_documents:
+        if not self.asks_for_own:
             return ()
         found: dict[str, None] = {}
         for title, text in paragraphs:
@@ -233,6 +245,23 @@ class Sources:
             else:
                 self.lacking.setdefault(question, []).append(title)
         return tuple(found)
+
+    def stored(self, claim: str) -> Mapping[str, str]:
+        """The documents scraped for the claim of this number, their ids by their addresses.
+
+        Raises:
+            InputError: other claims have a knowledge store in the corpus, and this one has none.
+        """
+        found = self._stored.get(claim, {})
+        if self._stored and not found and self.asks_for_own:
+            raise InputError(
+                N_("The corpus has no page of the knowledge store of claim {claim}."), claim=claim
+            )
+        return found
+
+    @cached_property
+    def _stored(self) -> Stored:
+        return self._open_stored()
 
     @cached_property
     def _names(self) -> LawNames | None:

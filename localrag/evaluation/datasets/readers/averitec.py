@@ -1,0 +1,70 @@
+"""The claims of AVeriTeC (MichSchli/AVeriTeC), with their questions, answers and verdicts.
+
+A claim has ``claim``, ``label``, ``questions`` (see `localrag.corpus.readers.averitec`),
+``claim_types`` and, in files of the shared tasks, ``claim_id``. Where it has none, its number in
+the file, from 0, stands for it, by which the files of the knowledge store are called.
+"""
+
+from collections.abc import Mapping
+
+from localrag.corpus.readers.averitec import (
+    answer_text,
+    claim_questions,
+    evidence_pages,
+    is_claim,
+)
+from localrag.errors import InputError
+from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
+from localrag.evaluation.types import Gold, GoldEvidence, Question
+from localrag.language import N_
+from localrag.methods.fact_check.concluding import Label
+from localrag.reading.types import Veracity
+from localrag.retrieval.query import check
+from localrag.retrieval.types import Filters, Query
+
+_VERACITIES: Mapping[str, Veracity] = {label.value: Veracity[label.name] for label in Label}
+
+
+def read_averitec(fields: Fields, known: Sources) -> Question:
+    """The claim of an entry; its answer is the verdict, as in `Veracity`.
+
+    Its groups are ``label`` and ``type``, the first of its types. Its gold places are the pages
+    that its answers were taken from: of its own knowledge store, where the corpus has one, else
+    the documents made of these answers. Where own documents are asked for, its query names those
+    of its store, else those of its answers.
+
+    Raises:
+        InputError: a field is missing or of the wrong kind.
+        UsageError: the claim is no question.
+    """
+    if not is_claim(fields):
+        raise InputError(N_("The entry has no claim with a list of questions."))
+    label = required(fields, "label")
+    if label not in _VERACITIES:
+        raise InputError(N_("There is no label {label!r}."), label=label)
+    id_ = text(fields, "claim_id") or str(known.position)
+    evidence = tuple(
+        GoldEvidence(question, tuple(map(answer_text, answers)))
+        for question, answers in claim_questions(fields)
+    )
+    pages = evidence_pages(fields)
+    stored = known.stored(id_)
+    if stored:
+        own = tuple(stored.values()) if known.asks_for_own else ()
+        gold = [stored[url] for url in pages if url in stored]
+    else:
+        own = known.own_documents(id_, pages.items())
+        gold = [one for url, page in pages.items() if (one := known.document_id(url, page))]
+    query = Query(required(fields, "claim"), filters=Filters(documents=own))
+    check(query)
+    types = fields.get("claim_types")
+    kind = checked("claim_types", types[0]) if isinstance(types, list) and types else ""
+    return Question(
+        id_,
+        query,
+        _VERACITIES[label].value,
+        "\n".join(f"{one.question} {answer}" for one in evidence for answer in one.answers),
+        tuple(Gold(one) for one in dict.fromkeys(gold)),
+        {"label": label, **({"type": kind} if kind else {})},
+        evidence=evidence,
+    )

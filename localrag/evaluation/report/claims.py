@@ -1,0 +1,141 @@
+"""What verdicts on claims come to: which was given for which, and how well each label is told.
+
+Source of the figures: section 4 of the paper of AVeriTeC, and its script eval.py (accuracy, F1 of
+each label and their mean). A claim without a verdict is one that no label was given.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from localrag.evaluation.report.document import DASH, Block, ReportText, Table, estimate, percent
+from localrag.evaluation.report.measured import Answers, Baseline
+from localrag.evaluation.statistics import Estimate, score, share
+from localrag.evaluation.types import Question
+from localrag.language import _
+from localrag.reading.types import Veracity
+from localrag.reading.wording import VERACITIES
+
+NONE = ""
+"""Stands for the verdict of a claim that was given none."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFigures:
+    """How well one label is told.
+
+    Attributes:
+        claims: that have it.
+        given: how often it was given.
+        recall: share of the claims that have it which were given it; None without one.
+        precision: share of the claims that were given it which have it; None without one.
+        f1: the harmonic mean of both, 0 where there is none.
+    """
+
+    claims: int
+    given: int
+    recall: Estimate | None
+    precision: Estimate | None
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """The verdicts of an entry against the right ones.
+
+    Attributes:
+        counts: of claims, by the right label and the one given (`NONE` for none).
+        labels: the figures of each label.
+    """
+
+    counts: Mapping[str, Mapping[str, int]]
+    labels: Mapping[str, LabelFigures]
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean F1 of all labels, those that no claim has included."""
+        return fmean(one.f1 for one in self.labels.values())
+
+
+def are_claims(questions: Sequence[Question]) -> bool:
+    """Whether questions are claims, whose answers are verdicts."""
+    return bool(questions) and all(
+        one.answer in set(Veracity) and not one.query.options for one in questions
+    )
+
+
+def verdicts(answers: Answers) -> Verdicts | None:
+    """Count the verdicts of an entry; None where its questions are no claims."""
+    if not are_claims(answers.questions):
+        return None
+    pairs = [(one.answer, answers.by_question[one.id][0].chosen) for one in answers.questions]
+    counts = {
+        right.value: {given: pairs.count((right, given)) for given in (*_values(), NONE)}
+        for right in Veracity
+    }
+    return Verdicts(counts, {label: _figures(pairs, label) for label in _values()})
+
+
+def always(questions: Sequence[Question]) -> list[Baseline]:
+    """What it scores to say the same of every claim; none where the questions are no claims."""
+    if not are_claims(questions):
+        return []
+    return [
+        Baseline(f"always {label}", label, found)
+        for label in _values()
+        if (found := score([[float(one.answer == label)] for one in questions]))
+    ]
+
+
+def blocks(found: Mapping[str, Verdicts | None]) -> list[Block]:
+    """The tables of a report: the figures of each label, and which was given for which."""
+    known = {name: one for name, one in found.items() if one}
+    if not known:
+        return []
+    labels = Table(
+        [
+            *(_("entry"), _("label"), _("claims"), _("given")),
+            *(_("recall"), _("precision"), _("F1")),
+        ],
+        [row for name, one in known.items() for row in _rows(name, one)],
+    )
+    given = [*(_(VERACITIES[label]) for label in Veracity), _("none")]
+    pairs = Table(
+        [_("entry"), _("right, and given:"), *given],
+        [
+            [name, _(VERACITIES[right]), *map(str, one.counts[right].values())]
+            for name, one in known.items()
+            for right in Veracity
+        ],
+    )
+    return [labels, ReportText(_("Claims by the right verdict and by the one given:")), pairs]
+
+
+def _rows(name: str, found: Verdicts) -> list[list[str]]:
+    rows = [
+        [
+            *(name, _(VERACITIES[Veracity(label)]), str(one.claims), str(one.given)),
+            *(estimate(one.recall), estimate(one.precision), percent(one.f1)),
+        ]
+        for label, one in found.labels.items()
+    ]
+    total = sum(one.claims for one in found.labels.values())
+    given = sum(one.given for one in found.labels.values())
+    return [*rows, [name, _("mean"), str(total), str(given), DASH, DASH, percent(found.macro_f1)]]
+
+
+def _figures(pairs: Sequence[tuple[str, str]], label: str) -> LabelFigures:
+    claims = sum(right == label for right, _given in pairs)
+    given = sum(one == label for _right, one in pairs)
+    both = pairs.count((label, label))
+    return LabelFigures(
+        claims,
+        given,
+        share(both, claims) if claims else None,
+        share(both, given) if given else None,
+        2 * both / (claims + given) if both else 0.0,
+    )
+
+
+def _values() -> list[str]:
+    return [one.value for one in Veracity]

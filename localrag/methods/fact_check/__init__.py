@@ -1,0 +1,1 @@
+"""The steps of checking a claim: questions, sentences, supplementary contexts, the verdict."""
