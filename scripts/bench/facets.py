@@ -37,7 +37,7 @@ FILTERS: Mapping[str, Where] = {
     "kind and heading": {KIND: "Act", CHAPTER: ["総則", "雑則"]},
 }
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
-_LONGEST_ERA = 64
+_LONGEST_ERA = 99
 _DRAWS = 1000
 # Laws that a heading stands in, to be counted.
 _FREQUENT = 5

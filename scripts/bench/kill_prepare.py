@@ -132,7 +132,9 @@ def reply_to(prompt: str) -> str:
     if items := _ITEM.findall(prompt):
         return json.dumps({"summary": f"{len(items)} of them, {items[0]}"})
     if first := _NUMBERED.search(prompt):
-        pair = {"sentences": [1], "question": f"How does {first[1]} begin?", "answer": first[2]}
+        # In kana, so that no English word of the answer stands in the question.
+        number = sum(map(ord, first[1]))
+        pair = {"sentences": [1], "question": f"{number}のはじめは何か", "answer": first[2]}
         return json.dumps({"pairs": [pair]})
     title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)
     assert title
