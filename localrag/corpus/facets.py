@@ -179,15 +179,6 @@ class Facets:
         """How many documents have each value of a facet."""
         return Counter({value: len(ids) for value, ids in self._values(key).items()})
 
-    def of(self, document: str) -> tuple[Label, ...]:
-        """What one document is told apart by; its headings are left out."""
-        return tuple(
-            Label(key, value)
-            for key, values in self.documents.items()
-            for value, ids in values.items()
-            if document in ids
-        )
-
     def matching(self, where: tuple[Label, ...]) -> frozenset[str]:
         """Ids of the documents that are wanted; see `labels`.
 

@@ -112,6 +112,8 @@ class LayerReport:
     # Of jobs that were to be done when the run began, and of those that it did.
     _characters: int = 0
     _made_characters: int = 0
+    _first_characters: int = 0
+    _first_seconds: float = 0.0
 
     @property
     def left(self) -> int:
@@ -122,7 +124,11 @@ class LayerReport:
     def forecast(self) -> float:
         """Seconds for what is left, by its characters; 0 where nothing was made that could tell."""
         left = self._characters - self._made_characters
-        return left * self.seconds / self._made_characters if self._made_characters else 0.0
+        characters, seconds = self._made_characters, self.seconds
+        if self.made > 1:
+            # What the first one takes to get going, the others do not.
+            characters, seconds = characters - self._first_characters, seconds - self._first_seconds
+        return left * seconds / characters if characters else 0.0
 
     def look(self, job: Job, *, is_made: bool) -> None:
         """Take a job into account before anything is made."""
@@ -138,6 +144,8 @@ class LayerReport:
         self.outcomes[row.outcome] += 1
         self.refused += row.refusals
         self._made_characters += row.end - row.start
+        if self.made == 1:
+            self._first_characters, self._first_seconds = self._made_characters, seconds
         if row.outcome is Outcome.MALFORMED and len(self.malformed) < _NAMED:
             self.malformed.append(row.place)
         self.prompt += row.prompt

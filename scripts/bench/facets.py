@@ -37,7 +37,7 @@ FILTERS: Mapping[str, Where] = {
     "kind and heading": {KIND: "Act", CHAPTER: ["総則", "雑則"]},
 }
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
-_LONGEST_ERA = 64
+_LONGEST_ERA = 99
 _DRAWS = 1000
 # Laws that a heading stands in, to be counted.
 _FREQUENT = 5
@@ -67,8 +67,13 @@ def _opened(chosen: argparse.Namespace) -> Retriever:
 
 def counts(store: CorpusStore) -> None:
     """Compare every combination with the tables."""
-    values = {key: ("", *store.facets.counts(key)) for key in (KIND, MINISTRY, ERA, FIELD, YEAR)}
-    frequent = store.facets.counts(CHAPTER)
+    facets = store.facets
+    told = {
+        key: facets.counts(key) if key in facets.keys else ()
+        for key in (KIND, MINISTRY, ERA, FIELD, YEAR)
+    }
+    values = {key: ("", *found) for key, found in told.items()}
+    frequent = facets.counts(CHAPTER)
     headings = [name for name, n in frequent.items() if n >= _FREQUENT]
     asked: list[tuple[Label, ...]] = []
     for keys in ((KIND, MINISTRY, ERA, FIELD), (KIND, YEAR)):
@@ -77,7 +82,7 @@ def counts(store: CorpusStore) -> None:
     asked += [labels(dict(_named((KIND, CHAPTER), one))) for one in product(values[KIND], headings)]
     different = found = empty = 0
     for where in filter(None, asked):
-        ours, theirs = store.facets.matching(where), direct(store, where)
+        ours, theirs = facets.matching(where), direct(store, where)
         different += ours != theirs
         found += len(theirs)
         empty += not theirs
@@ -168,8 +173,9 @@ def times(retriever: Retriever, chosen: argparse.Namespace) -> None:
 
 
 def _is_there(store: CorpusStore, where: tuple[Label, ...]) -> bool:
+    facets = store.facets
     return all(
-        any(label.value == value for value in store.facets.counts(label.key)) for label in where
+        label.key in facets.keys and label.value in facets.counts(label.key) for label in where
     )
 
 

@@ -54,7 +54,7 @@ _SENTENCE = re.compile(r'name="(?:sentence|文)">\s*(.*?)\s*</', re.DOTALL)
 _REWRITTEN = re.compile(r'name="(?:rewritten sentence|書き直した文)">\s*(.*?)\s*</', re.DOTALL)
 _PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their|This|These)\b")
 
-_NUMBERED = re.compile(r'name="(.*?)">\s*1: .*?(\w+)\W*\n')
+_NUMBERED = re.compile(r'name="(.*?)">\s*1: (\S+)')
 _ITEM = re.compile(r"^- (.*)$", re.MULTILINE)
 
 CATEGORIES = {
@@ -132,11 +132,9 @@ def reply_to(prompt: str) -> str:
     if items := _ITEM.findall(prompt):
         return json.dumps({"summary": f"{len(items)} of them, {items[0]}"})
     if first := _NUMBERED.search(prompt):
-        pair = {
-            "sentences": [1],
-            "question": f"How does the opening of {first[1]} end?",
-            "answer": first[2],
-        }
+        # In kana, so that no English word of the answer stands in the question.
+        number = sum(map(ord, first[1]))
+        pair = {"sentences": [1], "question": f"{number}のはじめは何か", "answer": first[2]}
         return json.dumps({"pairs": [pair]})
     title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)
     assert title

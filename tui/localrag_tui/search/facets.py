@@ -95,6 +95,7 @@ def kept(filters: Filters, known: Facets) -> Filters:
         tuple(layer for layer in filters.layers if layer in known.layers),
         filters.date_from,
         filters.date_to,
+        filters.where,
     )
 
 
