@@ -123,12 +123,17 @@ def test_readers_that_there_are_not(cli: Cli, sample: Path) -> None:
     assert "workspace.readers" in cli("search", "渡し守").err
 
 
-def test_nothing_lies_in_the_systems_folder(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+def test_nothing_lies_in_the_systems_folder_or_in_a_log(
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    cli: Cli,
 ) -> None:
     """What cannot be kept in memory is kept in the workspace, also of a stream and of a dump."""
     import tempfile
 
+    caplog.set_level("DEBUG")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "there is no such folder"))
     monkeypatch.setenv("SQLITE_TMPDIR", str(tmp_path / "nor this one"))
     dump = tmp_path / "wikidata.json"
@@ -150,3 +155,4 @@ def test_nothing_lies_in_the_systems_folder(
     with os.fdopen(read, "rb") as questions:
         report = localrag.open(home).corpus().batch(questions, tmp_path / "answers.jsonl")
     assert report.answered == 3
+    assert "渡し" not in caplog.text
