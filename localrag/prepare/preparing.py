@@ -375,13 +375,13 @@ def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
     """The sentences that were rewritten, by document, in reading order.
 
     Raises:
-        UsageError: none was.
+        UsageError: the layer of rewritten sentences was never begun.
     """
-    found: dict[str, list[DerivedRow]] = defaultdict(list)
-    for row in sorted(DerivedLayer(place, DECONTEXTUALIZED).standing(), key=lambda row: row.place):
+    layer, found = DerivedLayer(place, DECONTEXTUALIZED), defaultdict[str, list[DerivedRow]](list)
+    for row in sorted(layer.standing(), key=lambda row: row.place):
         if row.texts:
             found[row.document].append(row)
-    if not found:
+    if not layer.is_there:
         raise UsageError(
             N_("Questions are made of rewritten sentences, and there are none."),
             N_("Make them first: localrag prepare --layers {layers}"),

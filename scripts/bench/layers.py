@@ -225,7 +225,12 @@ def _asked(
     records: Sequence[Record],
 ) -> Iterator[Asked]:
     questions = load(
-        workspace, arguments.dataset, file=file, corpus=corpus, own_documents=True
+        workspace,
+        arguments.dataset,
+        file=file,
+        corpus=corpus,
+        own_documents=True,
+        limit=arguments.first or 0,
     ).questions
     place = workspace.corpus(corpus)
     kept = _Kept(workspace.home / f"split-{arguments.dataset}.json")

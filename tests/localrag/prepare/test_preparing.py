@@ -339,6 +339,16 @@ def test_questions_need_rewritten_sentences(make: Make) -> None:
     assert "localrag prepare --layers decontextualized,questions" in raised.value.cure
 
 
+def test_where_no_sentence_was_rewritten_there_is_nothing_to_ask(
+    make: Make, workspace: Workspace
+) -> None:
+    (workspace.home / "texts" / "mill.txt").write_text("Lake Anvil is deep.")
+    add(workspace, "main", [workspace.home / "texts"])
+    reply = sentence("Lake Anvil is deep.")
+    first, second = make(reply, layers=(DECONTEXTUALIZED, QUESTIONS))[0]
+    assert (first.outcomes, second.sentences) == ({Outcome.UNCHANGED: 1}, 0)
+
+
 def test_a_damaged_file_is_told_with_its_line(make: Make, workspace: Workspace) -> None:
     make(*REPLIES)
     path = workspace.corpus("main").layers / f"{DECONTEXTUALIZED}.jsonl"
