@@ -629,7 +629,20 @@ class FactKind(StrEnum):
     )
     WORDS_NOT_THERE = "words-not-there", N_("the provision does not have these words")
 
+    MODEL_SUPPORTS = "model-supports", N_("a model finds it supported; code has not found it so")
+    MODEL_REFUTES = "model-refutes", N_("a model finds it refuted; code has not found it so")
+    EVIDENCE_LACKS = "evidence-lacks", N_("the corpus does not tell")
+    EVIDENCE_CONFLICTS = (
+        "evidence-conflicts",
+        N_("some of the corpus speaks for it, some against it"),
+    )
+    CLAIM_UNANSWERED = "claim-unanswered", N_("the model gave no answer: {cause}")
+
     # check: what does not hold.
+    CLAIM_CONTRADICTED = (
+        "claim-contradicted",
+        N_("a sentence of the corpus has something else in the place of {words}"),
+    )
     PROVISION_LACKING = (
         "provision-lacking",
         N_("{law} has no such provision; beside it there is: {near}"),

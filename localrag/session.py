@@ -306,22 +306,28 @@ class Corpus:
         self,
         text: str | Path,
         on_event: "Callable[[Progress], None] | None" = None,
+        *,
+        claims: bool = False,
     ) -> "CheckReport":
         """Check what a text cites, quotes and says of laws; see `localrag.check`.
 
         Args:
             text: the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF).
             on_event: told how far the check is.
+            claims: check the sentences that cite no law, too, each as a claim, with the method and
+                the model of the settings (``fact-check-localrag``).
 
         Raises:
             NotFoundError: there is no such corpus.
-            UsageError: there is no text.
+            UsageError: there is no text, or the method checks no claims.
             InputError: a file cannot be read.
+            ModelUnusable: the model cannot be used.
         """
         from localrag import check
 
         source = check.opened(text) if isinstance(text, Path) else check.given(text)
-        return check.check(self.store, source, on_event or ignore)
+        judge = (lambda claim: self.ask(claim)) if claims else None
+        return check.check(self.store, source, on_event or ignore, judge)
 
     def as_of(self, day: date | str | None) -> "Corpus":
         """The same corpus with the law of a day; None for today.

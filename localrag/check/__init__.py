@@ -1,7 +1,8 @@
-"""What a text says of laws, checked against those of a corpus, without a model.
+"""What a text says of laws, checked against those of a corpus.
 
 Everything that a text cites, quotes, or says of provisions becomes a finding: it holds, it does not
-hold, or nothing could be shown.
+hold, or nothing could be shown. No model takes part, unless sentences that cite no law are checked
+as claims.
 """
 
 from localrag.check.checking import check

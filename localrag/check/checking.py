@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from localrag.check.citations import check_citation, without_echoes
+from localrag.check.claims import Judge, check_claim, claims_of
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, WrittenLaws, citations_of
 from localrag.check.names import check_names
@@ -20,18 +21,27 @@ CHECKING = Phase(N_("checking"), N_("characters"))
 
 
 def check(
-    store: CorpusStore, source: Source, on_event: Callable[[Progress], None] = ignore
+    store: CorpusStore,
+    source: Source,
+    on_event: Callable[[Progress], None] = ignore,
+    judge: Judge | None = None,
 ) -> CheckReport:
-    """Check what a text says of laws against those of a corpus, without a model.
+    """Check what a text says of laws against those of a corpus.
 
     Args:
         store: the corpus, on the day whose law is meant.
         source: the text (`localrag.check.source`).
         on_event: told how far the check is.
+        judge: checks the sentences that cite no law, each as a claim; without it they are passed
+            over, and no model takes part.
+
+    Raises:
+        UsageError: `judge` checks no claims.
+        ModelUnusable: its model cannot be used.
     """
     tell = Stopwatch(on_event)
     findings = []
-    for finding in _findings(store, source):
+    for finding in _findings(store, source, judge):
         findings.append(finding)
         tell(CHECKING, min(finding.place.end, len(source.text)), len(source.text))
     findings.sort(key=lambda finding: (finding.place.start, finding.place.end))
@@ -58,12 +68,13 @@ def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
     ]
 
 
-def _findings(store: CorpusStore, source: Source) -> Iterator[Finding]:
+def _findings(store: CorpusStore, source: Source, judge: Judge | None) -> Iterator[Finding]:
     texts = LawTexts(store)
     flow = Flow(source, texts.names)
     laws = WrittenLaws(flow.text, texts.names)
     cited = [_on_day(one, texts) for one in citations_of(flow.text, laws, texts.resolver)]
     quoted = quotations_of(flow.text, cited)
+    everything = cited
     cited = without_echoes(flow.text, _outside(cited, quoted), texts)
     yield from check_names(laws, flow, texts)
     for one in cited:
@@ -73,3 +84,6 @@ def _findings(store: CorpusStore, source: Source) -> Iterator[Finding]:
     for statement in statements_of(flow.text, cited, quoted):
         if finding := check_statement(statement, flow, texts):
             yield finding
+    if judge is not None:
+        for start, end in claims_of(flow.text, everything, laws):
+            yield check_claim(start, end, flow, judge)

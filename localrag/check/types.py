@@ -37,6 +37,7 @@ class Part(StrEnum):
     CITATION = "citation"
     QUOTATION = "quotation"
     STATEMENT = "statement"
+    CLAIM = "claim"
 
 
 PARTS = {
@@ -44,6 +45,7 @@ PARTS = {
     Part.CITATION: N_("citation"),
     Part.QUOTATION: N_("quotation"),
     Part.STATEMENT: N_("statement"),
+    Part.CLAIM: N_("claim"),
 }
 
 
@@ -86,7 +88,8 @@ class Finding:
         said: the words of the text.
         verdict: what code can show.
         problem: what is wrong, or why nothing could be shown; None where it holds.
-        provision: what it was compared with, as lawyers cite it; "" for nothing.
+        provision: what it was compared with, as lawyers cite it; "" for nothing. Of a claim,
+            where the sentence of the corpus stands that it was checked with.
         passage_id: its id, by which `localrag show` finds it; "" for nothing, or a whole law.
         state: the day from which that text is in force, as ISO date; "" where that is not known.
         evidence: verbatim text of the provision; "" where it was compared with nothing.

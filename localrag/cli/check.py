@@ -15,6 +15,15 @@ from localrag.language import _
 if TYPE_CHECKING:
     from localrag.check import CheckReport, Finding
 
+ClaimMethod = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="Check sentences that cite no law with this method: fact-check-localrag, fact-check …",
+        show_default=False,
+    ),
+]
 _STYLES = {"does-not-hold": "bold red", "not-checked": "yellow", "holds": "green"}
 # What is shown of a long text in a line.
 _SHOWN = 120
@@ -26,10 +35,11 @@ _SHOWN = 120
     examples=[
         "localrag check memo.docx --out memo-checked.docx",
         "localrag check opinion.md --as-of 2024-04-01",
+        "localrag check memo.md --method fact-check-localrag",
         "localrag check '渡し舟法第6条の届出は、20日以内にしなければならない。'",
         "pdftotext brief.pdf - | localrag check - --json",
     ],
-    exit_codes=(0, 2, 3, 4, 5, 7),
+    exit_codes=(0, 2, 3, 4, 5, 7, 8),
 )
 def check(
     context: typer.Context,
@@ -49,6 +59,7 @@ def check(
         ),
     ] = None,
     show_all: Annotated[bool, typer.Option("--all", help="Show what holds, too.")] = False,
+    method: ClaimMethod = "",
     as_of: AsOf = "",
     corpus: CorpusName = "",
     as_json: Json = False,
@@ -60,6 +71,9 @@ def check(
     periods, amounts, bounds (以上, 超える), and what must or must not be done, are compared with
     the provision that they are said of. No model is needed.
 
+    With --method the sentences that cite no law are checked, too, each as a claim, with the model
+    of the settings and the sentences of the corpus (localrag methods).
+
     Nothing is called wrong that code cannot show: the rest is not checked, with the reason, and
     counted. Where something does not hold the exit code is 3. Of a Word file the comments of --out
     stand in a copy of it.
@@ -70,9 +84,10 @@ def check(
     path = _file(text)
     if out is not None:
         known_suffix(out)
-    with on(context.obj, as_of).corpus(corpus) as searched, Meter() as meter:
+    session = on(context.obj, as_of).with_settings({"method.name": method or None})
+    with session.corpus(corpus) as searched, Meter() as meter:
         given = sys.stdin.read() if text == "-" else text
-        report = searched.check(path or unicode(given), on_event=meter.update)
+        report = searched.check(path or unicode(given), on_event=meter.update, claims=bool(method))
     if out is not None:
         write_report(report, out, path)
     if as_json:
