@@ -43,6 +43,10 @@ _FIGURES = frozenset(
 _OF_NO_WEIGHT = frozenset((MismatchKind.PROVISION, MismatchKind.NAME))
 _LENGTH = re.compile("[0-9０-９一二三四五六七八九十]{1,3}(?:月|年度)")
 _RANGE = re.compile("[〜～~]|から")
+# 十年以下の拘禁刑: what is locked up for, and what is paid.
+_PENALTY = re.compile(
+    r"(?P<most>[^、。（）\s]{1,15})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
+)
 _OTHER_SIDE = {
     Bound.FROM: Bound.BELOW,
     Bound.BELOW: Bound.FROM,
@@ -171,6 +175,8 @@ def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[s
         # 三月 in statutes is three months.
         there = [_read(sentence) for sentence in sentences]
         return share >= _FIGURE_FROM and any(one.months or one.dates for one in there)
+    if mismatch.kind in _FIGURES and _is_other_penalty(mismatch.written, said, sentences):
+        return True
     if mismatch.kind not in _FIGURES or share < _FIGURE_FROM:
         return False
     if _RANGE.search(mismatch.written):
@@ -212,6 +218,16 @@ def _is_other_bound(written: str, sentences: Sequence[str]) -> bool:
         if bounds and not bounds & allowed:
             return True
     return False
+
+
+def _is_other_penalty(written: str, said: str, sentences: Sequence[str]) -> bool:
+    """Whether a figure is of a penalty, and the provisions have others of its kind.
+
+    A penalty is told in words of its own (詐欺罪は十年以下の拘禁刑), whatever the deed is called.
+    """
+    figure = written.removesuffix("以下")
+    told = {bool(one["prison"]) for one in _PENALTY.finditer(said) if figure in one["most"]}
+    return any(bool(one["prison"]) in told for s in sentences for one in _PENALTY.finditer(s))
 
 
 def _figures_of(sentences: Sequence[str]) -> list[Figure]:

@@ -57,7 +57,7 @@ def test_every_verb_teaches(cli: Cli, verb: str) -> None:
     assert f"localrag data {verb}" in outcome.out
 
 
-DECLARED = ["2wikimultihopqa", "hotpotqa", "jemhopqa", "lawqa", "musique"]
+DECLARED = ["2wikimultihopqa", "averitec", "hotpotqa", "jemhopqa", "lawqa", "musique"]
 
 
 def test_list_and_show_of_what_is_not_here(cli: Cli, workspace: Path) -> None:

@@ -59,7 +59,7 @@ PAGES: dict[str, tuple[str, list[str], list[tuple[str, str]]]] = {
     "Tully Barn": (
         "Tully Barn was red. It burned in 1880, too.",
         ["Tully Barn was red.", "Tully Barn burned in 1880, too."],
-        [("What else burned down in the year 1880?", "Tully Barn")],
+        [("What else burned, too, in 1880?", "Tully Barn")],
     ),
 }
 EMBEDDER = HashingEmbedder(dimension=1024, window=10_000)

@@ -346,7 +346,7 @@ def test_where_no_sentence_was_rewritten_there_is_nothing_to_ask(
     add(workspace, "main", [workspace.home / "texts"])
     reply = sentence("Lake Anvil is deep.")
     first, second = make(reply, layers=(DECONTEXTUALIZED, QUESTIONS))[0]
-    assert (first.outcomes, second.sentences) == ({Outcome.UNCHANGED: 1}, 0)
+    assert (first.outcomes, second.jobs) == ({Outcome.UNCHANGED: 1}, 0)
 
 
 def test_a_damaged_file_is_told_with_its_line(make: Make, workspace: Workspace) -> None:
