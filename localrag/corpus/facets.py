@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from localrag.corpus.states import INFO, DocumentInfo, enacted, info
-from localrag.corpus.types import ARTICLES, PASSAGES, Document
+from localrag.corpus.types import ARTICLES, PASSAGES, Document, Label
 from localrag.database import Database
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.language import N_
@@ -54,21 +54,6 @@ _SUPPLEMENT = re.compile(r"附[\s　]*則")
 _NAMED = 12
 # Metadata of records in JSON lines are facets too, but for what no two of them share.
 _RECORDS = "jsonl"
-
-
-class Label(NamedTuple):
-    """A value of a facet.
-
-    Attributes:
-        key: the facet ("field").
-        value: "国税".
-    """
-
-    key: str
-    value: str
-
-    def __str__(self) -> str:
-        return f"{self.key}={self.value}"
 
 
 Where = Mapping[str, str | Sequence[str]]

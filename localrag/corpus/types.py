@@ -207,3 +207,18 @@ class LawRow(NamedTuple):
     law_num: str = ""
     law_type: str = ""
     abbreviations: str = ""
+
+
+class Label(NamedTuple):
+    """A value of a facet.
+
+    Attributes:
+        key: the facet ("field").
+        value: "国税".
+    """
+
+    key: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}"

@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from localrag.corpus.types import Passage
+from localrag.corpus.types import Label, Passage
 from localrag.facts import Fact
 from localrag.question.everyday import EverydayWord
 
-if TYPE_CHECKING:
-    from localrag.corpus.facets import Label
     from localrag.question.laws import LawNamed
     from localrag.statutes.resolver import Target
 
@@ -39,7 +37,7 @@ class Filters:
     layers: tuple[str, ...] = ()
     date_from: str = ""
     date_to: str = ""
-    where: "tuple[Label, ...]" = ()
+    where: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
