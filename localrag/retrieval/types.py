@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.corpus.types import Label, Passage
 from localrag.facts import Fact
 from localrag.question.everyday import EverydayWord
 
+if TYPE_CHECKING:
     from localrag.question.laws import LawNamed
     from localrag.statutes.resolver import Target
 
