@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from localrag.access import make_folder
-from localrag.corpus.facets import Label
+from localrag.corpus.types import Label
 from localrag.durable import locked, storing
 from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
 from localrag.journal import Journal

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, create_model
 
 from localrag.config import ChatConfig
-from localrag.corpus.facets import Label, labels_of
-from localrag.corpus.types import Document
+from localrag.corpus.facets import labels_of
+from localrag.corpus.types import Document, Label
 from localrag.errors import ModelUnusable
 from localrag.prepare.categories import Categories, digest_of
 from localrag.prepare.layers import Job, Made, Outcome, Span, digest, unreadable

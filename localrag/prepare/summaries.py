@@ -14,7 +14,8 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, Field
 
 from localrag.config import ChatConfig
-from localrag.corpus.facets import FIELD, KIND, Facets, Label
+from localrag.corpus.facets import FIELD, KIND, Facets
+from localrag.corpus.types import Label
 from localrag.errors import ModelUnusable, UsageError
 from localrag.language import N_
 from localrag.prepare.layers import (

@@ -22,8 +22,9 @@ from bench.corpora import LAWS, law_questions, open_corpus, write_excerpts
 from bench.options import parser
 from bench.rates import latency
 
-from localrag.corpus.facets import CHAPTER, ERA, FIELD, KIND, MINISTRY, YEAR, Label, labels
+from localrag.corpus.facets import CHAPTER, ERA, FIELD, KIND, MINISTRY, YEAR, labels
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Label
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Filters, Query
 

@@ -8,9 +8,9 @@ import pytest
 
 import localrag
 from localrag.corpus import readers
-from localrag.corpus.facets import Label, heading_name, labels, ministries, read_label
+from localrag.corpus.facets import heading_name, labels, ministries, read_label
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import Document
+from localrag.corpus.types import Document, Label
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.retrieval.types import Filters, Query
 from localrag.workspace import Workspace

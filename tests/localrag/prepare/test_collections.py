@@ -12,8 +12,8 @@ from tiny_models.servers import OpenAIDouble
 
 import localrag
 from localrag.config import ChatConfig, Config
-from localrag.corpus.facets import Label
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Label
 from localrag.errors import InputError, ModelUnusable, UsageError
 from localrag.facts import FactKind
 from localrag.ingest.add import add
