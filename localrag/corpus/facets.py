@@ -52,7 +52,7 @@ _SUPPLEMENT_NAME = "附則"
 _SUPPLEMENT = re.compile(r"附[\s　]*則")
 # Values that an error names, the most frequent first.
 _NAMED = 12
-# Metadata of records in JSON lines are facets too, but for what no two of them share.
+# The strings of records in JSON lines are facets too.
 _RECORDS = "jsonl"
 
 
