@@ -17,6 +17,7 @@ and found nothing leave with 3 as well, and an interrupt (Ctrl-C) leaves with 13
 """
 
 from collections.abc import Mapping, Set
+from pathlib import Path
 from typing import ClassVar
 
 from localrag.facts import Fact
@@ -108,6 +109,21 @@ class UsageError(LocalragError):
     """The request itself is malformed."""
 
     exit_code = 2
+
+
+class FileExistsAlready(UsageError):  # noqa: N818 - the name says what is there
+    """There is a file in the place of a new one.
+
+    Args:
+        path: of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            N_("There is a file {path} already."),
+            N_("Choose another name, or replace it."),
+            path=path,
+        )
 
 
 class NotFoundError(LocalragError):

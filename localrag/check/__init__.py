@@ -6,7 +6,7 @@ as claims.
 """
 
 from localrag.check.checking import check
-from localrag.check.source import Source, given, opened
+from localrag.check.source import Source, given, named_file, opened
 from localrag.check.types import CheckReport, DiffPart, Finding, Part, Place, Verdict
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "Verdict",
     "check",
     "given",
+    "named_file",
     "opened",
 ]

@@ -22,6 +22,7 @@ from localrag_indexes.analysis.normalize import original_span
 _WHOLE_LINES = ("docx", "html")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown", "pdf")
 _LONGEST = 5_000_000
+_LONGEST_NAME = 1_000
 # A line ends by itself after a sentence, a heading or a caption, and before an item or a quotation.
 _RUNS_ON = re.compile(
     r"(?<=[^。．.!?！？:：」』）)\]|#>\s])[ \t]*\n[ \t　]*"
@@ -61,6 +62,21 @@ def given(text: str) -> Source:
             N_("There is no text to check."), N_("Name a file, or give the text itself.")
         )
     return _bounded(Source("", "text", text))
+
+
+def named_file(text: str) -> Path | None:
+    """The file that somebody names where a text may stand, too; None where it is the text itself.
+
+    What looks like the name of a file and is none is still taken for one, so that it is told.
+    """
+    if "\n" in text or len(text) > _LONGEST_NAME:
+        return None
+    path = Path(text)
+    looks_like_one = readers.supported(path) and not any(sign in text for sign in "。、 　「」")
+    try:
+        return path if looks_like_one or path.exists() else None
+    except (OSError, ValueError):
+        return None
 
 
 def opened(path: Path, limits: Limits | None = None) -> Source:

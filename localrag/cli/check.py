@@ -78,10 +78,11 @@ def check(
     counted. Where something does not hold the exit code is 3. Of a Word file the comments of --out
     stand in a copy of it.
     """
+    from localrag.check import named_file
     from localrag.check.report import known_suffix, write_report
     from localrag.cli.meter import Meter
 
-    path = _file(text)
+    path = None if text == "-" else named_file(text)
     if out is not None:
         known_suffix(out)
     session = on(context.obj, as_of).with_settings({"method.name": method or None})
@@ -98,23 +99,6 @@ def check(
             tell(_("The report is in {path}.").format(path=out))
     if not report.holds:
         raise typer.Exit(3)
-
-
-def _file(text: str) -> Path | None:
-    """The file that an argument names; None where it is the text itself.
-
-    What looks like the name of a file and is none is still taken for one, so that it is told.
-    """
-    from localrag.corpus.readers import supported
-
-    if text == "-" or "\n" in text or len(text) > 1_000:
-        return None
-    path = Path(text)
-    looks_like_one = supported(path) and not any(sign in text for sign in "。、 　「」")
-    try:
-        return path if looks_like_one or path.exists() else None
-    except (OSError, ValueError):
-        return None
 
 
 def _print(report: "CheckReport", *, show_all: bool) -> None:

@@ -11,7 +11,7 @@ from localrag.conversations.store import Conversations
 from localrag.conversations.types import Conversation, Turn, TurnState
 from localrag.corpus.store import CorpusStore
 from localrag.durable import replace_text
-from localrag.errors import LocalragError, StorageError, UsageError
+from localrag.errors import FileExistsAlready, LocalragError, StorageError, UsageError
 from localrag.harmless import harmless, one_line
 from localrag.language import N_, _
 from localrag.methods.choices import labelled
@@ -202,10 +202,6 @@ _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\u2400-\u241f\ufffd]+')
 _LONGEST = 200
 
 
-class FileExistsAlready(UsageError):  # noqa: N818 - the name says what is there
-    """There is a file in the place of a new one."""
-
-
 def export(
     conversations: Conversations,
     workspace: Workspace,
@@ -282,11 +278,7 @@ def _write(path: Path, text: str, *, replace: bool) -> None:
                 path.unlink()
                 raise
     except FileExistsError:
-        raise FileExistsAlready(
-            N_("There is a file {path} already."),
-            N_("Choose another name, or replace it."),
-            path=path,
-        ) from None
+        raise FileExistsAlready(path) from None
     except (OSError, ValueError) as error:
         raise StorageError(
             N_("{path} cannot be written ({problem})."),

@@ -1,6 +1,5 @@
 """The conversations of the workspace: find one, open it, rename, export or delete it."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -22,10 +21,11 @@ from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _, ngettext
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.bars import KeyBar
-from localrag_tui.shown import cut, harmless, one_line
+from localrag_tui.shown import cut, one_line
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.text_field import TextField, as_path
+from localrag_tui.widgets.saving import save, working_folder
+from localrag_tui.widgets.text_field import TextField
 from localrag_tui.work.latest import Latest
 
 if TYPE_CHECKING:
@@ -225,85 +225,29 @@ async def export(bench: "Workbench", conversation: Conversation) -> None:
         bench: the application, whose screens ask.
         conversation: what is written.
     """
-    writer = _ExportFile(bench.workspace, conversation)
-    path = await asyncio.to_thread(writer.suggested)
-    while True:
-        form = Form(
-            _("Export the conversation as Markdown"),
-            go=_("Export"),
-            fields=[Field("path", _("File"), str(path), is_path=True)],
-            check=writer.write,
-        )
-        if await bench.push_screen_wait(form) is None:
-            return
-        path = writer.path
-        if writer.written or await bench.push_screen_wait(_replacing(writer)) is not None:
-            break
-    bench.notify(harmless(str(path)), title=_("Exported to"), markup=False)
+    written = _Exported(bench.workspace, conversation)
+    await save(bench, _("Export the conversation as Markdown"), written.proposed, written.write)
 
 
-def _replacing(writer: "_ExportFile") -> Form:
-    return Form(
-        _("Replace the file that is there?"),
-        str(writer.path),
-        go=_("Replace"),
-        check=lambda _values: writer.replace(),
-        danger=True,
-    )
-
-
-class _ExportFile:
-    """Writes one conversation; every call may take long, and is made in some thread.
-
-    Attributes:
-        path: the file that was named last.
-        written: whether it was written; if not, there is another file in its place.
-    """
+class _Exported:
+    """A conversation as a file; every call may take long, and is made in some thread."""
 
     def __init__(self, workspace: "Workspace", conversation: Conversation) -> None:
         self._workspace = workspace
         self._conversation = conversation
-        self.path = Path()
-        self.written = False
 
-    def suggested(self) -> Path:
+    def proposed(self) -> Path:
         from localrag.conversations.export import file_name
 
-        name = f"{file_name(self._conversation.title)}.md"
-        try:
-            return Path.cwd() / name
-        except FileNotFoundError:
-            # Somebody removed the folder that the application was started in.
-            return Path.home() / name
+        return working_folder() / f"{file_name(self._conversation.title)}.md"
 
-    def write(self, values: dict[str, str]) -> None:
-        if not values["path"]:
-            raise UsageError(_("No file is named."))
-        from localrag.conversations.export import FileExistsAlready
-
-        self.path = as_path(values["path"]).absolute()
-        try:
-            self._export(replace=False)
-            self.written = True
-        except FileExistsAlready:
-            self.written = False
-
-    def replace(self) -> None:
-        self._export(replace=True)
-
-    def _export(self, *, replace: bool) -> None:
+    def write(self, path: Path, replace: bool) -> None:
         from localrag.conversations.export import export
         from localrag.conversations.store import Conversations
 
         # A connection of its own: the keeper's belongs to another thread.
         with Conversations.open(self._workspace) as conversations:
-            export(
-                conversations,
-                self._workspace,
-                self._conversation.id,
-                self.path,
-                replace=replace,
-            )
+            export(conversations, self._workspace, self._conversation.id, path, replace=replace)
 
 
 Wanted = Literal["first", "further"]

@@ -77,5 +77,15 @@ SCREENS = {
         ),
         "localrag_tui.models.screen:ModelsScreen",
     ),
+    "check": ScreenEntry(
+        "f7",
+        N_("Check"),
+        N_(
+            "Check what a text says of laws: citations, quotations, figures, names."
+            " Name a file or paste the text; what does not hold stands beside it, and Enter opens"
+            " the provision. A report can be written."
+        ),
+        "localrag_tui.check.screen:CheckScreen",
+    ),
 }
 """All of them by their modes, in the order of the bar."""

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from localrag import language
-from localrag.conversations.export import FileExistsAlready, export, file_name, markdown
+from localrag.conversations.export import export, file_name, markdown
 from localrag.conversations.store import Conversations
-from localrag.errors import NotFoundError, StorageError, UsageError
+from localrag.errors import FileExistsAlready, NotFoundError, StorageError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Status

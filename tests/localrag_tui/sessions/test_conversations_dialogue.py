@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from localrag.conversations.export import FileExistsAlready
 from localrag.conversations.store import Conversations
+from localrag.errors import FileExistsAlready
 from localrag.retrieval.types import Query
 from localrag_tui.conversations import (
     PAGE,
     ConversationList,
     ConversationsDialogue,
     ConversationSearch,
-    _ExportFile,
+    _Exported,
 )
 from localrag_tui.shown import harmless
 from localrag_tui.widgets.form import Form
@@ -299,12 +299,12 @@ async def test_the_screen_is_as_it_was(snapshots, workbench, keep, workspace, un
 async def test_what_is_asked_first_is_as_it_was(snapshots, alone, keep, until, monkeypatch):
     keep()
     # The folder of a test is called otherwise each time.
-    monkeypatch.setattr(_ExportFile, "suggested", lambda _: Path("/srv/ferry.md"))
+    monkeypatch.setattr(_Exported, "proposed", lambda _: Path("/srv/ferry.md"))
 
-    def is_there(_writer, *, replace):
-        raise FileExistsAlready("A file is there already.")
+    def is_there(_written, path, _replace):
+        raise FileExistsAlready(path)
 
-    monkeypatch.setattr(_ExportFile, "_export", is_there)
+    monkeypatch.setattr(_Exported, "write", is_there)
 
     async def open_(pilot, keys):
         app = pilot.app

@@ -1,0 +1,461 @@
+"""The Check screen: a file or a pasted text, and what does not hold in it, beside the text."""
+
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Paste
+from textual.message import Message
+from textual.widgets import Input, OptionList, Static
+
+from localrag.check import wording
+from localrag.check.types import Finding, Verdict
+from localrag.errors import FileExistsAlready, LocalragError
+from localrag.language import N_, _
+from localrag_tui.check.findings import FindingsList, in_full
+from localrag_tui.check.work import Checked, as_sheet, check_text, spot_of
+from localrag_tui.jobs.view import JobView
+from localrag_tui.screen import Kept, WorkbenchScreen
+from localrag_tui.shown import content, cut, flat
+from localrag_tui.source.page import DocumentPage
+from localrag_tui.source.pane import SourcePane
+from localrag_tui.spot import OpenSpot
+from localrag_tui.widgets.paragraph import Paragraph
+from localrag_tui.widgets.saving import save, working_folder
+from localrag_tui.widgets.text_field import PathInput
+from localrag_tui.wording import cure_of
+from localrag_tui.work.jobs import Job, State
+from localrag_tui.work.latest import Latest
+
+# Cells of a text that stand for it among the jobs, and of the name of a file at least.
+_TITLE, _NAME = 40, 8
+
+
+class CheckField(PathInput):
+    """A file, or the text itself; a text of several lines is checked as soon as it is pasted."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    CheckField, CheckField:focus {
+        height: 1;
+        border: none;
+        padding: 0 2;
+        background: $panel;
+        background-tint: $foreground 0%;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", N_("Check it"), id="check.start"),
+        Binding("down", "go_down", N_("To the findings"), id="check.findings", show=False),
+    ]
+
+    class Pasted(Message):
+        """A text that is no line was pasted."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Left(Message):
+        """The user goes on to the findings."""
+
+    def __init__(self) -> None:
+        super().__init__(placeholder=_("A file or a text: type or paste it"), id="check-field")
+
+    def action_go_down(self) -> None:
+        """Go to the findings."""
+        self.post_message(self.Left())
+
+    def action_paste(self) -> None:
+        """Take what was copied in the workbench."""
+        self.post_message(Paste(self.app.clipboard))
+
+    def on_paste(self, event: Paste) -> None:
+        """Put a line in; what is more than a line has no room here, and is all there is."""
+        text = event.text.strip()
+        if len(text.splitlines()) > 1 or len(text) > (self.max_length or 0):
+            event.prevent_default()
+            event.stop()
+            self.post_message(self.Pasted(text))
+
+
+class CheckedPage(DocumentPage):
+    """The text that was checked; what was found in it can be followed."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    CheckedPage {
+        & > .page--link { text-style: underline; color: $foreground; }
+        & > .page--found { background: $error 16%; color: $text-error; }
+    }
+    """
+
+    async def show(self, checked: Checked) -> None:
+        """Show another text, from its beginning."""
+        await self.open(as_sheet(checked.report), (0, 0), (0, 0), around=0)
+
+    def mark(self, findings: tuple[Finding, ...]) -> None:
+        """Underline what was found; what does not hold has a colour of its own."""
+        spans = sorted({finding.place[:2] for finding in findings})
+        wrong = {finding.place[:2] for finding in findings if finding.verdict is Verdict.FAILS}
+        self.mark_links(spans)
+        self.mark_found(sorted(wrong), None)
+
+    async def look_at(self, finding: Finding) -> None:
+        """Bring a finding into view, with a bar beside it."""
+        if self.sheet is not None:
+            span = finding.place[:2]
+            await self.open(self.sheet, span, span, around=span[0])
+
+
+class _Held(NamedTuple):
+    """What the screen holds besides what is typed.
+
+    Attributes:
+        text: that was checked last, or is being checked; "" for none.
+        job: that checks it.
+        checked: what came of it.
+        shows_all: whether what holds is listed, too.
+    """
+
+    text: str = ""
+    job: Job | None = None
+    checked: Checked | None = None
+    shows_all: bool = False
+
+
+class CheckScreen(WorkbenchScreen):
+    """A field, the text, the findings; the provision beside the text, over it where it is narrow.
+
+    The class ``-checking`` is there while a text is checked, ``-checked`` while findings are shown,
+    ``-reading`` while the source is open.
+
+    Attributes:
+        job: what checks now, or has checked last.
+    """
+
+    MODE: ClassVar[str] = "check"
+    CSS: ClassVar[str] = """
+    CheckScreen {
+        #check-summary { height: 1; padding: 0 1; background: $surface; text-wrap: nowrap; }
+        #check-progress { height: 1fr; padding: 1 0; background: $surface; }
+        #check-guidance { height: 1fr; padding: 1 4; background: $surface; }
+        #check-body { height: 1fr; }
+        #check-summary, #check-progress, #check-body { display: none; }
+        &.-checking #check-progress { display: block; }
+        &.-checking #check-guidance { display: none; }
+        &.-checked { #check-summary, #check-body { display: block; } }
+        &.-checked #check-guidance { display: none; }
+        CheckedPage { width: 1fr; height: 1fr; }
+        #check-found { width: 1fr; height: 1fr; border-left: solid $panel; background: $surface; }
+        #check-findings { height: 1fr; }
+        #check-finding {
+            height: auto; max-height: 12; padding: 0 1; background: $panel; scrollbar-size: 1 1;
+        }
+        SourcePane { width: 1fr; height: 1fr; display: none; border-left: solid $panel; }
+        &.-reading SourcePane { display: block; }
+        &.-reading #check-found { display: none; }
+        &.-wide.-reading #check-found { display: block; }
+        &.-narrow {
+            #check-body { layout: vertical; }
+            #check-found { border-left: none; height: 55%; }
+            #check-finding { max-height: 5; }
+            SourcePane { border-left: none; }
+            &.-reading CheckedPage { display: none; }
+        }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f7", "field", N_("Field"), id="check.field", show=False),
+        Binding("a", "toggle_all", N_("All / what is wrong"), id="check.all"),
+        Binding("e", "export", N_("Report"), id="check.export"),
+        Binding("escape", "stop", N_("Stop"), id="check.stop"),
+        Binding("escape", "leave", N_("Back"), id="check.leave", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held = _Held()
+        self._field = CheckField()
+        self._summary = Static(id="check-summary")
+        self._guidance = Paragraph(id="check-guidance")
+        self._progress = Vertical(id="check-progress")
+        self._page = CheckedPage()
+        self._findings = FindingsList(id="check-findings")
+        self._finding = Paragraph()
+        self._source = SourcePane()
+        self._looked_at = Latest(self._page.look_at)
+
+    @property
+    def job(self) -> Job | None:
+        """What checks now, or has checked last."""
+        return self._held.job
+
+    def body(self) -> ComposeResult:
+        yield self._field
+        yield self._summary
+        yield self._guidance
+        yield self._progress
+        with Horizontal(id="check-body"):
+            yield self._page
+            with Vertical(id="check-found"):
+                yield self._findings
+                with VerticalScroll(id="check-finding", can_focus=False):
+                    yield self._finding
+            yield self._source
+
+    def on_mount(self) -> None:
+        self._field.focus()
+        self._invite()
+        self._stop_listening = self.bench.jobs.listen(self._job_told)
+
+    def on_unmount(self) -> None:
+        self._stop_listening()
+
+    def on_screen_resume(self) -> None:
+        """Check again where the corpus or the day is another one now."""
+        self._keep_up()
+
+    def kept(self) -> Kept:
+        kept = super().kept()
+        kept.more = kept.more or self._held
+        return kept
+
+    async def regain(self, more: object) -> None:
+        if isinstance(more, _Held):
+            self._held = more
+            if more.checked is not None:
+                await self._show(more.checked)
+            if more.job is not None and more.job.state is State.RUNNING:
+                await self._follow(more.job)
+            elif more.job is not None and more.checked is None:
+                await self._ended(more.job)
+
+    def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
+        if action in ("toggle_all", "export"):
+            return self.has_class("-checked")
+        if action in ("stop", "leave"):
+            return self.has_class("-checking") is (action == "stop")
+        return True
+
+    def action_field(self) -> None:
+        self.remove_class("-reading")
+        self._field.focus()
+        self._field.select_all()
+
+    def action_leave(self) -> None:
+        """Leave what was opened last: the provision, the findings; then clear the field."""
+        if self.has_class("-reading"):
+            self.remove_class("-reading")
+            self._findings.focus()
+        elif not self._field.has_focus:
+            self._field.focus()
+        else:
+            self._field.clear()
+
+    async def action_stop(self) -> None:
+        """Stop checking; nothing of it is kept."""
+        if self.job is not None:
+            await self.job.kill()
+
+    def action_toggle_all(self) -> None:
+        """List what holds, too, or leave it out."""
+        self._held = self._held._replace(shows_all=not self._held.shows_all)
+        self._list()
+
+    @work(exclusive=True, group="export")
+    async def action_export(self) -> None:
+        """Write a report."""
+        checked = self._held.checked
+        if checked is not None:
+            title = _("Export the report: .html, .md, or .docx with comments")
+            await save(
+                self.bench,
+                title,
+                lambda: checked.proposed(working_folder()),
+                lambda path, replace: _write(checked, path, replace=replace),
+            )
+
+    @on(Input.Submitted, "#check-field")
+    def _submitted(self) -> None:
+        if self._field.value.strip():
+            self._check(self._field.value)
+
+    @on(CheckField.Pasted)
+    def _pasted(self, event: CheckField.Pasted) -> None:
+        self._field.clear()
+        self._check(event.text)
+
+    @on(CheckField.Left)
+    def _to_findings(self) -> None:
+        if self.has_class("-checked"):
+            self._findings.focus()
+
+    @work(exclusive=True, group="check")
+    async def _check(self, text: str) -> None:
+        """Check a text, or the file that it names, in the place of what is being checked."""
+        try:
+            library = self.bench.library
+            await library.require_documents()
+        except LocalragError as error:
+            self._fail(error)
+            return
+        await self.action_stop()
+        title = _("Check {text}").format(text=cut(flat(text), _TITLE))
+        corpus = library.corpus
+        arguments = (self.bench.workspace, corpus, self.bench.settings.of(corpus), text)
+        job = self.bench.jobs.start(Job(title, check_text, arguments))
+        self._held = self._held._replace(text=text, job=job)
+        await self._follow(job)
+
+    async def _follow(self, job: Job) -> None:
+        """Show how far a check is."""
+        await self._progress.remove_children()
+        if job is self.job and job.state is State.RUNNING:
+            self.remove_class("-checked", "-reading")
+            self.add_class("-checking")
+            await self._progress.mount(JobView(job))
+            self.refresh_bindings()
+
+    @work(exclusive=True, group="keep_up")
+    async def _keep_up(self) -> None:
+        checked, job = self._held.checked, self.job
+        if checked is None or job is None or job.state is State.RUNNING:
+            return
+        try:
+            library = self.bench.library
+            day = await library.read(lambda store: store.as_of)
+        except LocalragError as error:
+            self._fail(error)
+            return
+        if (library.corpus, day.isoformat()) != (job.arguments[1], checked.report.as_of):
+            self._check(self._held.text)
+        await self._source.keep_up()
+
+    def _job_told(self, job: Job, event: object) -> None:
+        if job is self.job and event is None and job.state is not State.RUNNING:
+            self.run_worker(self._ended(job), group="ended", exclusive=True)
+
+    async def _ended(self, job: Job) -> None:
+        self.remove_class("-checking")
+        await self._progress.remove_children()
+        if job.state is State.FAILED and job.error is not None:
+            self._fail(job.error)
+        elif isinstance(job.value, Checked):
+            self._held = self._held._replace(checked=job.value)
+            await self._show(job.value)
+        elif self._held.checked is not None:
+            self.add_class("-checked")
+        else:
+            self._invite()
+        self.refresh_bindings()
+
+    async def _show(self, checked: Checked) -> None:
+        """Show the text and what was found in it."""
+        self.add_class("-checked")
+        self._findings.show((), checked.report.kind)
+        await self._page.show(checked)
+        self._list()
+        if self._findings.findings and self.focused in (self._field, None):
+            self._findings.focus()
+        self.refresh_bindings()
+
+    def _list(self) -> None:
+        checked = self._held.checked
+        if checked is None:
+            return
+        report = checked.report
+        found = [
+            finding
+            for finding in report.findings
+            if self._held.shows_all or finding.verdict is not Verdict.HOLDS
+        ]
+        self._findings.show(found, report.kind)
+        self._page.mark(self._findings.findings)
+        self._summarize(checked)
+        if not found:
+            self._finding.show(content(checked.told()))
+
+    def _summarize(self, checked: Checked) -> None:
+        report = checked.report
+        counts = wording.counts(report)
+        day = _("the law as of {date}").format(date=report.as_of)
+        room = self.size.width - 2 - cell_len(f" · {day}  {counts}")
+        name = cut(flat(report.name or _("text")), max(room, _NAME))
+        self._summary.update(
+            Content.assemble((f"{name} · {day}  ", "$foreground-muted"), (counts, "bold"))
+        )
+
+    def on_resize(self) -> None:
+        if self._held.checked is not None:
+            self._summarize(self._held.checked)
+
+    def _invite(self) -> None:
+        lines = [
+            _("What a text says of laws is checked against those of the corpus, without a model."),
+            "",
+            _("Type the path of a file (text, Markdown, HTML, DOCX, PDF) and press Enter."),
+            _("Or paste the text itself: one of several lines is checked at once."),
+        ]
+        self._guidance.show(Content("\n".join(lines)))
+
+    def _fail(self, error: LocalragError) -> None:
+        """Say why nothing can be checked, and what to do about it."""
+        self._held = self._held._replace(checked=None)
+        self.remove_class("-checked", "-reading")
+        cause = content(error.cause, "bold $text-error")
+        self._guidance.show(Content("\n").join([cause, content(cure_of(error))]))
+        self._field.focus()
+        self.refresh_bindings()
+
+    @on(OptionList.OptionHighlighted, "#check-findings")
+    def _looked(self) -> None:
+        finding = self._findings.chosen
+        if finding is not None:
+            self._finding.show(in_full(finding))
+            self.run_worker(self._looked_at.want(finding), group="look")
+
+    @on(OptionList.OptionSelected, "#check-findings")
+    @work(exclusive=True, group="open")
+    async def _open(self) -> None:
+        """Open the provision that a finding was compared with."""
+        finding = self._findings.chosen
+        if finding is None or not finding.provision:
+            return
+        try:
+            spot = await self.bench.library.read_names(
+                lambda store, names: spot_of(store, names, finding)
+            )
+        except LocalragError as error:
+            self.bench.tell(error)
+        else:
+            self.post_message(OpenSpot(spot))
+
+    @on(DocumentPage.Followed)
+    def _followed(self, event: DocumentPage.Followed) -> None:
+        """Go to the finding; where it is in view already, to the provision."""
+        if self._findings.look_at(event.span):
+            self._open()
+
+    @on(FindingsList.Copied)
+    def _copied(self) -> None:
+        if self._findings.chosen is not None:
+            self.bench.copy(in_full(self._findings.chosen).plain)
+
+    @on(OpenSpot)
+    def _read(self, event: OpenSpot) -> None:
+        event.stop()
+        self.add_class("-reading", "-checked")
+        self.run_worker(self._source.open(event.spot), group="source")
+        self._source.page.focus()
+
+
+def _write(checked: Checked, path: Path, *, replace: bool) -> None:
+    from localrag.check.report import write_report
+
+    if path.exists() and not replace:
+        raise FileExistsAlready(path)
+    write_report(checked.report, path, checked.original)
