@@ -27,10 +27,10 @@ pytestmark = pytest.mark.usefixtures("in_thread")
 
 
 async def paste(pilot, until, text):
-    """Pastes a text into the field, and waits for what is found."""
+    """Pastes a text as terminals do, and waits for what is found."""
     await until(pilot, lambda: isinstance(pilot.app.screen, CheckScreen))
     await until(pilot, lambda: pilot.app.screen.ready.is_set())
-    pilot.app.screen.query_one(CheckField).post_message(Paste(text))
+    pilot.app.screen.query_one(CheckField).post_message(Paste(text.replace("\n", "\r")))
     await until(pilot, lambda: pilot.app.screen.has_class("-checked"))
     return pilot.app.screen.query_one(FindingsList)
 

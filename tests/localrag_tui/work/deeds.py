@@ -44,6 +44,12 @@ def work(tell, mark):
         raise
 
 
+def endless(tell, *_arguments):
+    """Tell its number, whatever it is to do, and never end by itself."""
+    tell(os.getpid())
+    time.sleep(_LONG)
+
+
 def deaf(tell):
     """Interrupts do not end it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

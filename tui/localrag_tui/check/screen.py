@@ -76,8 +76,9 @@ class CheckField(PathInput):
 
     def on_paste(self, event: Paste) -> None:
         """Put a line in; what is more than a line has no room here, and is all there is."""
-        text = event.text.strip()
-        if len(text.splitlines()) > 1 or len(text) > (self.max_length or 0):
+        # Terminals paste what the key Enter sends.
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n").strip()
+        if "\n" in text or len(text) > (self.max_length or 0):
             event.prevent_default()
             event.stop()
             self.post_message(self.Pasted(text))
@@ -382,7 +383,7 @@ class CheckScreen(WorkbenchScreen):
     def _summarize(self, checked: Checked) -> None:
         report = checked.report
         counts = wording.counts(report)
-        day = _("the law as of {date}").format(date=report.as_of)
+        day = _("as of {date}").format(date=report.as_of)
         room = self.size.width - 2 - cell_len(f" · {day}  {counts}")
         name = cut(flat(report.name or _("text")), max(room, _NAME))
         self._summary.update(
