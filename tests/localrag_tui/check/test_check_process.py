@@ -10,7 +10,7 @@ from localrag_tui.work.jobs import State
 
 from ..work import deeds
 
-TEXT = "渡し舟法第44条\n渡し舟法第8条"
+TEXT = "渡し舟法第44条も見よ。\n渡し舟法第8条も見よ。"
 
 
 async def paste(pilot, until, text):

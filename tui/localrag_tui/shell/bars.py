@@ -88,7 +88,7 @@ class TopBar(Horizontal):
     def _show_work(self) -> None:
         running = len(self._bench.jobs.running)
         text = ngettext("{n} job running", "{n} jobs running", running) if running else ""
-        day = Content.styled(_("the law as of {date}").format(date=self._day), "bold $warning")
+        day = Content.styled(_("law as of {date}").format(date=self._day), "bold $warning")
         told = [day] * bool(self._day) + [Content(text.format(n=running))] * bool(running)
         # As wide as it was: the screen is not laid out, and painted, anew twice a second.
         self.query_one("#working", Static).update(Content(" · ").join(told), layout=False)
