@@ -5,6 +5,7 @@ from textual.events import Paste
 
 from localrag_tui.check import screen as check_screen
 from localrag_tui.check.screen import CheckField
+from localrag_tui.jobs.step import told
 from localrag_tui.jobs.view import JobView
 from localrag_tui.work.jobs import State
 
@@ -42,6 +43,7 @@ async def test_escape_stops_it_and_another_text_takes_its_place(
         await until(pilot, lambda: screen.job.state is State.STOPPED)
         await until(pilot, lambda: not screen.query(JobView))
         assert not psutil.pid_exists(second)
+        assert told(screen.job) == "Stopped."
         assert "paste the text itself" in " ".join(shown(app).split())
 
 

@@ -11,6 +11,7 @@ from localrag.check import CheckReport, Verdict
 from localrag_tui.check.findings import FindingsList
 from localrag_tui.check.screen import CheckedPage, CheckField, CheckScreen
 from localrag_tui.source.pane import SourcePane
+from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.form import Form
 
 from ..test_day import set_day
@@ -84,6 +85,14 @@ async def test_what_holds_is_listed_where_it_is_asked_for(workbench, until):
         assert starts == sorted(starts)
         await pilot.press("a")
         assert said(listing) == before
+
+
+async def test_a_provision_is_read_elsewhere_where_nothing_is_checked(workbench, until):
+    app = workbench("en", mode="check")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.screen.ready.is_set())
+        app.screen.post_message(OpenSpot(Spot("599AC0000000001")))
+        await until(pilot, lambda: app.current_mode == "read")
 
 
 async def test_what_is_clicked_in_the_text_is_shown_then_opened(workbench, until):

@@ -308,7 +308,7 @@ class CheckScreen(WorkbenchScreen):
         title = _("Check {text}").format(text=cut(flat(text), _TITLE))
         corpus = library.corpus
         arguments = (self.bench.workspace, corpus, self.bench.settings.of(corpus), text)
-        job = self.bench.jobs.start(Job(title, check_text, arguments))
+        job = self.bench.jobs.start(Job(title, check_text, arguments, keeps=False))
         self._held = self._held._replace(text=text, job=job)
         await self._follow(job)
 
@@ -448,8 +448,10 @@ class CheckScreen(WorkbenchScreen):
 
     @on(OpenSpot)
     def _read(self, event: OpenSpot) -> None:
+        if not self.has_class("-checked"):
+            return  # Beside nothing it is read on the Read screen.
         event.stop()
-        self.add_class("-reading", "-checked")
+        self.add_class("-reading")
         self.run_worker(self._source.open(event.spot), group="source")
         self._source.page.focus()
 

@@ -102,7 +102,7 @@ def told(job: Job) -> str:
     if job.error is not None and job.state is not State.STOPPED:
         return job.error.cause
     if job.state is State.STOPPED:
-        return _("Stopped; what it had finished is kept.")
+        return _("Stopped; what it had finished is kept.") if job.keeps else _("Stopped.")
     if isinstance(job.value, JobOutcome):
         return job.value.told()
     return ""

@@ -28,6 +28,7 @@ class Job:
         title: what it does, for the user, in the language of the interface.
         function: of a module; its first argument is the channel on which it tells its events.
         arguments: the further ones; all are pickled.
+        keeps: whether what it has finished is kept when it is stopped.
         state: how it is.
         value: what it returned.
         error: why it failed.
@@ -37,6 +38,7 @@ class Job:
     title: str
     function: Callable[..., object]
     arguments: tuple[object, ...] = ()
+    keeps: bool = True
     started: float = field(default_factory=time)
     state: State = State.RUNNING
     value: object = None
