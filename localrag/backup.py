@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -206,8 +207,6 @@ def _write(tar: tarfile.TarFile, name: str, file: IO[bytes]) -> _File:
 
 
 def _write_manifest(tar: tarfile.TarFile, manifest: _Manifest) -> None:
-    from io import BytesIO
-
     content = manifest.model_dump_json(indent=1).encode()
     info = tarfile.TarInfo(_MANIFEST)
     info.size, info.mode = len(content), 0o600

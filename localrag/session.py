@@ -326,7 +326,7 @@ class Corpus:
         from localrag import check
 
         source = check.opened(text) if isinstance(text, Path) else check.given(text)
-        judge = (lambda claim: self.ask(claim)) if claims else None
+        judge = self.ask if claims else None
         return check.check(self.store, source, on_event or ignore, judge)
 
     def as_of(self, day: date | str | None) -> "Corpus":

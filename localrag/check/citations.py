@@ -34,9 +34,7 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
             said,
             verdict,
             problem,
-            texts.cited(passage) if passage else "",
-            passage.id if passage else "",
-            texts.state(passage.document_id) if passage else "",
+            *texts.told(passage),
         )
 
     targets = cited.targets

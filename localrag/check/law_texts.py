@@ -66,6 +66,12 @@ class LawTexts:
         """The day from which the text of a law is in force; "" where that is not known."""
         return self.document(law_id).metadata.get("date", "")
 
+    def told(self, passage: Passage | None) -> tuple[str, str, str]:
+        """A provision as a finding tells it: its citation, its id and its state; "" of none."""
+        if passage is None:
+            return "", "", ""
+        return self.cited(passage), passage.id, self.state(passage.document_id)
+
     def deleted(self, target: Target) -> bool:
         """Whether nothing is left of a provision but its number."""
         passage = self.at(target)

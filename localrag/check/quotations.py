@@ -228,9 +228,7 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
             said,
             verdict,
             problem,
-            texts.cited(passage) if passage else "",
-            passage.id if passage else "",
-            texts.state(passage.document_id) if passage else "",
+            *texts.told(passage),
             passage.text if passage else "",
             **more,  # type: ignore[arg-type]
         )

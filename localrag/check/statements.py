@@ -123,9 +123,7 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
             flow.written(place),
             verdict,
             problem,
-            texts.cited(passages[0]),
-            passages[0].id,
-            texts.state(passages[0].document_id),
+            *texts.told(passages[0]),
             passages[0].text,
         )
 

@@ -78,6 +78,15 @@ class Browsing:
             return self._memory.once(name, "", lambda _: make())
 
     @property
+    def stamp(self) -> int:
+        """A random number that every change of the content renews.
+
+        Unlike the generation it tells a store from another one that was put in its place, be it
+        made anew or restored from a copy: an index fits only the stamp it was built from.
+        """
+        return self._meta("stamp")
+
+    @property
     def facets(self) -> Facets:
         """What the documents shown are told apart by.
 
@@ -85,8 +94,7 @@ class Browsing:
             StoreError: what a model's metadata are kept in is damaged.
         """
         told = self.facets_file
-        stamp = int(self._db.rows("SELECT value FROM meta WHERE name = 'stamp'")[0][0])
-        made_of = (stamp, told.stat().st_mtime_ns if told.exists() else 0)
+        made_of = (self.stamp, told.stat().st_mtime_ns if told.exists() else 0)
         if made_of != self._facets_made_of:
             self._facets = facets_of(self._db, told)
             self._facets_made_of = made_of
@@ -210,6 +218,10 @@ class Browsing:
             )
             for path, place, section, page, header, start, end in rows
         ]
+
+    def _meta(self, name: str) -> int:
+        row = self._db.row("SELECT value FROM meta WHERE name = ?", (name,))
+        return int(row[0]) if row else 0
 
     def _key(self, document_id: str) -> int | None:
         return self._memory.once("documents", document_id, self._find_key)

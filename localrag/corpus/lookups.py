@@ -38,15 +38,6 @@ class Lookups(Browsing):
         return self._meta("generation")
 
     @property
-    def stamp(self) -> int:
-        """A random number that every change of the content renews.
-
-        Unlike the generation it tells a store from another one that was put in its place, be it
-        made anew or restored from a copy: an index fits only the stamp it was built from.
-        """
-        return self._meta("stamp")
-
-    @property
     def links_generation(self) -> int:
         """The generation that references and definitions were derived from; -1 before."""
         return self._meta("links_generation")
@@ -553,10 +544,6 @@ class Lookups(Browsing):
         """Those of some documents whose texts are put together of pieces."""
         found = self._rows_by_key("SELECT document FROM pieces", "document", set(documents))
         return {document for (document,) in found}
-
-    def _meta(self, name: str) -> int:
-        row = self._db.row("SELECT value FROM meta WHERE name = ?", (name,))
-        return int(row[0]) if row else 0
 
     def _rows_by_key(
         self,
