@@ -31,6 +31,7 @@ _VERBS = (
     "history",
     "ask",
     "tui",
+    "serve",
     "batch",
     "tune_retrieval",
     "methods",
