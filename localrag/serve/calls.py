@@ -7,7 +7,7 @@ up: nothing of it reaches a path, and no query language reads it.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -53,7 +53,8 @@ _Several = Annotated[tuple[_Name, ...], Field(max_length=50)]
 class Call(BaseModel):
     """What every call says."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Strict: what clients send is JSON, and a number is no day.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     corpus: str = Field(
         "", max_length=64, description="Corpus to work on; the one of the settings where empty."
@@ -64,7 +65,9 @@ class Call(BaseModel):
 class _Filtered(Call):
     law: _Several = Field((), description="Only these laws: ids, titles or abbreviations.")
     type: _Several = Field((), description="Only laws of these types: Act, CabinetOrder …")
-    layer: _Several = Field((), description="Only these layers: articles, passages or triples.")
+    layer: tuple[Literal["articles", "passages", "triples"], ...] = Field(
+        (), max_length=50, description="Only these layers."
+    )
     date_from: date | None = Field(None, description="Only texts of this day or later.")
     date_to: date | None = Field(None, description="Only texts of this day or earlier.")
 

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context, parent_process
@@ -203,6 +204,7 @@ class Desk:
         self._processes = processes
         self._here = Reader(session)
         self._pool: Executor | None = None
+        self._threads = ThreadPoolExecutor(self.questions, thread_name_prefix="question")
         self._seats = [_Seat() for _ in range(self.questions)]
         self._choosing = threading.Lock()
         self._answering: anyio.CapacityLimiter
@@ -221,6 +223,7 @@ class Desk:
             await anyio.to_thread.run_sync(self._close)
 
     def _close(self) -> None:
+        self._threads.shutdown()
         self._here.close()
         if self._embedder is not None:
             self._embedder.close()
@@ -291,15 +294,18 @@ class Desk:
         """
         loop = asyncio.get_running_loop()
         watch = _Following(lambda words: loop.call_soon_threadsafe(tell, words))
-        try:
-            return await anyio.to_thread.run_sync(
-                partial(self._ask, call, watch), abandon_on_cancel=True, limiter=self._answering
-            )
-        except LocalragError as error:
-            raise Refused(Refusal.of(error)) from error
-        finally:
-            # The thread holds its place among the questions until it has seen this.
-            watch.cancel()
+        async with self._answering:
+            work = partial(copy_context().run, self._ask, call, watch)
+            answering = loop.run_in_executor(self._threads, work)
+            try:
+                return await asyncio.shield(answering)
+            except LocalragError as error:
+                raise Refused(Refusal.of(error)) from error
+            finally:
+                # A thread that nobody waits for any longer holds its place until it has seen this.
+                watch.cancel()
+                with anyio.CancelScope(shield=True):
+                    await asyncio.gather(answering, return_exceptions=True)
 
     def _ask(self, call: AskCall, watch: _Following) -> ToldJson:
         session = session_of(self.session, call)

@@ -27,6 +27,7 @@ import h11
 import tomli_w
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from pydantic import BaseModel
+from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -56,7 +57,8 @@ _SECURITY = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    # Without any a browser would hide even from this server that a form is of its own page.
+    "referrer-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
 # Of so many calls the mean tells how long the next one will take.
@@ -398,7 +400,7 @@ class Guard:
 
     def __init__(
         self,
-        app: ASGIApp,
+        app: Starlette,
         rules: Rules,
         metrics: Metrics,
         refuse: Callable[[Request, Refusing], ASGIApp],
@@ -416,11 +418,11 @@ class Guard:
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
         note = Note(given if _ID.fullmatch(given) else secrets.token_hex(8))
-        scope["localrag"] = note
+        scope["localrag"], scope["app"] = note, self._app
         reply = _Reply(send, note.id, self._rules.patience)
         began = time.perf_counter()
         try:
-            app = self._app
+            app: ASGIApp = self._app
             try:
                 note.holder = self._admitted(scope, headers)
             except Refusing as refusing:

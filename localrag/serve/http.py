@@ -45,8 +45,9 @@ from localrag.serve.guarding import (
 )
 from localrag.session import Session
 
-# By the exit code that the command line would leave with.
-_STATUSES = {2: 400, 3: 404, 4: 400, 5: 503, 6: 503, 7: 503, 8: 502}
+# By the exit code that the command line would leave with. What fits the description and cannot yet
+# be carried out (a citation that can mean several provisions) is in conflict with the corpus.
+_STATUSES = {2: 409, 3: 404, 4: 400, 5: 503, 6: 503, 7: 503, 8: 502}
 _MOST_PROCESSES = 4
 # Seconds in which the server has to say that it can work.
 _SOON = 10.0
@@ -217,6 +218,8 @@ async def _on_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     refusal = error.refusal
     status = 503 if refusal.transient else _STATUSES.get(refusal.code, 500)
+    if status == 409 and request.url.path in openai.GIVES:
+        status = 400  # Clients of OpenAI would try again.
     return _failure(request, status, refusal)
 
 
@@ -233,8 +236,9 @@ def _refusing(request: Request, error: Refusing) -> Response:
         reply.headers["retry-after"] = str(error.retry_after)
     if error.status == 401:
         reply.headers["www-authenticate"] = "Bearer"
-    if error.status in (408, 413):
-        # What follows of the request is not read.
+    if error.status == 408:
+        # Nobody waits for the rest. That of a large one is read and dropped, as long as it may
+        # take: whoever is cut off while sending reads no reply.
         reply.headers["connection"] = "close"
     return reply
 
@@ -309,6 +313,7 @@ _FAILURES = {
     "403": "The request comes from a page of another site.",
     "404": "There is nothing of this name.",
     "408": "The request came too slowly.",
+    "409": "The call fits and cannot be carried out: a citation can mean several provisions, say.",
     "413": "The request is too large.",
     "415": "The request is not JSON.",
     "429": "Too many calls wait; Retry-After says when to try again.",

@@ -130,7 +130,7 @@ async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams
             return _result({"corpora": await desk.corpora(desk.session.corpora())})
         if asked.name not in WORK:
             raise MCPError(INVALID_PARAMS, _("There is no tool {name!r}.").format(name=asked.name))
-        call = WORK[asked.name].takes.model_validate(given)
+        call = WORK[asked.name].takes.model_validate_json(json.dumps(given))
         if isinstance(call, AskCall) and desk.writes(call):
             return await _answer(desk, context, call)
         return _result(json.loads(await desk.carry_out(asked.name, call)))
@@ -199,7 +199,7 @@ async def _read_resource(
         raise MCPError(INVALID_PARAMS, _("There is no resource {uri!r}.").format(uri=uri))
     given = {name: value for name, value in named.items() if name != "id"}
     try:
-        call = ShowCall.model_validate({**given, "citation": named["id"]})
+        call = ShowCall.model_validate_json(json.dumps({**given, "citation": named["id"]}))
         text = (await desk.carry_out("show", call)).decode()
     except ValidationError as error:
         raise MCPError(INVALID_PARAMS, told(error)) from error

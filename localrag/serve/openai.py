@@ -39,7 +39,7 @@ _LEANT_ON = 50
 
 
 class _Taken(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class _Part(_Taken):
