@@ -4,12 +4,13 @@ A call is data. It names a corpus, which has to exist, and says the rest in word
 up: nothing of it reaches a path, and no query language reads it.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 # Before Python 3.12 Pydantic makes schemas of this one alone.
 from typing_extensions import TypedDict
@@ -44,6 +45,26 @@ from localrag.retrieval.query import MAX_CHARACTERS
 from localrag.retrieval.types import Query
 from localrag.session import Corpus, Session
 
+
+def _day(value: object) -> object:
+    if isinstance(value, str):
+        if not _DAY.fullmatch(value):
+            raise ValueError("write a day as 2024-04-01")
+        return date.fromisoformat(value)
+    return value
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+# Pydantic would take the text of a number for a day.
+Day = Annotated[date, BeforeValidator(_day)]
+"""A day, written as its JSON schema says."""
+Whole = Annotated[int, BeforeValidator(_whole)]
+"""A whole number; in JSON 15.0 is one, too."""
+
 _Question = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS)]
 _Written = Annotated[str, Field(min_length=1, max_length=2_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -59,7 +80,7 @@ class Call(BaseModel):
     corpus: str = Field(
         "", max_length=64, description="Corpus to work on; the one of the settings where empty."
     )
-    as_of: date | None = Field(None, description="The law as of this day; today where none is.")
+    as_of: Day | None = Field(None, description="The law as of this day; today where none is.")
 
 
 class _Filtered(Call):
@@ -68,8 +89,8 @@ class _Filtered(Call):
     layer: tuple[Literal["articles", "passages", "triples"], ...] = Field(
         (), max_length=50, description="Only these layers."
     )
-    date_from: date | None = Field(None, description="Only texts of this day or later.")
-    date_to: date | None = Field(None, description="Only texts of this day or earlier.")
+    date_from: Day | None = Field(None, description="Only texts of this day or later.")
+    date_to: Day | None = Field(None, description="Only texts of this day or earlier.")
 
     def query(self, corpus: Corpus, text: str, **more: Any) -> Query:
         """The query that it makes; raises as `localrag.finding.filters_of`."""
@@ -88,7 +109,9 @@ class SearchCall(_Filtered):
     """Find the passages that answer a query best."""
 
     query_: _Question = Field(alias="query", description="Words or a question.")
-    k: int | None = Field(None, ge=1, le=100, description="Passages; else the setting retrieval.k.")
+    k: Whole | None = Field(
+        None, ge=1, le=100, description="Passages; else the setting retrieval.k."
+    )
 
 
 class ShowCall(Call):
@@ -97,7 +120,7 @@ class ShowCall(Call):
     citation: _Written = Field(
         description="A citation in any spelling (民法709条, 金商27の36), or the id of a passage."
     )
-    most: int = Field(20, ge=1, le=200, description="Provisions of a range that are shown.")
+    most: Whole = Field(20, ge=1, le=200, description="Provisions of a range that are shown.")
     as_read_by: str = Field(
         "", max_length=2_000, description="Provision by whose readings (読替え) it is read."
     )
@@ -119,8 +142,8 @@ class DiffCall(Call):
     """Compare the states in which a law was on two days."""
 
     law: _Written = Field(description="Title, abbreviation or id of a law.")
-    before: date = Field(description="A day.")
-    after: date = Field(description="Another day.")
+    before: Day = Field(description="A day.")
+    after: Day = Field(description="Another day.")
 
 
 class AskCall(_Filtered):

@@ -1,7 +1,8 @@
 """Who carries out the calls of clients: processes that look things up, threads that ask models.
 
 Looking up takes a processor for some milliseconds: processes of their own do that, each with the
-corpora open, and one that dies is replaced. A question that a model answers waits for the model, in
+corpora open, and one that dies is replaced; what was looked up before in the same state of a corpus
+is given again. A question that a model answers waits for the model, in
 a thread of this process, so that the model is in memory once.
 """
 
@@ -16,6 +17,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextvars import copy_context
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +29,7 @@ from localrag import language
 from localrag.as_json.found import CorpusJson
 from localrag.errors import LocalragError, NotFoundError
 from localrag.inference.opening import embedder_id, named, open_embedder
+from localrag.ingest.state import opened_from
 from localrag.language import N_
 from localrag.progress import ignore
 from localrag.reading import wording
@@ -64,6 +67,35 @@ class Refused(Exception):  # noqa: N818 - it says what became of the call
         self.refusal = refusal
 
 
+def _key(session: Session, call: Call) -> tuple[object, ...]:
+    """What a corpus is opened for: the settings of a call, and the day that "today" is."""
+    return call.corpus, tuple(session.overrides.items()), date.today()
+
+
+class _Remembered:
+    """The results of what was looked up last, up to so many bytes in all."""
+
+    _MOST = 32_000_000
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[object, bytes] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, key: object) -> bytes | None:
+        """The result under a key, if it is kept."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def put(self, key: object, result: bytes) -> None:
+        """Keep a result in the place of those that were asked for longest ago."""
+        if key not in self._kept:
+            self._kept[key] = result
+            self._bytes += len(result)
+        while self._bytes > self._MOST:
+            self._bytes -= len(self._kept.popitem(last=False)[1])
+
+
 class Reader:
     """Looks things up, one call after the other, and keeps the corpora open that it looked in."""
 
@@ -96,7 +128,7 @@ class Reader:
 
     def _corpus(self, call: Call) -> Corpus:
         session = session_of(self._session, call)
-        key = (call.corpus, tuple(session.overrides.items()))
+        key = _key(session, call)
         if key not in self._open:
             self._open[key] = session.corpus(call.corpus)
             if len(self._open) > _OPEN:
@@ -206,6 +238,7 @@ class Desk:
         self._pool: Executor | None = None
         self._threads = ThreadPoolExecutor(self.questions, thread_name_prefix="question")
         self._seats = [_Seat() for _ in range(self.questions)]
+        self._remembered = _Remembered()
         self._choosing = threading.Lock()
         self._answering: anyio.CapacityLimiter
         self._embedder: Embedder | None = None
@@ -248,11 +281,21 @@ class Desk:
         Raises:
             Refused: it has none.
         """
+        code = language.in_use()
+        try:
+            place = self.session.workspace.corpus(call.corpus or self.usual)
+        except LocalragError as error:
+            raise Refused(Refusal.of(error)) from error
+        # As long as the corpus is the same and the day is, so is the result.
+        key = (name, call, code, date.today(), opened_from(place))
+        if known := self._remembered.get(key):
+            return known
         work = _carry_out if self._processes else self._here.carry_out
         result: bytes | Refusal
-        result = await self._look_up(partial(work, name, call, language.in_use()))
+        result = await self._look_up(partial(work, name, call, code))
         if isinstance(result, Refusal):
             raise Refused(result)
+        self._remembered.put(key, result)
         return result
 
     async def corpora(self, names: Sequence[str]) -> list[CorpusJson]:
@@ -309,7 +352,7 @@ class Desk:
 
     def _ask(self, call: AskCall, watch: _Following) -> ToldJson:
         session = session_of(self.session, call)
-        key = (call.corpus, tuple(session.overrides.items()))
+        key = _key(session, call)
         with self._choosing:
             seat = next((seat for seat in self._seats if seat.key == key), self._seats[0])
             self._seats.remove(seat)

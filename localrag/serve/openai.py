@@ -26,7 +26,7 @@ from localrag.as_json.found import AnswerJson
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
 from localrag.retrieval.query import MAX_CHARACTERS
-from localrag.serve.calls import AskCall, Refusal, ToldJson
+from localrag.serve.calls import AskCall, Refusal, ToldJson, Whole
 from localrag.serve.desk import Refused
 from localrag.serve.guarding import Gone, GuardedDesk, note_of, sent
 
@@ -71,14 +71,14 @@ class ChatRequest(_Taken):
     messages: Annotated[tuple[_Message, ...], Field(min_length=1, max_length=1_000)]
     stream: bool | None = None
     stream_options: _StreamOptions | None = None
-    n: Literal[1] | None = None
+    n: Annotated[Whole, Field(ge=1, le=1)] | None = None
     temperature: float | None = None
     top_p: float | None = None
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
-    seed: int | None = None
+    max_tokens: Whole | None = None
+    max_completion_tokens: Whole | None = None
+    seed: Whole | None = None
     stop: str | tuple[str, ...] | None = None
     user: str | None = None
 

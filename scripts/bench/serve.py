@@ -3,7 +3,8 @@
 ``serve.py`` makes the corpus of the 327 laws in ``--work`` (minutes, the first time), or takes a
 workspace that ``--home`` names, starts ``localrag serve`` on it, and searches for the questions of
 ``lawqa/train.jsonl``. Clients ask one search after the other, as fast as replies come; with
-``--rate`` they ask so many a second together, whatever comes back, as users do.
+``--rate`` they ask so many a second together, whatever comes back, as users do. No search is asked
+twice, for the server remembers those that were; with ``--repeat`` they are.
 
 Printed are searches a second, the median and the 95th percentile of their time (with its 95 %
 interval, by order statistics), what the server takes of a processor, which is the same on a busy
@@ -19,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import cycle, islice
+from itertools import count, cycle, islice
 from math import sqrt
 from pathlib import Path
 
@@ -41,18 +42,20 @@ def main() -> None:
         open_laws(given.data, given.work).close()
         home, corpus = given.work / "home", LAWS
     questions = _questions(given.data / "lawqa" / "train.jsonl")
+    asked = cycle(questions) if given.repeat else _distinct(questions)
     with _server(home, corpus) as (address, server):
-        asyncio.run(_search(address, questions, given.clients, given.warm, 0.0))
+        asyncio.run(_search(address, asked, given.clients, given.warm, 0.0))
         before, spent = _memory(server), _spent(server)
         began = time.perf_counter()
-        took, ends = asyncio.run(
-            _search(address, questions, given.clients, given.searches, given.rate)
-        )
+        took, ends = asyncio.run(_search(address, asked, given.clients, given.searches, given.rate))
         seconds = time.perf_counter() - began
         after, spent = _memory(server), _spent(server) - spent
+    again = " again and again" if given.repeat else ""
     offered = f", {given.rate:g} offered" if given.rate else ""
     low, high = (1000 * _at(took, 0.95, side) for side in (-_NORMAL, _NORMAL))
-    print(f"{given.clients} clients, {len(set(questions))} questions, n = {len(took)} searches")
+    print(
+        f"{given.clients} clients, {len(set(questions))} questions{again}, n = {len(took)} searches"
+    )
     print(f"{len(took) / seconds:.0f} searches a second{offered}")
     print(
         f"p50 {1000 * _at(took, 0.5):.0f} ms, p95 {1000 * _at(took, 0.95):.0f} ms "
@@ -70,6 +73,7 @@ def _arguments() -> argparse.Namespace:
     made.add_argument("--clients", type=int, default=16, metavar="N")
     made.add_argument("--searches", type=int, default=3000, metavar="N")
     made.add_argument("--warm", type=int, default=200, metavar="N", help="searches before")
+    made.add_argument("--repeat", action="store_true", help="ask what the server remembers, too")
     made.add_argument("--rate", type=float, default=0.0, metavar="N", help="searches a second")
     return made.parse_args()
 
@@ -77,6 +81,11 @@ def _arguments() -> argparse.Namespace:
 def _questions(path: Path) -> list[str]:
     rows = path.read_text(encoding="utf-8").splitlines()
     return [json.loads(row)["question"].split("\n")[0][:_LONGEST] for row in rows]
+
+
+def _distinct(questions: Sequence[str]) -> Iterator[str]:
+    """The questions again and again, each with more blanks at its end: none was asked before."""
+    return (question + " " * times for times in count() for question in questions)
 
 
 @contextmanager
@@ -97,10 +106,10 @@ def _server(home: Path, corpus: str) -> Iterator[tuple[str, psutil.Process]]:
 
 
 async def _search(
-    address: str, questions: Sequence[str], clients: int, count: int, rate: float
+    address: str, questions: Iterator[str], clients: int, searches: int, rate: float
 ) -> tuple[list[float], Counter[str]]:
     """Search so many times; how long each took, sorted, and how each ended."""
-    asked = iter(enumerate(islice(cycle(questions), count)))
+    asked = enumerate(islice(questions, searches))
     took: list[float] = []
     ends: Counter[str] = Counter()
     began = time.perf_counter()

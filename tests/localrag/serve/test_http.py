@@ -24,7 +24,7 @@ from .conftest import QUESTION, WaitingChat
 @pytest.mark.parametrize(
     ("path", "call", "verb"),
     [
-        ("/search", {"query": "渡し守の資格", "law": ["渡し舟法"]},
+        ("/search", {"query": "渡し守の資格", "law": ["渡し舟法"], "k": 10.0},
          ["search", "渡し守の資格", "--law", "渡し舟法"]),
         ("/show", {"citation": "渡し舟法3条", "as_read_by": "渡し舟法8条"}, None),
         ("/show", {"citation": "渡し舟法8条"}, ["show", "渡し舟法8条"]),
@@ -54,6 +54,8 @@ async def test_a_route_gives_the_json_of_its_verb(serve, cli, sample_home, path,
         ("/search", b'{"query": ""}', 400, "at least 1 character"),
         ("/search", b"{", 400, "Invalid JSON"),
         ("/search", b'{"query": "a", "date_from": 0}', 400, "date_from"),
+        ("/search", b'{"query": "a", "as_of": "0"}', 400, "2024-04-01"),
+        ("/search", b'{"query": "a", "k": "3"}', 400, "k: "),
         ("/search", b'{"query": "\\ud800"}', 400, "hex escape"),
         ("/search", b'{"query": "a", "corpus": "../../etc"}', 404, "There is no corpus"),
         ("/show", '{"citation": "7条"}'.encode(), 409, "can mean"),
@@ -184,3 +186,19 @@ def _bounded(address):
     # A head that never ends is let go of without a word.
     assert sent(b"GET /health HTTP/1.1\r\nHost:") == b""
     assert b" 400 " in sent(b"\x16\x03\x01nonsense\r\n\r\n")
+
+
+async def test_what_was_looked_up_is_remembered_as_long_as_the_corpus_is_the_same(
+    serve, cli, sample, session, monkeypatch
+):
+    own = type(session)(session.workspace.locate(sample))
+    call = {"query": "渡し守の資格", "k": 2}
+    async with serve(home=own) as client:
+        first = (await client.post("/search", json=call)).content
+        monkeypatch.setattr("localrag.serve.desk.Reader.carry_out", lambda *_: b"{}")
+        assert (await client.post("/search", json=call)).content == first
+        assert (await client.post("/search", json={**call, "k": 3})).json() == {}
+        # Indexed anew, it is another corpus.
+        assert cli("remove", "599M60000800003").code == 0
+        assert cli("index", "--rebuild").code == 0
+        assert (await client.post("/search", json=call)).json() == {}

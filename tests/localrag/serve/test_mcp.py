@@ -91,7 +91,11 @@ async def test_corpora(agent):
         ("search", {"query": "title:x^2 AND *"}, None),
         ("show", {"citation": "渡し舟法99条"}, "99"),
         ("show", {"citation": "../../localrag.toml"}, "names no provision"),
-        ("diff", {"law": "渡し舟法", "before": "x", "after": "y"}, "before: Input should be a"),
+        (
+            "diff",
+            {"law": "渡し舟法", "before": "x", "after": "y"},
+            "before: Value error",
+        ),
         ("ask", {"question": "。"}, "holds no word"),
     ],
 )
