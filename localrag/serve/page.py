@@ -31,6 +31,7 @@ from starlette.routing import Route
 
 from localrag import language
 from localrag.language import LANGUAGES, _, ngettext
+from localrag.prompts import language_of
 from localrag.reading import wording
 from localrag.serve.calls import AskCall, Refusal, ShowCall, ToldJson, told
 from localrag.serve.desk import Refused
@@ -134,6 +135,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"_": _, "ngettext": ngettext, "wording": wording, "languages": LANGUAGES}
+    # A screen reader reads a text in the voice of its language, whatever that of the page.
+    made.globals["language_of"] = language_of
     return made
 
 
