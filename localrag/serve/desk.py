@@ -2,8 +2,8 @@
 
 Looking up takes a processor for some milliseconds: processes of their own do that, each with the
 corpora open, and one that dies is replaced; what was looked up before in the same state of a corpus
-is given again. A question that a model answers waits for the model, in
-a thread of this process, so that the model is in memory once.
+is given again. A question that a model answers waits for the model in a thread of this process, so
+that the model is in memory once.
 """
 
 import asyncio
@@ -47,6 +47,7 @@ from localrag.serve.calls import (
     writes,
 )
 from localrag.session import Corpus, Session
+from localrag.workspace import CorpusPaths
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Embedder, Vectors
@@ -70,6 +71,13 @@ class Refused(Exception):  # noqa: N818 - it says what became of the call
 def _key(session: Session, call: Call) -> tuple[object, ...]:
     """What a corpus is opened for: the settings of a call, and the day that "today" is."""
     return call.corpus, tuple(session.overrides.items()), date.today()
+
+
+def _written(place: CorpusPaths) -> tuple[tuple[int, int], ...]:
+    """When the files of a store were written last, and how large they are."""
+    files = (place.store, place.store.with_name(f"{place.store.name}-wal"))
+    found = [file.stat() for file in files if file.exists()]
+    return tuple((of.st_mtime_ns, of.st_size) for of in found)
 
 
 class _Remembered:
@@ -287,7 +295,7 @@ class Desk:
         except LocalragError as error:
             raise Refused(Refusal.of(error)) from error
         # As long as the corpus is the same and the day is, so is the result.
-        key = (name, call, code, date.today(), opened_from(place))
+        key = (name, call, code, date.today(), opened_from(place), _written(place))
         if known := self._remembered.get(key):
             return known
         work = _carry_out if self._processes else self._here.carry_out

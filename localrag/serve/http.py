@@ -7,6 +7,7 @@ failure is one object, which clients of the OpenAI protocol read as well.
 import asyncio
 import os
 import socket
+import ssl
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -104,7 +105,20 @@ def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
             N_("A certificate needs its private key, and a key its certificate."),
             N_("Set serve.certificate and serve.key."),
         )
-    if is_loopback(settings.host):
+    if settings.certificate:
+        try:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+                settings.certificate, settings.key
+            )
+        except OSError as error:
+            raise UsageError(
+                N_("The certificate {path} and its key cannot be used ({problem})."),
+                N_("Name files in the form PEM that belong together."),
+                path=settings.certificate,
+                problem=error,
+            ) from error
+    # A proxy brings what other machines send.
+    if is_loopback(settings.host) and not settings.proxy:
         return
     if not tokens:
         raise UsageError(

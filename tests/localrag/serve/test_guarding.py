@@ -185,7 +185,9 @@ async def test_the_log_tells_what_was_asked_only_where_it_is_to(serve, told, cap
     ("settings", "words"),
     [
         ({"host": "0.0.0.0"}, "nobody has a token"),
+        ({"proxy": "127.0.0.1"}, "nobody has a token"),
         ({"certificate": "cert.pem"}, "needs its private key"),
+        ({"certificate": "no-cert.pem", "key": "no-key.pem"}, "cannot be used"),
         ({"host": "192.0.2.1", "token": True}, "unencrypted"),
         ({"host": "192.0.2.1", "token": True, "proxy": "192.0.2.2"}, "cannot be listened on"),
     ],
