@@ -462,8 +462,11 @@ class Guard:
                 _("Use its address, or enter the name in serve.names."),
             )
         origin = headers.get("origin", "")
-        of_other = origin and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
-        if of_other or headers.get("sec-fetch-site", "none") == "cross-site":
+        of_other = bool(origin) and origin.partition("://")[2] != headers.get("host", "")
+        # To follow a link of another site to a page of this one is not to be sent by it.
+        asks_for_page = headers.get("sec-fetch-mode", "") == "navigate" and not origin
+        is_cross = headers.get("sec-fetch-site", "none") == "cross-site"
+        if of_other or (is_cross and not asks_for_page):
             raise Refusing(
                 403,
                 "NotAllowed",

@@ -80,6 +80,8 @@ async def test_a_token_opens_its_corpora_alone(serve, tokens):
         ({"origin": "http://127.0.0.1"}, 200),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://[broken"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 200),
         ({"sec-fetch-site": "cross-site"}, 403),
         ({"sec-fetch-site": "same-origin"}, 200),
     ],
