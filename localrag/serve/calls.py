@@ -54,7 +54,8 @@ def _day(value: object) -> object:
     return value
 
 
-def _whole(value: object) -> object:
+def as_whole(value: object) -> object:
+    """The whole number that a number is: in JSON 15.0 is one, too."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -62,8 +63,6 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 # Pydantic would take the text of a number for a day.
 Day = Annotated[date, BeforeValidator(_day)]
 """A day, written as its JSON schema says."""
-Whole = Annotated[int, BeforeValidator(_whole)]
-"""A whole number; in JSON 15.0 is one, too."""
 
 _Question = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS)]
 _Written = Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -109,8 +108,8 @@ class SearchCall(_Filtered):
     """Find the passages that answer a query best."""
 
     query_: _Question = Field(alias="query", description="Words or a question.")
-    k: Whole | None = Field(
-        None, ge=1, le=100, description="Passages; else the setting retrieval.k."
+    k: Annotated[int, Field(ge=1, le=100), BeforeValidator(as_whole)] | None = Field(
+        None, description="Passages; else the setting retrieval.k."
     )
 
 
@@ -120,7 +119,9 @@ class ShowCall(Call):
     citation: _Written = Field(
         description="A citation in any spelling (民法709条, 金商27の36), or the id of a passage."
     )
-    most: Whole = Field(20, ge=1, le=200, description="Provisions of a range that are shown.")
+    most: Annotated[int, Field(ge=1, le=200), BeforeValidator(as_whole)] = Field(
+        20, description="Provisions of a range that are shown."
+    )
     as_read_by: str = Field(
         "", max_length=2_000, description="Provision by whose readings (読替え) it is read."
     )

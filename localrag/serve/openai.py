@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -26,7 +26,7 @@ from localrag.as_json.found import AnswerJson
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
 from localrag.retrieval.query import MAX_CHARACTERS
-from localrag.serve.calls import AskCall, Refusal, ToldJson, Whole
+from localrag.serve.calls import AskCall, Refusal, ToldJson, as_whole
 from localrag.serve.desk import Refused
 from localrag.serve.guarding import Gone, GuardedDesk, note_of, sent
 
@@ -36,6 +36,9 @@ _PIECE = 80
 # Seconds without a word after which a client, or a proxy, would take the connection for dead.
 _SILENCE = 10.0
 _LEANT_ON = 50
+
+
+_Whole = Annotated[int, BeforeValidator(as_whole)]
 
 
 class _Taken(BaseModel):
@@ -71,14 +74,14 @@ class ChatRequest(_Taken):
     messages: Annotated[tuple[_Message, ...], Field(min_length=1, max_length=1_000)]
     stream: bool | None = None
     stream_options: _StreamOptions | None = None
-    n: Annotated[Whole, Field(ge=1, le=1)] | None = None
+    n: Annotated[int, Field(ge=1, le=1), BeforeValidator(as_whole)] | None = None
     temperature: float | None = None
     top_p: float | None = None
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
-    max_tokens: Whole | None = None
-    max_completion_tokens: Whole | None = None
-    seed: Whole | None = None
+    max_tokens: _Whole | None = None
+    max_completion_tokens: _Whole | None = None
+    seed: _Whole | None = None
     stop: str | tuple[str, ...] | None = None
     user: str | None = None
 
