@@ -207,6 +207,33 @@ class TuiConfig(_Section):
     )
 
 
+class ServeConfig(_Section):
+    """The HTTP server (localrag serve)."""
+
+    host: str = Field("127.0.0.1", min_length=1, description="address that is listened on")
+    port: int = Field(8080, ge=0, le=65535, description="port; 0: any that is free")
+    names: str = Field(
+        "",
+        description="names by which clients may call it besides that of the address, separated by "
+        "commas",
+    )
+    certificate: str = Field("", description="file of the TLS certificate (PEM); empty: no TLS")
+    key: str = Field("", description="file of its private key (PEM)")
+    proxy: str = Field(
+        "", description="address of a proxy in front that speaks TLS, whose headers are believed"
+    )
+    processes: int = Field(
+        0, ge=0, le=64, description="processes that search; 0: one for each processor, at most 4"
+    )
+    queue: int = Field(32, ge=0, le=10_000, description="calls that wait; more are refused (429)")
+    connections: int = Field(256, ge=1, le=100_000, description="connections at the same time")
+    max_body_kb: int = Field(1000, ge=1, description="larger requests are refused, in kilobytes")
+    patience: float = Field(
+        30.0, gt=0, description="seconds in which a client has to send a request, or take a piece"
+    )
+    log_questions: bool = Field(False, description="write what is asked into the log")
+
+
 class Config(_Section):
     """Every setting of localrag."""
 
@@ -226,6 +253,7 @@ class Config(_Section):
     reranking: RerankingConfig = RerankingConfig()
     runtime: RuntimeConfig = RuntimeConfig()
     tui: TuiConfig = TuiConfig()
+    serve: ServeConfig = ServeConfig()
 
 
 @dataclass(frozen=True, slots=True)

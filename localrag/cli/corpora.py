@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 import typer
 
@@ -225,30 +225,16 @@ def remove(
 
 
 def _list_corpora(session: Session, *, as_json: bool) -> None:
-    from localrag.corpus.store import CorpusStore
-    from localrag.ingest.state import state, vector_state
+    from localrag.as_json.found import corpus_as_json
 
     workspace = session.workspace.require()
-    found: list[dict[str, Any]] = []
-    for name in workspace.corpora():
-        place = workspace.corpus(name)
-        with CorpusStore.open(place.store, read_only=True) as store:
-            extent = store.extent()
-            words, vectors = state(place, store), vector_state(place, store)
-        found.append(
-            {
-                "corpus": name,
-                **extent._asdict(),
-                "index": str(words),
-                "vectors": str(vectors),
-            }
-        )
+    found = [corpus_as_json(workspace.corpus(name)) for name in workspace.corpora()]
     if as_json:
         emit(found)
     elif found:
         table(
             [_(_HEADINGS[name]) for name in found[0]],
-            [[_told(value) for value in row.values()] for row in found],
+            [[_told(cast(int | str, value)) for value in row.values()] for row in found],
         )
     else:
         tell(

@@ -78,6 +78,7 @@ def search(
     model for it the meaning too; all are fused, reread by a reranker if there is one, and the
     provisions that fill a found one in are added.
     """
+    from localrag.as_json.found import retrieval_as_json
     from localrag.cli import render
 
     session: Session = switched(on(context.obj, as_of), lexical, dense, rerank)
@@ -89,7 +90,7 @@ def search(
         )
         retrieval = opened.search(asked, k)
     if as_json:
-        emit(render.retrieval_as_json(asked, retrieval))
+        emit(retrieval_as_json(asked, retrieval))
     else:
         if explain:
             render.print_trace(retrieval.trace)
@@ -171,7 +172,8 @@ def show(
     triple, a document of triples (facts.tsv:1, wikidata:Q42) or the name of a subject: the triple
     and what else is known of its subject.
     """
-    from localrag.cli.render_provision import looked_up_as_json, print_looked_up
+    from localrag.as_json.statutes import looked_up_as_json
+    from localrag.cli.render_provision import print_looked_up
     from localrag.cli.terminal import emit
     from localrag.provision import MOST, LookedUp
 

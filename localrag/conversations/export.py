@@ -118,7 +118,7 @@ def _turn(turn: Turn, locate: Locate) -> Iterator[str]:
         made_with.append(_("{n:.1f} s").format(n=turn.seconds))
     yield " · ".join(made_with)
     if turn.answer is not None:
-        yield from _answer(turn.corpus, turn.answer, locate)
+        yield from blocks(turn.corpus, turn.answer, locate)
         return
     yield f"**{_(_ENDS.get(turn.state, _UNREADABLE))}**"
     if turn.cause:
@@ -128,7 +128,14 @@ def _turn(turn: Turn, locate: Locate) -> Iterator[str]:
         yield items(map(line, turn.draft))
 
 
-def _answer(corpus: str, answer: Answer, locate: Locate) -> Iterator[str]:
+def blocks(corpus: str, answer: Answer, locate: Locate) -> Iterator[str]:
+    """Write an answer as Markdown, in the language in use, block by block.
+
+    Args:
+        corpus: that was asked.
+        answer: what it said.
+        locate: writes the places of citations.
+    """
     if answer.absent:
         yield f"**{_('Not in this corpus:')}** {line('、'.join(answer.absent))}"
     status = _(wording.STATUSES[answer.status])

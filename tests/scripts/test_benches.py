@@ -47,6 +47,7 @@ RUNS = {
     "fact_check": ["--misses", "--sentences=100"],
     "typed_citations": ["--count=3", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
+    "serve": ["--home={home}", "--clients=2", "--searches=4", "--warm=1"],
     "startup": ["--rounds=1", "--home={home}"],
     "batch": ["--questions=2", "--kills=1", "--tokens=8"],
     "kill": ["--rounds=1", "--files=3"],
@@ -113,6 +114,8 @@ def test_it_runs(
 ):
     if name == "kill_optimize":
         data = request.getfixturevalue("data_as_declared")
+    if name == "serve":
+        request.getfixturevalue("loopback")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
     # Without a vocabulary the models are small.
     monkeypatch.delenv("LOCALRAG_TEST_VOCABULARY", raising=False)
