@@ -336,8 +336,9 @@ class Corpus:
         """Answer every question of a file; see `localrag.batch.run`, also for its errors.
 
         Args:
-            questions: JSON Lines or CSV.
-            out: the file of answers, JSON Lines; a batch that was stopped goes on.
+            questions: JSON Lines, CSV or a workbook of Excel.
+            out: the file of answers, JSON Lines or, by its ending, ``.xlsx``, ``.csv``, ``.docx``
+                or ``.md``; a batch that was stopped goes on.
             concurrency: questions at the same time; 0 for the setting.
             retry_failed: ask the rows again that failed.
             restart: drop the answers that are there.

@@ -21,6 +21,7 @@ from localrag.session import Session
         "localrag batch questions.jsonl --out answers.jsonl",
         "localrag batch questions.csv --dry-run",
         "localrag batch questions.csv --out answers.jsonl --concurrency 8",
+        "localrag batch 質問.xlsx --out 回答.xlsx",
         "localrag batch questions.jsonl --out answers.jsonl --retry-failed",
         "localrag batch choices.jsonl --method statute-lexical --out answers.jsonl",
     ],
@@ -32,13 +33,17 @@ def batch(
         Path,
         typer.Argument(
             metavar="QUESTIONS",
-            help="JSON Lines or CSV; - reads standard input.",
+            help="JSON Lines, CSV or a workbook of Excel; - reads standard input.",
             readable=False,
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Where the answers go, JSON Lines."),
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Where the answers go: JSON Lines, or by its ending .xlsx, .csv, .docx or .md.",
+        ),
     ] = None,
     concurrency: Annotated[
         int,
@@ -74,6 +79,11 @@ def batch(
     A row is {"question": "…"}, with an "id", "options" (a list, or an object of a, b, c, d) and
     "documents" (a list of the ids of those that alone are searched) where wanted; or a row of CSV
     under a header with question, id, option_a, option_b … The text is UTF-8.
+
+    CSV may also be what Excel in Japan writes, and the columns may be called 質問, 番号, 選択肢1,
+    選択肢2 … Of a workbook (.xlsx, .xlsm) the one visible sheet with such a header is read, as it
+    was calculated last. Answers for Excel or Word (--out FILE.xlsx, .csv, .docx, .md) are made, at
+    the end, of the rows in FILE.jsonl; the same command with another ending makes another file.
 
     Stopping loses nothing, however it happens: the same command goes on where it stopped, and no
     answered question is asked twice. A row that fails does not stop the others: its error stands

@@ -229,7 +229,7 @@ async def export(bench: "Workbench", conversation: Conversation) -> None:
     path = await asyncio.to_thread(writer.suggested)
     while True:
         form = Form(
-            _("Export the conversation as Markdown"),
+            _("Export the conversation as Markdown (.md) or Word (.docx)"),
             go=_("Export"),
             fields=[Field("path", _("File"), str(path), is_path=True)],
             check=writer.write,
@@ -279,7 +279,7 @@ class _ExportFile:
     def write(self, values: dict[str, str]) -> None:
         if not values["path"]:
             raise UsageError(_("No file is named."))
-        from localrag.conversations.export import FileExistsAlready
+        from localrag.export.files import FileExistsAlready
 
         self.path = as_path(values["path"]).absolute()
         try:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from localrag.conversations.export import FileExistsAlready
 from localrag.conversations.store import Conversations
+from localrag.export.files import FileExistsAlready
 from localrag.retrieval.types import Query
 from localrag_tui.conversations import (
     PAGE,

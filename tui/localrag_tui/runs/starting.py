@@ -375,7 +375,7 @@ class BatchDialogue(RunForm):
             return wrong, error
         except (OSError, ValueError) as error:  # A name that is too long, a NUL.
             return wrong, UsageError(_("It is no path."), str(error))
-        return replace(order, questions=questions, out=folder.out)
+        return replace(order, questions=questions, out=folder.named)
 
     def estimate(self, order: Order) -> Job:
         """Some questions are tried."""
