@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from localrag.cli.questions import AsOf, on
-from localrag.cli.session import CorpusName, Json, MethodName
+from localrag.cli.session import CorpusName, Json, MethodName, Ray
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_
@@ -23,6 +23,7 @@ from localrag.session import Session
         "localrag batch questions.csv --out answers.jsonl --concurrency 8",
         "localrag batch 質問.xlsx --out 回答.xlsx",
         "localrag batch questions.jsonl --out answers.jsonl --retry-failed",
+        "localrag batch questions.jsonl --out answers.jsonl --ray 10.0.0.5:6379",
         "localrag batch choices.jsonl --method statute-lexical --out answers.jsonl",
     ],
     exit_codes=(0, 2, 3, 4, 5, 6, 7, 8, 130),
@@ -52,7 +53,8 @@ def batch(
             metavar="N",
             min=0,
             max=256,
-            help="Ask a model server so many questions at once; 0: chat.parallel.",
+            help="Ask a model server so many questions at once; 0: chat.parallel. With --ray: so "
+            "many workers; 0: one for each processor.",
         ),
     ] = 0,
     method: MethodName = None,
@@ -70,6 +72,7 @@ def batch(
             "write nothing.",
         ),
     ] = False,
+    ray: Ray = "",
     as_of: AsOf = "",
     corpus: CorpusName = "",
     as_json: Json = False,
@@ -90,6 +93,9 @@ def batch(
     in the place of the answer, and the exit code is 4. When all is done, the answers are in the
     order of the questions. What they were made with is kept beside them, in the folder FILE.run;
     with settings that would give other answers the batch does not go on.
+
+    With --ray the questions are answered by workers on other machines, or on this one (local). A
+    batch that was begun here goes on there, and the other way round.
     """
     from dataclasses import asdict
 
@@ -136,6 +142,7 @@ def batch(
             concurrency=concurrency,
             retry_failed=retry_failed,
             restart=restart,
+            ray=ray,
             on_event=listener,
         )
     if as_json:
