@@ -66,10 +66,16 @@ def write_xlsx(
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Alignment, Font
     from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.properties import PageSetupProperties
 
     book = Workbook(write_only=True)
     sheet = book.create_sheet(title)
     sheet.freeze_panes = "A2"
+    # Printed, a page is as wide as the table, with its header on each.
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.fitToHeight = 0
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    sheet.print_title_rows = "1:1"
     for number, column in enumerate(columns, 1):
         sheet.column_dimensions[get_column_letter(number)].width = column.width
     bold, wrapped = Font(bold=True), Alignment(wrap_text=True, vertical="top")

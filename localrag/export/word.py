@@ -42,6 +42,8 @@ def write_word(blocks: Iterable[Block], file: IO[bytes]) -> None:
         # A font of the theme would win over it.
         fonts.attrib.pop(qn("w:eastAsiaTheme"), None)
         fonts.set(qn("w:eastAsia"), _FONT)
+    # Japanese has no italics: they would mark the figures of a quotation alone.
+    document.styles["Quote"].font.italic = False
     for block in blocks:
         _add(document, block, 0)
     document.save(file)
