@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Self, TypeVar, cast
@@ -35,6 +36,8 @@ LOCAL = "local"
 
 # So many workers may be lost over one piece of work before it is given up.
 _TRIES = 4
+# Seconds after which it is told that no worker has started yet.
+_LONG = 30.0
 # Seconds between two looks whether the answer to a call is still wanted.
 _GLANCE = 0.25
 
@@ -89,8 +92,10 @@ class Cluster:
             UsageError: Ray is not installed.
             NotFoundError: there is no such cluster.
         """
-        # Read when Ray is imported: it is to report to nobody.
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        # Read when Ray is imported: it is to report to nobody, and alone to listen on loopback.
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        if address == LOCAL:
+            os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         try:
             import ray
         except ImportError as error:
@@ -99,11 +104,7 @@ class Cluster:
             ) from error
         where: dict[str, Any] = {"address": address}
         if address == LOCAL:
-            where |= {
-                "num_cpus": workers * threads or None,
-                "include_dashboard": False,
-                "_node_ip_address": "127.0.0.1",
-            }
+            where |= {"num_cpus": workers * threads or None, "include_dashboard": False}
         try:
             ray.init(**where, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, ValueError, RuntimeError) as error:
@@ -115,6 +116,12 @@ class Cluster:
             ) from error
         with ExitStack() as held:
             held.callback(ray.shutdown)
+            own: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+            if address == LOCAL and not ip_address(own).is_loopback:
+                raise UsageError(
+                    N_("Ray was imported before, and would listen on the network."),
+                    N_("Import it after localrag has used it, or name a cluster of your own."),
+                )
             resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
             processors = int(resources.get("CPU", 1))
             size = workers or max(1, processors // threads)
@@ -185,7 +192,14 @@ class Pool:
         """
         for _ in range(self._workers):
             self._add()
-        self._idle.put(self._next())
+        waiting = N_("No worker has started yet: the processors may all be busy.")
+        late = threading.Timer(_LONG, _log.warning, [waiting])
+        late.daemon = True
+        late.start()
+        try:
+            self._idle.put(self._next())
+        finally:
+            late.cancel()
 
     def gather(self) -> None:
         """Wait until all workers are ready.
@@ -260,28 +274,38 @@ class Pool:
         self._add()
 
     def _open(self) -> None:
-        try:
-            worker = self._made.remote(self._errand.opener, language.in_use())
-            with self._changing:
+        """Start a worker; one that is lost while it opens is started again, a few times."""
+        problem: Exception = RuntimeError()
+        for _ in range(_TRIES):
+            try:
+                self._open_one()
+            except self._ray.exceptions.RayError as error:
                 if self._closed:
-                    self._ray.kill(worker)
                     return
-                self._alive.add(worker)
-            home = self._home(worker)
-            is_open, problem = self._ray.get(worker.open.remote(home))
-            if not is_open:
-                self._idle.put(problem)
+                problem = _unusable(
+                    "ClusterLost",
+                    N_("No worker can be started ({problem})."),
+                    problem=_brief(error),
+                )
+            except Exception as error:  # noqa: BLE001 - whoever waits for a worker is told
+                problem = error
+                break
+            else:
                 return
-            for _ in range(self._at_once):
-                self._idle.put(worker)
-        except self._ray.exceptions.RayError as error:
-            if not self._closed:
-                self._idle.put(
-                    _unusable("ClusterLost", N_("No worker can be started ({problem})."),
-                              problem=_brief(error))
-                )  # fmt: skip
-        except Exception as error:  # noqa: BLE001 - whoever waits for a worker is told
-            self._idle.put(error)
+        self._idle.put(problem)
+
+    def _open_one(self) -> None:
+        worker = self._made.remote(self._errand.opener, language.in_use())
+        with self._changing:
+            if self._closed:
+                self._ray.kill(worker)
+                return
+            self._alive.add(worker)
+        is_open, problem = self._ray.get(worker.open.remote(self._home(worker)))
+        if not is_open:
+            raise problem
+        for _ in range(self._at_once):
+            self._idle.put(worker)
 
     def _home(self, worker: Any) -> str:
         workspace = self._errand.workspace

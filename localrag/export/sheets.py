@@ -8,11 +8,13 @@ from typing import IO
 
 from localrag.harmless import harmless
 from localrag.language import _
+from localrag.wrapping import cells
 
 # What makes a formula of a cell of CSV, and what Excel in Japan reads like it.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "|", "%")
-# Characters that a cell of Excel holds.
+# Characters that a cell of Excel holds; points that a line takes, and a row can.
 _LONGEST = 32_767
+_LINE, _HIGHEST = 15, 409
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,21 @@ def write_xlsx(
     for one in header:
         one.font = bold
     sheet.append(header)
-    for row in rows:
+    for number, row in enumerate(rows, 2):
+        # Excel would find it by itself, LibreOffice shows one line.
+        sheet.row_dimensions[number].height = _height(columns, row)
         sheet.append([cell(value) for value in row])
+        del sheet.row_dimensions[number]
     book.save(file)
+
+
+def _height(columns: Sequence[Column], row: Sequence[Cell]) -> float:
+    """The height of a row in points, so that its texts can be read, broken into lines."""
+    lines = max(
+        sum(max(1, -(-cells(line) // (column.width - 2))) for line in str(value).split("\n"))
+        for column, value in zip(columns, row, strict=True)
+    )
+    return min(_LINE * lines, _HIGHEST)
 
 
 def _fitting(text: str) -> str:
