@@ -28,6 +28,8 @@ _FIELDS = {
     "documents": ("documents", "文書"),
 }
 """The fields of a row, by the names that a column may have."""
+FIELDS = tuple(_FIELDS)
+"""The fields that are read, by their own names."""
 _BY_NAME = {name: field for field, names in _FIELDS.items() for name in names}
 _OPTION = "option"
 _READ = {*_FIELDS, _OPTION}
@@ -75,6 +77,11 @@ class Header:
                     break
                 fields[place] = _OPTION
         return cls(tuple(fields))
+
+    @property
+    def known(self) -> int:
+        """How many columns are read."""
+        return sum(field in _READ for field in self.fields)
 
     @property
     def width(self) -> int:

@@ -6,7 +6,7 @@ for. One that somebody has changed since is never written over.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from hashlib import blake2b
+from hashlib import file_digest
 from pathlib import Path
 
 from localrag.batch.ledger import AnswerFile
@@ -98,10 +98,7 @@ class AnswerDocument:
 
     def _digest(self) -> str:
         with self.path.open("rb") as file:
-            found = blake2b()
-            while block := file.read(1 << 20):
-                found.update(block)
-        return found.hexdigest()
+            return file_digest(file, "blake2b").hexdigest()
 
 
 def rows_beside(out: Path) -> Path:

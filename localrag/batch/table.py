@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from localrag.batch import workbook
-from localrag.batch.columns import CP932, LIMITS, Record, csv_encoding, csv_records, too_long
+from localrag.batch.columns import (
+    CP932,
+    FIELDS,
+    LIMITS,
+    Record,
+    csv_encoding,
+    csv_records,
+    too_long,
+)
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.corpus.readers.jsonl import json_object, numbered_lines
 from localrag.errors import InputError, LocalragError, NotFoundError, StorageError
@@ -23,7 +31,6 @@ from localrag.language import N_, _
 from localrag.retrieval.query import check as check_query
 from localrag.retrieval.types import Filters, Query
 
-_FIELDS = ("id", "question", "options", "documents")
 _HEAD = 65_536
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # So many names of fields that are not read are remembered, to be told.
@@ -64,7 +71,7 @@ class QuestionTable:
                 yield UnreadableRow(number, line, record)
                 continue
             if len(self.unused) < _UNUSED:
-                self.unused.update(name for name in record if name not in _FIELDS)
+                self.unused.update(name for name in record if name not in FIELDS)
             try:
                 yield _question(number, line, record)
             except LocalragError as problem:

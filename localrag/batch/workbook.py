@@ -212,11 +212,11 @@ def _unpacked(values: Any, formulas: Any, name: str) -> Sheet:
 
 
 def _header(sheet: Any) -> tuple[int, Header] | None:
-    """The header among the first rows, with its row."""
-    for number, cells in enumerate(sheet.iter_rows(max_row=_ABOVE, max_col=_WIDE), 1):
-        if header := Header.read(list(map(_text, cells))):
-            return number, header
-    return None
+    """The header among the first rows, with its row: a title above it may be 質問, too."""
+    first = enumerate(sheet.iter_rows(max_row=_ABOVE, max_col=_WIDE), 1)
+    headers = ((number, Header.read(list(map(_text, cells)))) for number, cells in first)
+    found = [(number, header) for number, header in headers if header is not None]
+    return max(found, key=lambda one: one[1].known, default=None)
 
 
 _Entry = tuple[int, dict[str, Any], tuple[str, str, dict[str, object]] | None]

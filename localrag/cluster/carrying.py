@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path, PurePosixPath
 
 from localrag.config import Config
@@ -70,7 +70,7 @@ class Parcel:
     @property
     def digest(self) -> str:
         """What tells it from any other."""
-        found = blake2b(digest_size=16)
+        found = _hash()
         for file in self.files:
             found.update(f"{file.path}\0{file.digest}\n".encode(errors="surrogateescape"))
         return found.hexdigest()
@@ -104,7 +104,7 @@ class Shelf:
         with storing(self._folder):
             self._contents.mkdir(parents=True, exist_ok=True)
             unfinished = self._contents / f".{secrets.token_hex(8)}.new"
-            found = blake2b(digest_size=16)
+            found = _hash()
             try:
                 with unfinished.open("xb") as file:
                     for chunk in chunks:
@@ -169,7 +169,9 @@ def chunks_of(path: Path) -> Iterator[bytes]:
 
 
 def _digest(path: Path) -> str:
-    found = blake2b(digest_size=16)
-    for chunk in chunks_of(path):
-        found.update(chunk)
-    return found.hexdigest()
+    with path.open("rb") as file:
+        return file_digest(file, _hash).hexdigest()
+
+
+def _hash() -> blake2b:
+    return blake2b(digest_size=16)

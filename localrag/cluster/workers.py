@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -97,7 +98,7 @@ class Cluster:
         if address == LOCAL:
             os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         try:
-            import ray
+            ray: Any = import_module("ray")
         except ImportError as error:
             raise UsageError(
                 N_("Work on several machines needs Ray."), N_("pip install 'localrag[ray]'")
@@ -116,14 +117,13 @@ class Cluster:
             ) from error
         with ExitStack() as held:
             held.callback(ray.shutdown)
-            own: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+            own = ray.util.get_node_ip_address()
             if address == LOCAL and not ip_address(own).is_loopback:
                 raise UsageError(
                     N_("Ray was imported before, and would listen on the network."),
                     N_("Import it after localrag has used it, or name a cluster of your own."),
                 )
-            resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-            processors = int(resources.get("CPU", 1))
+            processors = int(ray.cluster_resources().get("CPU", 1))
             size = workers or max(1, processors // threads)
             yield cls(ray, held, size, threads, at_once)
 

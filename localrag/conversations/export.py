@@ -1,12 +1,12 @@
 """A conversation as a file of the user's, with its citations in legal style."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from localrag.citing import places
+from localrag.citing import Places, places
 from localrag.conversations.store import Conversations
 from localrag.conversations.types import Conversation, Turn, TurnState
 from localrag.export.blocks import Block, Heading, Quotation, Strong, items, paragraph
@@ -15,11 +15,7 @@ from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag.methods.choices import labelled
 from localrag.reading.printed import answer_blocks
-from localrag.reading.types import Citation
 from localrag.workspace import Workspace
-
-Locate = Callable[[str, Citation], str]
-"""Tells where a citation stands, in words, from the name of the corpus and the citation."""
 
 _ENDS = {
     TurnState.ANSWERING: N_("Unfinished: it is being answered."),
@@ -31,7 +27,7 @@ _UNREADABLE = N_("The answer cannot be read.")
 
 
 def conversation_blocks(
-    conversation: Conversation, turns: Sequence[Turn], locate: Locate
+    conversation: Conversation, turns: Sequence[Turn], locate: Places
 ) -> Iterator[Block]:
     """Yield a conversation, in the language in use.
 
@@ -49,7 +45,7 @@ def conversation_blocks(
         yield from _turn(turn, locate)
 
 
-def _turn(turn: Turn, locate: Locate) -> Iterator[Block]:
+def _turn(turn: Turn, locate: Places) -> Iterator[Block]:
     yield Quotation(turn.query.text)
     if turn.read_as != turn.query.text:
         yield paragraph(_("Read as: {question}").format(question=turn.read_as))

@@ -303,8 +303,8 @@ class BatchDialogue(RunForm):
         """Say what a file of questions holds."""
         self.field("questions").explain(
             _(
-                'JSON Lines, each line {"id": "1", "question": "…"}, or CSV with the header'
-                " id,question; id may be left out"
+                'JSON Lines, each line {"id": "1", "question": "…"}, or CSV or Excel with the'
+                " header id,question; id may be left out"
             )
         )
 
