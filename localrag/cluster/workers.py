@@ -111,7 +111,10 @@ class Cluster:
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise NotFoundError(
                 N_("There is no cluster of Ray at {address} ({problem})."),
-                N_("Start one (ray start --head) and name it, or use: --ray local"),
+                N_(
+                    "Start one (ray start --head) and name it, or use: --ray local. One that asks "
+                    "for a token wants RAY_AUTH_MODE=token."
+                ),
                 address=address,
                 problem=error,
             ) from error
