@@ -259,10 +259,12 @@ class Pool:
                 return found
 
     def _result(self, reference: Any, cancelled: Callable[[], bool]) -> tuple[bool, Any]:
-        while not self._ray.wait([reference], timeout=_GLANCE)[0]:
-            if cancelled():
-                raise Cancelled
-        return cast("tuple[bool, Any]", self._ray.get(reference))
+        while True:
+            try:
+                return cast("tuple[bool, Any]", self._ray.get(reference, timeout=_GLANCE))
+            except self._ray.exceptions.GetTimeoutError:
+                if cancelled():
+                    raise Cancelled from None
 
     def _add(self) -> None:
         # Where there is no room for it yet, it waits: so does the thread.

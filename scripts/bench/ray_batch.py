@@ -21,14 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 from bench.batch import essence, made_up, prepare, rows
 from bench.rates import rate
 
-from localrag.batch import BatchReport, run
+from localrag.batch import run
 from localrag.cluster.running import RemoteAnswers, on_workers
 from localrag.cluster.workers import LOCAL, Cluster, Errand
 from localrag.config import Config, load
-from localrag.methods.answering import open_answers
+from localrag.methods.answering import Answerer, open_answers
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
@@ -41,10 +42,8 @@ def main() -> None:
     """Be the parent, or after ``--child`` the driver to be killed."""
     if sys.argv[1:2] == ["--child"]:
         home, questions, out, log, workers, sleep = sys.argv[2:]
-        report = on_ray(
-            Path(home), Path(questions), Path(out), Path(log), int(workers), float(sleep)
-        )
-        print(json.dumps({"asking": report.asking}))
+        paths = Path(home), Path(questions), Path(out), Path(log)
+        print(json.dumps(on_ray(*paths, int(workers), float(sleep))))
         return
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -80,22 +79,48 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     prepare(home, chosen)
     workspace = Workspace.locate(home)
 
-    alone = folder / "alone.jsonl"
-    report = run(workspace, "main", load(workspace), questions, alone)
-    truth = rows(alone)
-    print(f"n = {len(truth):,} questions alone: {report.asking:.1f} s")
-    with_kills(chosen, chance, folder, truth)
-
-    asking = seconds_of(command(folder, "single", 1))
+    before = alone(workspace, questions, folder / "alone.jsonl")
+    truth = rows(folder / "alone.jsonl")
+    print(f"n = {len(truth):,} questions alone: {before}")
+    if chosen.kills:
+        with_kills(chosen, chance, folder, truth)
+    single = taken(command(folder, "single", 1))
     same = sum(map(same_as, rows(folder / "single.jsonl"), truth))
     # Alone before and after it, for a machine has its moods.
-    again = run(workspace, "main", load(workspace), questions, folder / "again.jsonl")
-    usual = (report.asking + again.asking) / 2
+    after = alone(workspace, questions, folder / "again.jsonl")
+    wall = 2 * single.asking / (before.asking + after.asking)
+    computed = 2 * single.cpu / (before.cpu + after.cpu)
     print(
-        f"1 worker: {asking:.1f} s, alone {report.asking:.1f} s before and {again.asking:.1f} s "
-        f"after, so {asking / usual:.2f} x; as alone: {rate(same, len(truth))}"
+        f"1 worker: {single}; alone before: {before}, after: {after}; so {wall:.2f} x, CPU "
+        f"{computed:.2f} x; as alone: {rate(same, len(truth))}"
     )
     simulated(chosen, folder)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Seconds from the first question to the last answer: of the clock, of all processors."""
+
+    asking: float
+    cpu: float
+
+    def __str__(self) -> str:
+        return f"{self.asking:.1f} s (CPU {self.cpu:.1f} s)"
+
+
+def alone(workspace: Workspace, questions: Path, out: Path) -> Taken:
+    """Answer the questions in this process."""
+    spent = []
+
+    @contextmanager
+    def opener(*given: Any) -> Iterator[Answerer]:
+        with open_answers(*given) as answers:
+            started = time.process_time()
+            yield answers
+            spent.append(time.process_time() - started)
+
+    report = run(workspace, "main", load(workspace), questions, out, opener=opener)
+    return Taken(report.asking, spent[0])
 
 
 def with_kills(
@@ -140,24 +165,25 @@ def simulated(chosen: argparse.Namespace, folder: Path) -> None:
     """Time a batch whose workers sleep in the place of writing."""
     count = chosen.simulated * chosen.rounds
     made_up(folder / "questions.jsonl", count, random.Random(chosen.seed))
-    seconds = seconds_of(command(folder, "many", chosen.simulated, chosen.sleep))
-    efficiency = chosen.rounds * chosen.sleep / seconds
+    many = taken(command(folder, "many", chosen.simulated, chosen.sleep))
+    efficiency = chosen.rounds * chosen.sleep / many.asking
     print(
         f"n = {count:,} questions, {chosen.simulated} workers that sleep {chosen.sleep} s: "
-        f"{seconds:.1f} s, efficiency {efficiency:.2f}"
+        f"{many}, efficiency {efficiency:.2f}"
     )
 
 
 def on_ray(
     home: Path, questions: Path, out: Path, log: Path, workers: int, sleep: float
-) -> BatchReport:
-    """Run the batch on Ray; each call is noted with the process that makes it.
+) -> tuple[float, float]:
+    """Run the batch on Ray; gives the seconds of `Taken`.
 
-    Of workers that sleep a process has ten, so that it is the driver that is measured, and not how
-    many processes a machine can hold.
+    Each call is noted with the process that makes it. Of workers that sleep a process has ten, so
+    that it is the driver that is measured, and not how many processes a machine can hold.
     """
     workspace = Workspace.locate(home)
     at_once = min(10, workers) if sleep else 1
+    spent = []
     with Cluster.open(LOCAL, workers=workers // at_once, at_once=at_once) as cluster:
 
         @contextmanager
@@ -166,17 +192,26 @@ def on_ray(
             if sleep:
                 errand = Errand(Sleeping(sleep))
             with closing(cluster.pool(errand)) as pool:
-                if sleep:
-                    pool.gather()
+                pool.gather()
+                started = of_all_processes()
                 yield RemoteAnswers(pool)
+                spent.append(of_all_processes() - started)
 
-        return run(workspace, "main", load(workspace), questions, out, opener=opener)
+        report = run(workspace, "main", load(workspace), questions, out, opener=opener)
+        return report.asking, spent[0]
 
 
-def seconds_of(arguments: list[str]) -> float:
-    """Run a child to its end; gives the seconds from its first question to the last answer."""
+def of_all_processes() -> float:
+    """Seconds that the processors have worked for this process and all that it started."""
+    own = psutil.Process()
+    every = (each.cpu_times() for each in (own, *own.children(recursive=True)))
+    return sum(times.user + times.system for times in every)
+
+
+def taken(arguments: list[str]) -> Taken:
+    """Run a child to its end."""
     finished = subprocess.run(arguments, check=True, stdout=subprocess.PIPE, text=True)
-    return float(json.loads(finished.stdout.splitlines()[-1])["asking"])
+    return Taken(*json.loads(finished.stdout.splitlines()[-1]))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A Ray of threads: what `localrag.cluster.workers` calls of it, and nothing else."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +12,10 @@ import pytest
 
 class RayError(Exception):
     """A worker was lost."""
+
+
+class GetTimeoutError(RayError):
+    """It is not done yet."""
 
 
 class Actor:
@@ -45,7 +49,7 @@ class Actor:
 class FakeRay:
     """Starts actors; `made` has them, in their order."""
 
-    exceptions = SimpleNamespace(RayError=RayError)
+    exceptions = SimpleNamespace(RayError=RayError, GetTimeoutError=GetTimeoutError)
 
     def __init__(self) -> None:
         self.made: list[Actor] = []
@@ -58,12 +62,11 @@ class FakeRay:
 
         return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=make))
 
-    def get(self, future: "Future[Any]") -> Any:
-        return future.result(30)
-
-    def wait(self, futures: "list[Future[Any]]", timeout: float) -> tuple[list[Any], list[Any]]:
-        done, others = wait(futures, timeout)
-        return list(done), list(others)
+    def get(self, future: "Future[Any]", timeout: float = 30) -> Any:
+        try:
+            return future.result(timeout)
+        except TimeoutError as error:
+            raise GetTimeoutError from error
 
     def put(self, value: Any) -> Any:
         self.sent += 1
