@@ -106,7 +106,9 @@ class ChatConfig(_Section):
     """The model that writes answers."""
 
     model: str = Field("", description="installed model, ollama:NAME or openai:NAME; empty: none")
-    server: str = Field("", description="address of the model server")
+    server: str = Field(
+        "", description="address of the model server; several that have the model: a list of them"
+    )
     context: int = Field(0, ge=0, description="tokens of prompt and reply; 0: what the model has")
     max_tokens: int = Field(1024, ge=1, description="tokens of a reply at most")
     temperature: float = Field(0.0, ge=0, le=2, description="0 takes the likeliest token")
@@ -116,6 +118,20 @@ class ChatConfig(_Section):
     second_reading: bool = Field(
         False, description="ask the model once more whether what it cites says what it claims"
     )
+
+    @field_validator("server", mode="before")
+    @classmethod
+    def _as_one_text(cls, value: object) -> object:
+        # As the environment and a flag have it, too: http://a:8080/v1, http://b:8080/v1
+        listed = value.split(",") if isinstance(value, str) else value
+        if isinstance(listed, list) and all(isinstance(one, str) for one in listed):
+            return ", ".join(filter(None, (one.strip() for one in listed)))
+        return value
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The addresses of `server`."""
+        return tuple(filter(None, self.server.split(", ")))
 
 
 class MethodConfig(_Section):

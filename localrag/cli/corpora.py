@@ -7,7 +7,7 @@ from typing import Annotated, cast
 import typer
 
 from localrag.cli.questions import unicode
-from localrag.cli.session import CorpusName, Json, complete_corpus, indexing
+from localrag.cli.session import CorpusName, Json, Ray, complete_corpus, indexing
 from localrag.cli.terminal import columns, confirm, emit, emit_all, say, table, tell
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
@@ -273,6 +273,7 @@ def index(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Build anew even if the index is up to date.")
     ] = False,
+    ray: Ray = "",
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
@@ -282,7 +283,7 @@ def index(
     embedder is installed, or embedding.model names one, passages are embedded too, to be found by
     their meaning; what was embedded before is not embedded again, also after an interruption
     (embedding.model = "off": none is). A new index is switched in when it is complete; until then
-    searches use the old one.
+    searches use the old one. With --ray text is analysed and embedded on other machines.
     """
     from localrag.cli.render_ingest import index_report_as_json, print_index_report, shown_events
     from localrag.cli.terminal import emit
@@ -290,7 +291,7 @@ def index(
     session: Session = context.obj
     opened = session.corpus(corpus)
     with shown_events() as listener:
-        report = opened.index(rebuild=rebuild, workers=0, on_event=listener)
+        report = opened.index(rebuild=rebuild, workers=0, ray=ray, on_event=listener)
     if as_json:
         emit(index_report_as_json(opened.name, report))
     else:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -33,13 +34,14 @@ from localrag.as_json.statutes import (
     looked_up_as_json,
     resolution_as_json,
 )
-from localrag.conversations.export import blocks
+from localrag.citing import place
 from localrag.errors import LocalragError, ModelUnusable
+from localrag.export.markdown import markdown
 from localrag.finding import filters_of, resolve
 from localrag.methods.answering import answering_method
-from localrag.provision import LookedUp, citation_of
+from localrag.provision import LookedUp
 from localrag.reading import wording
-from localrag.reading.types import Citation
+from localrag.reading.printed import answer_blocks
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.query import MAX_CHARACTERS
 from localrag.retrieval.types import Query
@@ -222,15 +224,11 @@ def answered(corpus: Corpus, call: AskCall, watch: Watch = UNWATCHED) -> ToldJso
     """
     query = call.query(corpus, call.question, options=call.options, history=call.after)
     answer = corpus.ask(query, watch)
-
-    def place(_corpus: str, citation: Citation) -> str:
-        passage = corpus.store.by_id(citation.passage_id)
-        return citation_of(corpus.store, passage) if passage else citation.label
-
+    shown = markdown(answer_blocks(answer, partial(place, corpus.store)))
     return {
         "answer": answer_as_json(query, answer),
         "verdict": wording.verdict(answer),
-        "markdown": "\n\n".join(blocks(corpus.name, answer, place)),
+        "markdown": shown.strip(),
     }
 
 
