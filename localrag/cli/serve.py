@@ -35,8 +35,9 @@ def mcp(
     """Give agents tools and resources, by the Model Context Protocol.
 
     Programs that speak it (assistants, editors) start this verb by themselves and talk to it on
-    standard input and output. Tools search, show, resolve, history, diff, ask and corpora give the
-    JSON of the verbs of these names; a provision is a resource, by the id that searches give.
+    standard input and output. Tools search, show, resolve, history, diff, check, ask and corpora
+    give the JSON of the verbs of these names; a provision is a resource, by the id that searches
+    give.
 
     Nothing leaves the machine: with --http only programs of this machine can connect.
     """
@@ -95,9 +96,9 @@ def serve(
     (--add-token), and TLS is spoken here (serve.certificate, serve.key) or by a proxy in front
     (serve.proxy). Where there are tokens, they are needed on this machine, too.
 
-    /search, /show, /resolve, /history, /diff and /ask give the JSON of the verbs of these names;
-    /openapi.json describes them. For programs that speak the OpenAI protocol a corpus is a model,
-    localrag/main. /health, /ready and /metrics are for whoever runs it.
+    /search, /show, /resolve, /history, /diff, /check and /ask give the JSON of the verbs of these
+    names; /openapi.json describes them. For programs that speak the OpenAI protocol a corpus is a
+    model, localrag/main. /health, /ready and /metrics are for whoever runs it.
 
     What is asked stands in no log, unless serve.log_questions is set. docs/serve.md has the rest.
     """

@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 # Before Python 3.12 Pydantic makes schemas of this one alone.
 from typing_extensions import TypedDict
 
+from localrag.as_json.checks import CheckJson, check_as_json
 from localrag.as_json.found import (
     AnswerJson,
     CorpusJson,
@@ -70,6 +71,8 @@ _Question = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS)]
 _Written = Annotated[str, Field(min_length=1, max_length=2_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Several = Annotated[tuple[_Name, ...], Field(max_length=50)]
+_Label = Annotated[str, Field(max_length=200, pattern=r"^\s*[^\s=][^=]*=[\s\S]*\S")]
+_LONGEST_TEXT = 200_000
 
 
 class Call(BaseModel):
@@ -92,6 +95,12 @@ class _Filtered(Call):
     )
     date_from: Day | None = Field(None, description="Only texts of this day or later.")
     date_to: Day | None = Field(None, description="Only texts of this day or earlier.")
+    where: tuple[_Label, ...] = Field(
+        (),
+        max_length=50,
+        description="Only documents that are so, KEY=VALUE (kind=Act, ministry=総務省, "
+        "chapter=罰則): of one key one of the values, of each key one.",
+    )
 
     def query(self, corpus: Corpus, text: str, **more: Any) -> Query:
         """The query that it makes; raises as `localrag.finding.filters_of`."""
@@ -102,6 +111,7 @@ class _Filtered(Call):
             layers=self.layer,
             date_from=self.date_from.isoformat() if self.date_from else "",
             date_to=self.date_to.isoformat() if self.date_to else "",
+            where=self.where,
         )
         return Query(text, filters=filters, **more)
 
@@ -147,6 +157,12 @@ class DiffCall(Call):
     law: _Written = Field(description="Title, abbreviation or id of a law.")
     before: Day = Field(description="A day.")
     after: Day = Field(description="Another day.")
+
+
+class CheckCall(Call):
+    """Check what a text cites, quotes and says of laws against their text, without a model."""
+
+    text: str = Field(min_length=1, max_length=_LONGEST_TEXT, description="The text itself.")
 
 
 class AskCall(_Filtered):
@@ -208,6 +224,10 @@ def _diff(corpus: Corpus, call: DiffCall) -> ComparisonJson:
     return comparison_as_json(corpus.diff(call.law, call.before, call.after))
 
 
+def _check(corpus: Corpus, call: CheckCall) -> CheckJson:
+    return check_as_json(corpus.check(call.text))
+
+
 class ToldJson(TypedDict):
     """An answer for people: as JSON, why it has its status, and all of it as Markdown."""
 
@@ -242,6 +262,7 @@ WORK: Mapping[str, Work] = {
     "resolve": Work(ResolveCall, ResolutionJson, _resolve),
     "history": Work(HistoryCall, HistoryJson, _history),
     "diff": Work(DiffCall, ComparisonJson, _diff),
+    "check": Work(CheckCall, CheckJson, _check),
     "ask": Work(AskCall, AnswerJson, _ask),
 }
 """Every call by its name: a tool of `mcp`, a route of `serve`."""

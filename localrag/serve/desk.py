@@ -296,14 +296,17 @@ class Desk:
             raise Refused(Refusal.of(error)) from error
         # As long as the corpus is the same and the day is, so is the result.
         key = (name, call, code, date.today(), opened_from(place), _written(place))
-        if known := self._remembered.get(key):
+        # Questions are answered each time: where a journal is kept, each has to stand in it.
+        is_remembered = not isinstance(call, AskCall)
+        if is_remembered and (known := self._remembered.get(key)):
             return known
         work = _carry_out if self._processes else self._here.carry_out
         result: bytes | Refusal
         result = await self._look_up(partial(work, name, call, code))
         if isinstance(result, Refusal):
             raise Refused(result)
-        self._remembered.put(key, result)
+        if is_remembered:
+            self._remembered.put(key, result)
         return result
 
     async def corpora(self, names: Sequence[str]) -> list[CorpusJson]:

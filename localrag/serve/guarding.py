@@ -141,7 +141,6 @@ class Tokens:
             for digest, holder in self._holders.items()
         }
         with storing(self._path):
-            self._path.touch(mode=0o600)
             replace_text(self._path, tomli_w.dumps(rows))
         return token
 
@@ -247,7 +246,7 @@ class GuardedDesk:
             Refused: it has none, or the client may not use the corpus.
             Refusing: too many wait.
         """
-        call = self._allowed(request, call)
+        call = self.allowed(request, call)
         async with self.looking.passed():
             return await self.desk.carry_out(name, call)
 
@@ -260,7 +259,7 @@ class GuardedDesk:
             Gone: it does no longer.
             Refused, Refusing: as `look_up`.
         """
-        call = self._allowed(request, call)
+        call = self.allowed(request, call)
         note_of(request).asked = call.question
         if not self.desk.writes(call):
             told: ToldJson = json.loads(await self.look_up(request, TOLD, call))
@@ -268,10 +267,11 @@ class GuardedDesk:
         async with self.asking.passed():
             return await _while_there(request, self.desk.ask(call, tell))
 
-    def _allowed(self, request: Request, call: _Call) -> _Call:
+    def allowed(self, request: Request, call: _Call) -> _Call:
         """The call with the corpus that is meant.
 
-        One that a client may not use is to them as one that does not exist.
+        Raises:
+            Refused: there is no such corpus; to a client, one that they may not use does not exist.
         """
         names = self.corpora(note_of(request).holder)
         usual = self.desk.usual if self.desk.usual in names else "".join(names[:1])

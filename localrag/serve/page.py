@@ -220,6 +220,8 @@ async def _ask(request: Request) -> Response:
 async def _answer(request: Request) -> Response:
     shelf: Shelf = request.app.state.shelf
     kept = shelf.get(request.path_params["name"], note_of(request).holder)
+    # With a corpus that is forgotten go the answers that quote it.
+    request.app.state.desk.allowed(request, kept.call)
     if kept.told is None:
         answering = asyncio.ensure_future(_answered(request, kept))
         try:
@@ -238,7 +240,10 @@ async def _answer(request: Request) -> Response:
 
 async def _answered(request: Request, kept: Kept) -> None:
     desk: GuardedDesk = request.app.state.desk
-    kept.told = await desk.ask(request, kept.call)
+    told = await desk.ask(request, kept.call)
+    for stage in told["answer"]["trace"]:
+        stage["hits"] = []  # Most of what would be kept, and no page shows them.
+    kept.told = told
 
 
 def _of(kept: Kept) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import filterfalse, islice
@@ -105,12 +105,19 @@ class Analyzer:
 
     def tokens(self, text: str) -> list[Token]:
         """Cut `text` into the same terms as `terms`, each with its span in `text` itself."""
+        return self._tokens(text, lambda term: not _is_empty(term))
+
+    def matches(self, text: str, wanted: Collection[str]) -> list[Token]:
+        """Of the `tokens` of a text those with the terms that are wanted, as `terms` gives them."""
+        return self._tokens(text, frozenset(wanted).__contains__)
+
+    def _tokens(self, text: str, wants: Callable[[str], bool]) -> list[Token]:
         normal, offsets = normalize_with_offsets(text)
-        tokens = []
-        for term, start, end in _located(normal):
-            if not _is_empty(term):
-                tokens.append(Token(term, *original_span(offsets, start, end)))
-        return tokens
+        return [
+            Token(term, *original_span(offsets, start, end))
+            for term, start, end in _located(normal)
+            if wants(term)
+        ]
 
 
 def _located(normal: str) -> Iterator[tuple[str, int, int]]:
@@ -170,10 +177,10 @@ def _canonical(kind: str, text: str) -> str:
     return written
 
 
-def highlight(text: str, query_terms: Collection[str], analyzer: Analyzer) -> list[tuple[int, int]]:
-    """Spans of `text` whose terms are among the query's, in order; neighbours come as one span."""
+def highlight(matches: Iterable[Token]) -> list[tuple[int, int]]:
+    """The spans of tokens, which come in order; neighbours come as one span."""
     spans: list[tuple[int, int]] = []
-    for token in _matches(text, query_terms, analyzer):
+    for token in matches:
         if spans and token.start <= spans[-1][1]:
             spans[-1] = (spans[-1][0], max(spans[-1][1], token.end))
         else:
@@ -181,32 +188,31 @@ def highlight(text: str, query_terms: Collection[str], analyzer: Analyzer) -> li
     return spans
 
 
-def best_window(
-    text: str, query_terms: Collection[str], analyzer: Analyzer, size: int
-) -> tuple[int, int]:
-    """Find the span of at most `size` characters that shows the most different query terms.
+def best_window(matches: Sequence[Token], length: int, size: int) -> tuple[int, int]:
+    """Find the span of at most `size` characters of a text that shows the most different matches.
 
     Of equally good ones the first with most matches wins; what room is left is put around the
     matches, evenly. Without a match it is the beginning of the text.
+
+    Args:
+        matches: tokens of the text, in order.
+        length: of the text, in characters.
+        size: of the window.
     """
-    matches = _matches(text, query_terms, analyzer)
     best, best_value = (0, 0), (0, 0)
     inside: Counter[str] = Counter()
     first = 0
     for last, token in enumerate(matches):
         inside[token.term] += 1
         while first < last and token.end - matches[first].start > size:
-            inside[matches[first].term] -= 1
-            inside += Counter()
+            term = matches[first].term
+            inside[term] -= 1
+            if not inside[term]:
+                del inside[term]
             first += 1
         value = (len(inside), last - first + 1)
         if value > best_value:
             best, best_value = (matches[first].start, token.end), value
     room = max(0, size - (best[1] - best[0]))
-    start = max(0, min(best[0] - room // 2, len(text) - size))
-    return start, min(len(text), start + size)
-
-
-def _matches(text: str, query_terms: Collection[str], analyzer: Analyzer) -> list[Token]:
-    wanted = frozenset(query_terms)
-    return [token for token in analyzer.tokens(text) if token.term in wanted]
+    start = max(0, min(best[0] - room // 2, length - size))
+    return start, min(length, start + size)

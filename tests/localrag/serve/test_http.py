@@ -13,9 +13,12 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
+from localrag.asked_journal import checked
 from localrag.serve.calls import WORK
 from localrag.serve.desk import Desk
 from localrag.serve.http import description
+from localrag.session import Session
+from localrag.workspace import Workspace
 
 from ...patience import PATIENCE
 from .conftest import QUESTION, WaitingChat
@@ -28,7 +31,11 @@ from .conftest import QUESTION, WaitingChat
          ["search", "渡し守の資格", "--law", "渡し舟法"]),
         ("/show", {"citation": "渡し舟法3条", "as_read_by": "渡し舟法8条"}, None),
         ("/show", {"citation": "渡し舟法8条"}, ["show", "渡し舟法8条"]),
+        ("/search", {"query": "罰金", "where": ["kind=Act", "chapter=罰則"]},
+         ["search", "罰金", "--where", "kind=Act", "--where", "chapter=罰則"]),
         ("/history", {"citation": "渡し舟法8条"}, ["history", "渡し舟法8条"]),
+        ("/check", {"text": "渡し舟法44条", "as_of": "2027-01-01"},
+         ["check", "渡し舟法44条", "--as-of", "2027-01-01"]),
         ("/ask", {"question": QUESTION}, ["ask", QUESTION]),
     ],
 )  # fmt: skip
@@ -57,6 +64,9 @@ async def test_a_route_gives_the_json_of_its_verb(serve, cli, sample_home, path,
         ("/search", b'{"query": "a", "as_of": "0"}', 400, "2024-04-01"),
         ("/search", b'{"query": "a", "k": "3"}', 400, "k: "),
         ("/search", b'{"query": "\\ud800"}', 400, "hex escape"),
+        ("/search", b'{"query": "a", "where": ["Act"]}', 400, "where.0"),
+        ("/search", b'{"query": "a", "where": ["kind=Poem"]}', 404, "kind=Poem"),
+        ("/check", b'{"text": ""}', 400, "at least 1 character"),
         ("/search", b'{"query": "a", "corpus": "../../etc"}', 404, "There is no corpus"),
         ("/show", '{"citation": "7条"}'.encode(), 409, "can mean"),
         ("/show", '{"citation": "渡し舟法99条"}'.encode(), 404, "no such provision"),
@@ -201,3 +211,13 @@ async def test_what_was_looked_up_is_remembered_as_long_as_the_corpus_is_the_sam
         # With a document less it is another corpus.
         assert cli("remove", "599M60000800003").code == 0
         assert (await client.post("/search", json=call)).json() == {}
+
+
+async def test_questions_are_journalled_however_often_they_are_asked(serve, sample):
+    workspace = Workspace.locate(sample)
+    own = Session(workspace).with_settings({"journal.questions": True})
+    async with serve(home=own) as client:
+        for _ in range(2):
+            assert (await client.post("/ask", json={"question": QUESTION})).status_code == 200
+        await client.post("/search", json={"query": QUESTION})
+    assert checked(workspace).questions == 2

@@ -39,6 +39,7 @@ async def asked(agent, name, **arguments):
         (("show", {"citation": "渡し舟法7〜8条"}), ["show", "渡し舟法7〜8条"]),
         (("show", {"citation": "渡し舟法"}), ["show", "渡し舟法"]),
         (("history", {"citation": "渡し舟法8条"}), ["history", "渡し舟法8条"]),
+        (("check", {"text": "渡し舟法8条、99条"}), ["check", "渡し舟法8条、99条"]),
         (("ask", {"question": QUESTION}), ["ask", QUESTION]),
     ],
 )
@@ -54,7 +55,7 @@ async def test_a_tool_gives_the_json_of_its_verb(agent, cli, sample_home, call, 
 async def test_every_tool_says_what_it_takes_and_gives(agent):
     tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
     assert tools.keys() == {
-        "search", "show", "resolve", "history", "diff", "ask", "corpora",
+        "search", "show", "resolve", "history", "diff", "check", "ask", "corpora",
     }  # fmt: skip
     for tool in tools.values():
         assert tool.description

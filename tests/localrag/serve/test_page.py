@@ -6,7 +6,10 @@ import anyio
 import pytest
 from lxml import html
 
+from localrag.forgetting import forget_corpus
 from localrag.serve.guarding import Tokens
+from localrag.session import Session
+from localrag.workspace import Workspace
 
 from .conftest import QUESTION, WaitingChat
 
@@ -137,3 +140,15 @@ async def test_failures_are_pages_for_browsers(client):
     assert (await client.post("/answers", data={"question": " "})).headers["location"] == "/"
     style = await client.get("/style.css")
     assert style.headers["content-type"].startswith("text/css")
+
+
+async def test_answers_go_with_the_corpus_that_they_quote(serve, sample):
+    workspace = Workspace.locate(sample)
+    async with serve(home=Session(workspace)) as client:
+        client.headers.update(BROWSER)
+        place = await asked(client, QUESTION)
+        assert (await client.get(place)).status_code == 200
+        forget_corpus(workspace, "main")
+        gone = await client.get(place)
+    assert gone.status_code == 404
+    assert "渡し舟" not in gone.text
