@@ -29,6 +29,9 @@ _RUNS_ON = re.compile(
     r"(?=[^\s#>|\-*+・○●◎■□◆◇▼▽※（(「『①-⑳])"
     r"(?!(?:第[ 　]?)?[0-9０-９〇一二三四五六七八九十百]+(?:[条章節編款][ 　（(\n]|[.)．）、　\t]))"
 )
+# 民法第709条 and, in the next line, 会社法第8条: a list, for no sentence has them side by side.
+_CITED = re.compile("[条項号](?:の[0-9０-９〇一二三四五六七八九十]+)*$")
+_LAW = re.compile(r"(?!施行)[一-鿿ァ-ヶー]{1,60}?[法令則例](?=第|[0-9０-９]|[（(\s]|$)")
 _LATIN = re.compile("[A-Za-z0-9,;]")
 _ENGLISH = re.compile(r"\bArt", re.IGNORECASE)
 
@@ -136,7 +139,7 @@ class Flow:
         self.source = source
         spelling = Spelling(source.text, list(range(len(source.text) + 1)))
         if source.kind not in _WHOLE_LINES:
-            spelling.rewrite(_RUNS_ON, _joined(spelling.text))
+            spelling.rewrite(_RUNS_ON, _joined(spelling.text, names))
         spelling.replace_spans(_in_english(spelling.text, names))
         spelling.replace_spans(short_citations(spelling.text, names))
         self.text = spelling.text
@@ -168,11 +171,27 @@ def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:
     return found
 
 
-def _joined(text: str) -> Callable[[re.Match[str]], str]:
+def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
     """What stands between two lines that are one: a blank between Latin words, else nothing."""
 
     def join(match: re.Match[str]) -> str:
-        before, after = text[match.start() - 1], text[match.end() : match.end() + 1]
-        return " " if _LATIN.match(before) and _LATIN.match(after) else ""
+        begin, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
+        line = text[max(begin, match.start() - _LONGEST_NAME) : match.start()]
+        following = text[match.end() : len(text) if end < 0 else end][:_LONGEST_NAME]
+        if _are_listed(line, following, names):
+            return match[0]
+        return " " if _LATIN.match(line[-1]) and _LATIN.match(following) else ""
 
     return join
+
+
+def _are_listed(line: str, following: str, names: LawNames) -> bool:
+    """Whether a law or a citation ends a line and the name of a law begins the next.
+
+    A name that goes on from one to the other is one: 法 and, below it, 人税法.
+    """
+    if not (_CITED.search(line) or _LAW.fullmatch(line.strip()) or names.lookup(line.strip())):
+        return False
+    begins = _LAW.match(following) or any(not name.start for name in names.find_names(following))
+    whole = names.find_names(line + following)
+    return bool(begins) and not any(name.start < len(line) < name.end for name in whole)

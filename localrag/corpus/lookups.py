@@ -405,18 +405,25 @@ class Lookups(Browsing):
 
     def provision_exists(self, law_id: str, locator: Locator) -> bool:
         """Whether the law has exactly this provision; the empty locator is the law itself."""
-        key = self._key(law_id)
-        if key is None or not locator.path:
-            return key is not None
+        if not locator.path:
+            return self._key(law_id) is not None
+        return self._memory.once("exists", (law_id, locator.path), self._exists)
+
+    def _exists(self, place: tuple[str, str]) -> bool:
+        law_id, path = place
         found = self._db.row(
             "SELECT 1 FROM passages WHERE document = ? AND layer IN (SELECT key FROM layers)"
             " AND locator = ? LIMIT 1",
-            (key, locator.path),
+            (self._key(law_id), path),
         )
         return found is not None
 
     def articles(self, law_id: str, division: str = "") -> list[str]:
         """List the article numbers of a division of a law, in reading order."""
+        return list(self._memory.once("articles", (law_id, division), self._find_articles))
+
+    def _find_articles(self, place: tuple[str, str]) -> tuple[str, ...]:
+        law_id, division = place
         rows = self._db.rows(
             "SELECT locator FROM passages WHERE document = ?"
             " AND layer = (SELECT key FROM layers WHERE name = ?) ORDER BY key",
@@ -425,7 +432,7 @@ class Lookups(Browsing):
         inside = f"{division}/" if division else ""
         places = (path.removeprefix(inside) for (path,) in rows if path.startswith(inside))
         # The layer holds whole articles: what is left after the division is the number.
-        return list(dict.fromkeys(place for place in places if place and "/" not in place))
+        return tuple(dict.fromkeys(place for place in places if place and "/" not in place))
 
     def locators(self, law_id: str, inside: Locator, layer: str) -> list[Locator]:
         """List the places of a layer inside a provision, in reading order."""
@@ -439,6 +446,9 @@ class Lookups(Browsing):
 
     def divisions(self, law_id: str) -> dict[str, str]:
         """Return the header of the first provision of every division besides the main one."""
+        return dict(self._memory.once("divisions", law_id, self._find_divisions))
+
+    def _find_divisions(self, law_id: str) -> dict[str, str]:
         headers: dict[str, str] = {}
         for path, header in self._db.rows(
             "SELECT locator, header FROM passages WHERE document = ?"

@@ -82,7 +82,7 @@ class _Known(NamedTuple):
     names: LawNames
     foreign: re.Pattern[str]
     heads: tuple[str, ...]
-    generic: frozenset[str]
+    generic: tuple[str, ...]
     ways: tuple[str, ...]
     without_rules: frozenset[str]
     titles: dict[str, str]
@@ -123,7 +123,11 @@ def is_known_title(word: str) -> bool:
 
 def _is_another_word(text: str, start: int, end: int) -> bool:
     """Whether a name here is only the tail of a word that names none: 商法 in 送りつけ商法."""
-    return any(len(word) > end - start and text.endswith(word, 0, end) for word in _known().generic)
+    generic = _known().generic
+    # Few names end as any of them does, which is asked at once.
+    return text.endswith(generic, 0, end) and any(
+        len(word) > end - start and text.endswith(word, 0, end) for word in generic
+    )
 
 
 def _english_names(text: str) -> Iterator[_EnglishName]:
@@ -176,7 +180,7 @@ def _known() -> _Known:
         LawNames(LawRow(name, name) for name in named),
         _any_of(read["foreign"]),
         tuple(read["heads"]),
-        frozenset(read["generic"]),
+        tuple(read["generic"]),
         tuple(read["ways"]),
         frozenset(read["without_rules"]),
         {name.casefold(): title for name, title in english.items()},

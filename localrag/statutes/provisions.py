@@ -148,7 +148,8 @@ def deleted_row(articles: Iterable[str], locator: Locator) -> Locator | None:
     number = locator.article
     if not number or ":" in number:
         return None
-    row = next((row for row in articles if is_in_row(number, row)), None)
+    # A law has hundreds of articles and few rows.
+    row = next((row for row in articles if ":" in row and is_in_row(number, row)), None)
     return Locator(locator.division, row) if row else None
 
 

@@ -15,6 +15,7 @@ from localrag.statutes.provisions import (
     ProvisionLookup,
     RememberedProvisions,
     container,
+    deleted_row,
     is_in_row,
 )
 from localrag.statutes.typed import read_typed
@@ -348,6 +349,8 @@ class CitationResolver:
         """The row of deleted provisions that an article, a paragraph or an item is one of."""
         if locator.subitem or ":" in _number(locator):
             return None
+        if not (locator.item or locator.paragraph):
+            return deleted_row(self._provisions.articles(law_id, locator.division), locator)
         beside = self._provisions.beside(law_id, locator)
         return next((row for row in beside if is_in_row(_number(locator), _number(row))), None)
 

@@ -1,6 +1,7 @@
-"""Start-up: wall and CPU time of `localrag --help` and of a cold `localrag search`.
+"""Start-up: wall and CPU time of `localrag --help`, of a cold `localrag search` and `show`.
 
-Needs no data: without ``--home`` it searches the sample corpus.
+The provision is shown once more and again by an open corpus in this process. Needs no data: without
+``--home`` it searches the sample corpus.
 """
 
 import argparse
@@ -11,8 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import localrag
 
 
 @dataclass
@@ -24,6 +28,13 @@ class Runs:
     budget: float
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
+
+    def timed(self, call: Callable[[], object]) -> None:
+        """Do it in this process."""
+        busy, started = time.process_time(), time.perf_counter()
+        call()
+        self.wall.append(time.perf_counter() - started)
+        self.cpu.append(time.process_time() - busy)
 
     def once(self, home: Path) -> None:
         """Run it in a process of its own."""
@@ -66,19 +77,30 @@ def main() -> None:
     parser.add_argument(
         "--query", default="渡し守の資格", metavar="TEXT", help="what to search for (渡し守の資格)"
     )
+    parser.add_argument(
+        "--show", default="渡し舟法8条", metavar="CITATION", help="what to show (渡し舟法8条)"
+    )
+    parser.add_argument("--corpus", default="", metavar="NAME", help="which; without it main")
     arguments = parser.parse_args()
+    of = ["--corpus", arguments.corpus] if arguments.corpus else []
     commands = [
         Runs("localrag --help", ["--help"], 0.25),
-        Runs("localrag search", ["search", arguments.query, "--json"], 0.8),
-        Runs("localrag search (text)", ["search", arguments.query], 0.8),
+        Runs("localrag search", ["search", arguments.query, "--json", *of], 0.8),
+        Runs("localrag search (text)", ["search", arguments.query, *of], 0.8),
+        Runs("localrag show", ["show", arguments.show, *of], 0.5),
     ]
+    in_process = Runs("show in an open corpus", [], 0.05)
     with tempfile.TemporaryDirectory() as folder:
         home = arguments.home or _sample(Path(folder) / "home")
         for _ in range(arguments.rounds):
             for command in commands:
                 command.once(home)
+        with localrag.open(home).corpus(arguments.corpus) as corpus:
+            corpus.show(arguments.show)
+            for _ in range(arguments.rounds):
+                in_process.timed(lambda: corpus.show(arguments.show))
     print(f"{'seconds':<24}{'n':>4}{'median':>10}{'p95':>9}{'CPU':>9}{'budget':>9}")
-    for command in commands:
+    for command in (*commands, in_process):
         print(command.report())
 
 

@@ -49,6 +49,29 @@ def test_lists_ranges_and_relative_citations(check: Check) -> None:
     ]
 
 
+def test_lines_of_a_list_are_read_each_by_itself(check: Check) -> None:
+    lines = f"渡し舟法第4条\n渡し舟法第7条\n{ACT}施行令第2条\n会社法第8条\n"
+    assert [one[:2] for one in cited(check, lines)] == [
+        ("渡し舟法第4条", "holds"),
+        ("渡し舟法第7条", "holds"),
+        (f"{ACT}施行令第2条", "holds"),
+        ("会社法第8条", "not-checked"),
+    ]
+    # Without a number too; a name that goes on in the next line is one.
+    named = of_part(check(f"渡し舟法\n会社法\n{ACT}\n施行令を見よ。\n"), "law")
+    assert [one.said for one in named] == ["会社法"]
+
+
+def test_a_sentence_goes_on_in_the_next_line(check: Check) -> None:
+    assert [
+        one[2]
+        for one in cited(check, "渡し舟法第4条\n第1項と、渡し舟の安全及\nび活用に関する法律第7\n条")
+    ] == [
+        "第4条第1項",
+        "第7条",
+    ]
+
+
 def test_a_bare_article_is_of_the_law_that_its_paragraph_names(check: Check) -> None:
     assert cited(check, "渡し舟法は登録を求める。第4条がそうである。") == [
         ("第4条", "holds", "第4条")
