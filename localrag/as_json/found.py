@@ -1,6 +1,6 @@
 """Corpora, what a search finds in them, and answers, as JSON."""
 
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import to_jsonable_python
 
@@ -312,7 +312,8 @@ def _checked(found: FactCheck) -> FactCheckJson:
         "veracity": found.veracity.value,
         "questions": list(found.questions),
         "evidence": [
-            {**to_jsonable_python(one), "citation": _worded(one.citation)} for one in found.evidence
+            cast(CheckedEvidenceJson, to_jsonable_python(one) | {"citation": _worded(one.citation)})
+            for one in found.evidence
         ],
     }
 
