@@ -114,10 +114,10 @@ class Snippet:
 
 def snippet(query: Query, text: str, size: int) -> Snippet:
     """The window of at most `size` characters that shows most of the question's terms."""
-    matches = analyzer().matches(text, _terms(full_text(query)))
-    start, end = best_window(matches, len(text), size)
-    shown = (token for token in matches if start <= token.start and token.end <= end)
-    return Snippet(start, end, tuple(highlight(shown)))
+    terms = _terms(full_text(query))
+    start, end = best_window(text, terms, size)
+    spans = highlight(text[start:end], terms)
+    return Snippet(start, end, tuple((start + a, start + b) for a, b in spans))
 
 
 @lru_cache(maxsize=16)
