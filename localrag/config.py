@@ -106,7 +106,9 @@ class ChatConfig(_Section):
     """The model that writes answers."""
 
     model: str = Field("", description="installed model, ollama:NAME or openai:NAME; empty: none")
-    server: str = Field("", description="address of the model server")
+    server: str = Field(
+        "", description="address of the model server; several that have the model: a list of them"
+    )
     context: int = Field(0, ge=0, description="tokens of prompt and reply; 0: what the model has")
     max_tokens: int = Field(1024, ge=1, description="tokens of a reply at most")
     temperature: float = Field(0.0, ge=0, le=2, description="0 takes the likeliest token")
@@ -116,6 +118,20 @@ class ChatConfig(_Section):
     second_reading: bool = Field(
         False, description="ask the model once more whether what it cites says what it claims"
     )
+
+    @field_validator("server", mode="before")
+    @classmethod
+    def _as_one_text(cls, value: object) -> object:
+        # As the environment and a flag have it, too: http://a:8080/v1, http://b:8080/v1
+        listed = value.split(",") if isinstance(value, str) else value
+        if isinstance(listed, list) and all(isinstance(one, str) for one in listed):
+            return ", ".join(filter(None, (one.strip() for one in listed)))
+        return value
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The addresses of `server`."""
+        return tuple(filter(None, self.server.split(", ")))
 
 
 class MethodConfig(_Section):
@@ -207,6 +223,33 @@ class TuiConfig(_Section):
     )
 
 
+class ServeConfig(_Section):
+    """The HTTP server (localrag serve)."""
+
+    host: str = Field("127.0.0.1", min_length=1, description="address that is listened on")
+    port: int = Field(8080, ge=0, le=65535, description="port; 0: any that is free")
+    names: str = Field(
+        "",
+        description="names by which clients may call it besides that of the address, separated by "
+        "commas",
+    )
+    certificate: str = Field("", description="file of the TLS certificate (PEM); empty: no TLS")
+    key: str = Field("", description="file of its private key (PEM)")
+    proxy: str = Field(
+        "", description="address of a proxy in front that speaks TLS, whose headers are believed"
+    )
+    processes: int = Field(
+        0, ge=0, le=64, description="processes that search; 0: one for each processor, at most 4"
+    )
+    queue: int = Field(32, ge=0, le=10_000, description="calls that wait; more are refused (429)")
+    connections: int = Field(256, ge=1, le=100_000, description="connections at the same time")
+    max_body_kb: int = Field(1000, ge=1, description="larger requests are refused, in kilobytes")
+    patience: float = Field(
+        30.0, gt=0, description="seconds in which a client has to send a request, or take a piece"
+    )
+    log_questions: bool = Field(False, description="write what is asked into the log")
+
+
 class Config(_Section):
     """Every setting of localrag."""
 
@@ -226,6 +269,7 @@ class Config(_Section):
     reranking: RerankingConfig = RerankingConfig()
     runtime: RuntimeConfig = RuntimeConfig()
     tui: TuiConfig = TuiConfig()
+    serve: ServeConfig = ServeConfig()
 
 
 @dataclass(frozen=True, slots=True)

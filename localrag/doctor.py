@@ -29,8 +29,10 @@ _EXTRAS = {
     "eval": ("matplotlib", "scipy"),
     "hub": ("huggingface_hub",),
     "llama-cpp": ("llama_cpp",),
+    "mcp": ("mcp",),
     "optimize": ("gepa",),
     "sentence-transformers": ("sentence_transformers",),
+    "serve": ("prometheus_client", "starlette", "uvicorn"),
 }
 _KINDS = {
     "dictionary": N_("dictionary"),

@@ -505,6 +505,15 @@ class FactKind(StrEnum):
 
     # batches
     FIELDS_UNREAD = "fields-unread", N_("fields that are not read: {names}")
+    TABLE_ENCODING = "table-encoding", N_("the text is no UTF-8; it is read as Shift_JIS (cp932)")
+    SHEET_READ = "sheet-read", N_("the questions are read from {sheet}, below row {row}")
+    SHEETS_UNREAD = (
+        "sheets-unread",
+        N_(
+            "the questions are read from {sheet}, below row {row}; sheets that are not read: "
+            "{others}"
+        ),
+    )
     TABLE_CHECKED = "table-checked", N_("{unreadable:,} of {rows:,} rows cannot be asked")
     INDEX_BEHIND = (
         "index-behind",

@@ -2,12 +2,16 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from localrag.corpus.facets import read_label
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage
 from localrag.errors import NotFoundError, UsageError
-from localrag.facts import FactKind
+from localrag.facts import Fact, FactKind
+from localrag.ingest.state import LAYERS
 from localrag.language import N_, _
+from localrag.retrieval.types import Filters
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions, order_of
 from localrag.statutes.resolver import Resolution, Target, parse_target
@@ -59,16 +63,7 @@ def targets_of(store: CorpusStore, written: str, names: LawNames) -> list[Target
         NotFoundError: the corpus has no such law or provision.
         UsageError: a citation can mean several of them; the message lists them.
     """
-    resolutions = parse_target(written, names, StoredProvisions(store, names))
-    if not resolutions:
-        raise NotFoundError(
-            N_("{written!r} names no provision, document or subject of the corpus."),
-            N_(
-                "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
-                "document (localrag list NAME), or the name of a subject of triples."
-            ),
-            written=_cut(written),
-        )
+    resolutions = _resolutions(store, written, names)
     for resolution in resolutions:
         if resolution.problem:
             raise _not_found(store, written, resolution)
@@ -82,6 +77,138 @@ def targets_of(store: CorpusStore, written: str, names: LawNames) -> list[Target
             some=_listed(store, targets),
         )
     return list(dict.fromkeys(targets))
+
+
+def _resolutions(store: CorpusStore, written: str, names: LawNames) -> tuple[Resolution, ...]:
+    resolutions = parse_target(written, names, StoredProvisions(store, names))
+    if not resolutions:
+        raise NotFoundError(
+            N_("{written!r} names no provision, document or subject of the corpus."),
+            N_(
+                "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
+                "document (localrag list NAME), or the name of a subject of triples."
+            ),
+            written=_cut(written),
+        )
+    return resolutions
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A provision of the corpus, or a law of it as a whole.
+
+    Attributes:
+        document_id: the law.
+        locator: the path of the provision; "" for the law as a whole.
+        passage_id: of the provision; "" for the law as a whole.
+        label: its heading, or the title of the law.
+        state: the day from which this text of the law is in force; "" where that is not known.
+    """
+
+    document_id: str
+    locator: str
+    passage_id: str
+    label: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCitation:
+    """A citation as it was written, and what it can mean.
+
+    Attributes:
+        cited: the words of the citation.
+        start, end: their span in what was written.
+        problem: why it means nothing here; None where it does.
+        candidates: what it can mean, each an alternative to the others.
+        nearest: where it means nothing, what is there instead.
+    """
+
+    cited: str
+    start: int
+    end: int
+    problem: Fact | None
+    candidates: tuple[Place, ...]
+    nearest: tuple[Place, ...]
+
+
+def resolve(store: CorpusStore, written: str) -> tuple[ResolvedCitation, ...]:
+    """Tell what citations mean, ambiguous and missing ones too, in their order.
+
+    Raises:
+        NotFoundError: nothing in it is a citation.
+    """
+
+    def place(target: Target) -> Place:
+        passage, law = store.at(target.law_id, target.locator), store.document(target.law_id)
+        state = law.metadata.get("date", "")
+        if passage is None:
+            return Place(law.id, "", "", law.title, state)
+        return Place(law.id, passage.locator.path, passage.id, passage.header, state)
+
+    return tuple(
+        ResolvedCitation(
+            resolution.text,
+            resolution.start,
+            resolution.end,
+            resolution.problem,
+            tuple(map(place, resolution.candidates)),
+            tuple(map(place, around(store, resolution))),
+        )
+        for resolution in _resolutions(store, written, names_of(store))
+    )
+
+
+def filters_of(
+    store: CorpusStore,
+    *,
+    laws: Sequence[str] = (),
+    law_types: Sequence[str] = (),
+    layers: Sequence[str] = (),
+    date_from: str = "",
+    date_to: str = "",
+    where: Sequence[str] = (),
+) -> Filters:
+    """Read which passages may be found.
+
+    Args:
+        store: the corpus.
+        laws: titles, abbreviations or ids.
+        law_types: ``Act``, ``CabinetOrder`` …
+        layers: to be searched in.
+        date_from: only texts of this day (ISO) or later.
+        date_to: only texts of this day or earlier.
+        where: what documents are told apart by, ``kind=Act``.
+
+    Raises:
+        UsageError: there is no such layer, or a text of `where` is no label.
+        NotFoundError: a law, or a type of law, is not in the corpus.
+    """
+    for layer in layers:
+        if layer not in LAYERS:
+            raise UsageError(
+                N_("There is no layer {name!r} to search."),
+                N_("There is: {known}."),
+                name=layer,
+                known=", ".join(LAYERS),
+            )
+    known = sorted({law.law_type for law in store.laws()} - {""}) if law_types else []
+    for law_type in law_types:
+        if law_type not in known:
+            raise NotFoundError(
+                N_("The corpus has no law of type {name!r}."),
+                N_("There is: {known}.") if known else N_("It has no laws."),
+                name=law_type,
+                known=", ".join(known),
+            )
+    return Filters(
+        documents=tuple(law_id for name in laws for law_id in laws_called(store, name)),
+        law_types=tuple(law_types),
+        layers=tuple(layers),
+        date_from=date_from,
+        date_to=date_to,
+        where=tuple(map(read_label, where)),
+    )
 
 
 def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:

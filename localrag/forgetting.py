@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from localrag.batch import registry
+from localrag.batch.document import rows_beside
 from localrag.batch.folder import BatchFolder
 from localrag.conversations.store import Conversations
 from localrag.durable import storing
@@ -51,7 +52,8 @@ def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
     """
     place = workspace.corpus(corpus)
     place.require()
-    quoted = [batch.out for batch in registry.known(workspace) if batch.corpus == corpus]
+    batches = [batch for batch in registry.known(workspace) if batch.corpus == corpus]
+    quoted = [path for one in batches for path in (one.out, *BatchFolder(one.out).documents())]
     remove_corpus(workspace, corpus, before=_overwrite)
     return [path for path in quoted if path.exists()]
 
@@ -61,8 +63,9 @@ def forget_run(workspace: Workspace, run: str) -> None:
 
     Args:
         workspace: where it was noted.
-        run: the file of answers, ``eval/DATASET/NAME`` or ``optimize/NAME``. With an evaluation go
-            the answers it was made of, unless another evaluation is made of them.
+        run: the file of answers (the rows, or one made of them), ``eval/DATASET/NAME`` or
+            ``optimize/NAME``. With an evaluation go the answers it was made of, unless another
+            evaluation is made of them.
 
     Raises:
         NotFoundError: there is no such run.
@@ -77,7 +80,9 @@ def forget_run(workspace: Workspace, run: str) -> None:
         for path in sorted({path.parent for path in answers - set(_answers(workspace))}):
             _forget_folder(path)
         return
-    batch = next((one for one in registry.known(workspace) if one.out == Path(run).resolve()), None)
+    named = Path(run).resolve()
+    rows = (named, rows_beside(named))
+    batch = next((one for one in registry.known(workspace) if one.out in rows), None)
     if batch is None:
         raise NotFoundError(
             N_("There is no run {run!r}."),
@@ -87,7 +92,8 @@ def forget_run(workspace: Workspace, run: str) -> None:
     beside = BatchFolder(batch.out)
     if beside.busy:
         raise UsageError(N_("{run} is running."), N_("Stop it first."), run=run)
-    _forget_file(batch.out)
+    for path in (batch.out, *beside.documents()):
+        _forget_file(path)
     _forget_folder(beside.path)
     registry.forget(workspace, batch)
 

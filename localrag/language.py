@@ -7,6 +7,10 @@ later, an error's or a fact's. A catalogue lies in ``locale/<language>/LC_MESSAG
 
 import gettext
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 
 LANGUAGES = {"en": "English", "ja": "日本語"}
@@ -14,22 +18,50 @@ LANGUAGES = {"en": "English", "ja": "日本語"}
 
 _LOCALE = Path(__file__).with_name("locale")
 _catalogue = gettext.NullTranslations()
+# Of a piece of work that has a language of its own: one answer of several that are made at once.
+_own: ContextVar[gettext.NullTranslations | None] = ContextVar("language", default=None)
 
 
 def use(code: str) -> None:
     """Take a language from now on; English for one without catalogues."""
     global _catalogue
-    _catalogue = gettext.NullTranslations()
+    _catalogue = _read(code)
+
+
+@contextmanager
+def using(code: str) -> Iterator[None]:
+    """Take a language within the block, in this thread and task alone.
+
+    Work that the block gives to another thread takes it along where its context is copied, as
+    `asyncio.to_thread` does.
+    """
+    token = _own.set(_kept(code))
+    try:
+        yield
+    finally:
+        _own.reset(token)
+
+
+def _read(code: str) -> gettext.NullTranslations:
+    catalogue = gettext.NullTranslations()
     for compiled in sorted(_LOCALE.joinpath(code, "LC_MESSAGES").glob("*.mo")):
         with compiled.open("rb") as file:
             room = gettext.GNUTranslations(file)
-        room.add_fallback(_catalogue)
-        _catalogue = room
+        room.add_fallback(catalogue)
+        catalogue = room
+    return catalogue
+
+
+_kept = cache(_read)
+
+
+def _in_use() -> gettext.NullTranslations:
+    return _own.get() or _catalogue
 
 
 def in_use() -> str:
     """The code of the language in use."""
-    return str(_catalogue.info().get("language", "en"))
+    return str(_in_use().info().get("language", "en"))
 
 
 def of_environment() -> str:
@@ -42,12 +74,12 @@ def of_environment() -> str:
 def _(message: str) -> str:
     """The message in the language in use."""
     # The empty message is the head of a catalogue.
-    return _catalogue.gettext(message) if message else ""
+    return _in_use().gettext(message) if message else ""
 
 
 def ngettext(one: str, many: str, count: int) -> str:
     """The message for a number of things, in the language in use."""
-    return _catalogue.ngettext(one, many, count)
+    return _in_use().ngettext(one, many, count)
 
 
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for

@@ -186,26 +186,40 @@ class Corpus:
         )
 
     def index(
-        self, *, rebuild: bool = False, workers: int = 1, on_event: "Listener | None" = None
+        self,
+        *,
+        rebuild: bool = False,
+        workers: int = 1,
+        ray: str = "",
+        on_event: "Listener | None" = None,
     ) -> "IndexReport":
         """Make it searchable; see `localrag.ingest.index.index_as_set`, also for its errors.
 
         Args:
             rebuild: also what is up to date.
             workers: processes, as for `add`.
+            ray: address of a cluster of Ray that analyses and embeds, or "local".
             on_event: told every event.
         """
-        from localrag.ingest.index import index_as_set
+        from localrag.ingest.index import HERE, index_as_set
 
         self.require().close()
-        return index_as_set(
-            self._workspace,
-            self.name,
-            self.config,
-            rebuild=rebuild,
-            workers=workers or self.config.ingest.processes,
-            on_event=on_event or ignore,
-        )
+        with ExitStack() as stack:
+            elsewhere = HERE
+            if ray:
+                from localrag.cluster.running import indexing_on, joined
+
+                cluster = stack.enter_context(joined(ray, self.config))
+                elsewhere = indexing_on(cluster, self.name)
+            return index_as_set(
+                self._workspace,
+                self.name,
+                self.config,
+                rebuild=rebuild,
+                workers=workers or self.config.ingest.processes,
+                elsewhere=elsewhere,
+                on_event=on_event or ignore,
+            )
 
     def remove(self, *documents: str) -> None:
         """Remove documents by their ids; see `localrag.ingest.remove`, also for the errors."""
@@ -396,32 +410,45 @@ class Corpus:
         concurrency: int = 0,
         retry_failed: bool = False,
         restart: bool = False,
+        ray: str = "",
         on_event: "BatchListener | None" = None,
     ) -> "batch.BatchReport":
         """Answer every question of a file; see `localrag.batch.run`, also for its errors.
 
         Args:
-            questions: JSON Lines or CSV.
-            out: the file of answers, JSON Lines; a batch that was stopped goes on.
+            questions: JSON Lines, CSV or a workbook of Excel.
+            out: the file of answers, JSON Lines or, by its ending, ``.xlsx``, ``.csv``, ``.docx``
+                or ``.md``; a batch that was stopped goes on.
             concurrency: questions at the same time; 0 for the setting.
             retry_failed: ask the rows again that failed.
             restart: drop the answers that are there.
+            ray: address of a cluster of Ray whose workers answer, or "local"; `concurrency` is then
+                how many they are, 0 for one for each processor.
             on_event: told every event.
         """
         from localrag import batch
+        from localrag.methods.answering import open_answers
 
         source = Path(questions) if isinstance(questions, str | PathLike) else questions
-        return batch.run(
-            self._workspace,
-            self.require().name,
-            self.config,
-            source,
-            Path(out),
-            concurrency=concurrency,
-            retry_failed=retry_failed,
-            restart=restart,
-            on_event=on_event or ignore,
-        )
+        self.require()
+        with ExitStack() as stack:
+            opener: batch.Opener = open_answers
+            if ray:
+                from localrag.cluster.running import answers_on, joined
+
+                opener = answers_on(stack.enter_context(joined(ray, self.config, concurrency)))
+            return batch.run(
+                self._workspace,
+                self.name,
+                self.config,
+                source,
+                Path(out),
+                concurrency=0 if ray else concurrency,
+                retry_failed=retry_failed,
+                restart=restart,
+                on_event=on_event or ignore,
+                opener=opener,
+            )
 
     @property
     def store(self) -> "CorpusStore":

@@ -12,6 +12,7 @@
     datasets/                   questions to evaluate with
     runs/                       evaluations, optimisations, notes of batches
     conversations.sqlite        questions and answers of the workbench
+    tokens.toml                 who may use the server, by the digests of tokens
 
 Nothing that is needed to work in it refers to a place outside, so the folder can be copied to
 another machine. (A corpus notes the paths its files were read from, to recognise them when they
@@ -173,6 +174,11 @@ class Workspace:
     def settle(self) -> None:
         """Let read what lies in it whoever may, and nobody else; see `access`."""
         access.settle(self.home, access.readers(self.settings))
+
+    @property
+    def tokens(self) -> Path:
+        """File of the tokens of `localrag serve`, which need not exist."""
+        return self.home / "tokens.toml"
 
     def init(self) -> bool:
         """Make the folder and a commented settings file, in the language in use.

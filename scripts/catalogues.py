@@ -21,6 +21,7 @@ from string import Formatter
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
+from jinja2.ext import babel_extract
 
 from localrag.cli.verbs import paragraphs
 from localrag.language import LANGUAGES
@@ -85,8 +86,8 @@ def rooms(named: Collection[str] = ()) -> Rooms:
 
 
 def _files(folder: Path) -> list[Path]:
-    """What can hold messages: code and declarations."""
-    return sorted((*folder.rglob("*.py"), *folder.rglob("*.toml")))
+    """What can hold messages: code, declarations and pages."""
+    return sorted(path for kind in ("py", "toml", "html") for path in folder.rglob(f"*.{kind}"))
 
 
 def _declared(value: object, field: str = "") -> Iterator[str]:
@@ -193,6 +194,8 @@ def _asked(room: str, files: Iterable[Path]) -> Catalog:
         code = path.read_text(encoding="utf-8")
         if path.suffix == ".toml":
             found: Iterable[str | tuple[str, ...]] = _declared(tomllib.loads(code))
+        elif path.suffix == ".html":
+            found = _on_page(code)
         else:
             found = _helped(code) if room == HELP else _marked(code)
         for message in found:
@@ -209,6 +212,16 @@ def _marked(code: str) -> Iterator[str | tuple[str, ...]]:
         texts = tuple(text for text in strings if isinstance(text, str))
         if texts:
             yield texts if forms > 1 else texts[0]
+
+
+def _on_page(template: str) -> Iterator[str | tuple[str, ...]]:
+    """The messages of a page, which Jinja makes."""
+    for _, _, message, _ in babel_extract(BytesIO(template.encode()), tuple(_FORMS), (), {}):
+        forms = message if isinstance(message, tuple) else (message,)
+        # What a variable holds is no message of the page.
+        texts = tuple(text for text in forms if text)
+        if texts:
+            yield texts if len(texts) > 1 else texts[0]
 
 
 def _known(source: Path) -> Catalog:

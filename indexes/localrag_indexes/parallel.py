@@ -7,12 +7,12 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from localrag_indexes.errors import N_, IndexingError
 
@@ -25,11 +25,28 @@ _IN_FLIGHT_PER_WORKER = 3
 # looking after every 700, as it does unasked, takes a seventh of the time.
 _OBJECTS = 50_000
 
+# Calls that wait for each thread, so that none waits for the next item to be made.
+_WAITING_PER_THREAD = 2
+
 _work: Callable[[Any], Any]
 
 
+class Executor(Protocol):
+    """Does work elsewhere than in processes of this machine."""
+
+    def map_stream(
+        self, work: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result]]:
+        """Do what `map_stream` of this module does, with as many workers as there are."""
+        ...
+
+
+Workers = int | Executor
+"""How many processes do some work, or what does it in their place."""
+
+
 def map_stream(
-    work: Callable[[Item], Result], items: Iterable[Item], workers: int
+    work: Callable[[Item], Result], items: Iterable[Item], workers: Workers
 ) -> Iterator[tuple[Item, Result]]:
     """Yield each item with ``work(item)``, in order.
 
@@ -42,6 +59,9 @@ def map_stream(
     Raises:
         IndexingError: a worker process was killed.
     """
+    if not isinstance(workers, int):
+        yield from workers.map_stream(work, items)
+        return
     if workers <= 1:
         for item in items:
             yield item, work(item)
@@ -70,6 +90,31 @@ def map_stream(
         for worker in context.started:
             if worker.is_alive():
                 worker.kill()
+        pool.shutdown(cancel_futures=True)
+
+
+def map_threads(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[tuple[Item, Result]]:
+    """Yield each item with ``work(item)``, in order, made in threads; with 1 in this one.
+
+    For work that waits for something else than this process. Items are read a few ahead.
+    """
+    if threads <= 1:
+        for item in items:
+            yield item, work(item)
+        return
+    pool = ThreadPoolExecutor(threads)
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
+    try:
+        for item in items:
+            waiting.append((item, pool.submit(work, item)))
+            if len(waiting) > threads * _WAITING_PER_THREAD:
+                first, future = waiting.popleft()
+                yield first, future.result()
+        for item, future in waiting:
+            yield item, future.result()
+    finally:
         pool.shutdown(cancel_futures=True)
 
 

@@ -7,5 +7,15 @@ lists the batches that were begun in a workspace, ``forget`` removes one from th
 from localrag.batch.estimating import BatchEstimate, estimate
 from localrag.batch.registry import KnownBatch, forget, known
 from localrag.batch.running import BatchReport, run
+from localrag.batch.types import Opener
 
-__all__ = ["BatchEstimate", "BatchReport", "KnownBatch", "estimate", "forget", "known", "run"]
+__all__ = [
+    "BatchEstimate",
+    "BatchReport",
+    "KnownBatch",
+    "Opener",
+    "estimate",
+    "forget",
+    "known",
+    "run",
+]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from localrag.batch import origin as origins
+from localrag.batch.document import AnswerDocument, documents_of, rows_beside
 from localrag.batch.origin import Origin
 from localrag.durable import flush_folder, is_locked, locked, storing
 from localrag.errors import BusyError, StorageError, UsageError
@@ -23,10 +24,12 @@ class BatchFolder:
     """The paths of one batch.
 
     Attributes:
-        out: the file of answers, absolute, links followed.
+        out: the file of the rows, absolute, links followed.
+        document: what is made of them for an office program, likewise; None for nothing.
     """
 
     out: Path
+    document: AnswerDocument | None = None
 
     @classmethod
     def of(cls, out: Path, questions: Path | IO[bytes]) -> "BatchFolder":
@@ -38,10 +41,12 @@ class BatchFolder:
             StorageError: it cannot be looked up.
         """
         try:
-            path = out.expanduser().resolve()
-            if path.exists() and not path.is_file():
+            named = out.expanduser().resolve()
+            if named.exists() and not named.is_file():
                 raise UsageError(N_("{out} is not a file."), N_("Name a file with --out."), out=out)
-            if isinstance(questions, Path) and path == questions.expanduser().resolve():
+            path = rows_beside(named)
+            asked = questions.expanduser().resolve() if isinstance(questions, Path) else None
+            if asked in (named, path):
                 raise UsageError(
                     N_("The answers would take the place of the questions."),
                     Fact(FactKind.TO_NAME_OUT),
@@ -58,9 +63,22 @@ class BatchFolder:
                 problem=error,
             ) from error
         folder = cls(path)
+        if path != named:
+            document = AnswerDocument(named, folder.path)
+            document.require_own()
+            folder = cls(path, document)
         if folder.begun:
             folder._known_origin()
         return folder
+
+    @property
+    def named(self) -> Path:
+        """The file of answers that was asked for."""
+        return self.document.path if self.document else self.out
+
+    def documents(self) -> list[Path]:
+        """What was made of the rows for office programs, so far as it is still there."""
+        return [path for path in documents_of(self.out, self.path) if path.exists()]
 
     @property
     def path(self) -> Path:

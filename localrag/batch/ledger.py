@@ -136,6 +136,14 @@ class AnswerFile:
             if self._journal.end > offset:
                 self.ledger.note(outcome.row.row, offset, outcome.name)
 
+    def rows(self) -> Iterator[WrittenRow]:
+        """The rows as they stand in the file; once they are in order, one for each question.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        return (line.row for line in self._journal.lines())
+
     def put_in_order(self, aside: Path) -> None:
         """Put the newest line of each row in the order of the rows, all at once.
 

@@ -29,13 +29,14 @@ class KnownBatch:
     """A batch that was begun.
 
     Attributes:
-        out: the file of its answers, absolute.
+        out: the file of its rows, absolute.
         questions: the file of its questions, absolute; None where they came as a stream.
         corpus: what answers.
         concurrency: questions at the same time, as asked for; 0 for what the settings say.
         rows: of the table.
         started, finished: ISO date and time (UTC); `finished` is "" until the last row.
         cause, cure: why it ended early; "" where it did not, or was stopped from outside.
+        document: the file for an office program that is made of the rows; None for none.
     """
 
     out: Path
@@ -47,6 +48,7 @@ class KnownBatch:
     finished: str = ""
     cause: str = ""
     cure: str = ""
+    document: Path | None = None
 
     def missing(self) -> list[Path]:
         """The files that were moved or removed since; without questions it cannot go on."""

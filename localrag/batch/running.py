@@ -140,7 +140,9 @@ def run(
         corpus: its name.
         config: settings.
         questions: the table (see `QuestionTable`), a file or a stream of bytes.
-        out: the file of answers, JSON Lines; it may hold those of an earlier run.
+        out: the file of answers; it may hold those of an earlier run. It is JSON Lines, unless
+            its name ends as the file of an office program does: that is made when all is done, of
+            the JSON Lines beside it.
         limit: ask only so many rows, from the beginning; 0 for all.
         concurrency: questions at the same time; 0 for as many as the settings say. A model in
             this process takes one at a time.
@@ -183,6 +185,8 @@ def run(
                         ):
                             work.ask(answers, concurrency, held)
                     written.put_in_order(folder.aside)
+                    if folder.document is not None:
+                        folder.document.write(written, workspace, corpus)
                 except BaseException:
                     on_event(work.stopped())
                     raise
@@ -192,6 +196,8 @@ def run(
 def first_pass(table: QuestionTable, on_event: Listener) -> CheckedTable:
     """Check the whole table before anything is asked; see `QuestionTable.check` for the errors."""
     checked = table.check()
+    for fact in table.told:
+        on_event(fact)
     if table.unused:
         on_event(Fact(FactKind.FIELDS_UNREAD, names=tuple(sorted(table.unused))))
     on_event(Fact(FactKind.TABLE_CHECKED, rows=len(checked), unreadable=checked.unreadable))
@@ -256,6 +262,7 @@ def _described(
         concurrency=concurrency,
         rows=len(checked),
         started=now(),
+        document=folder.document.path if folder.document else None,
     )
 
 

@@ -1,36 +1,38 @@
-"""Tables of questions: JSON Lines or CSV, checked once, read row by row as often as needed."""
+"""Tables of questions, checked once, read row by row as often as needed."""
 
 import codecs
-import csv
 import json
 import shutil
 import tempfile
 from array import array
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, Any, cast
 
+from localrag.batch import workbook
+from localrag.batch.columns import (
+    CP932,
+    FIELDS,
+    LIMITS,
+    Record,
+    csv_encoding,
+    csv_records,
+    too_long,
+)
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.corpus.readers.jsonl import json_object, numbered_lines
-from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError, LocalragError, NotFoundError
+from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.retrieval.query import check as check_query
 from localrag.retrieval.types import Filters, Query
 
-_Record = tuple[int, Mapping[str, Any] | InputError]
-"""The line a row begins at, and its fields by name, or why they cannot be told."""
-
-_FIELDS = ("id", "question", "options", "documents")
-_OPTION = "option_"
 _HEAD = 65_536
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# Of one row; a table may be as long as it likes.
-_LIMITS = Limits(line_bytes=1_000_000, unpacked_bytes=1 << 62)
 # So many names of fields that are not read are remembered, to be told.
 _UNUSED = 20
 # So many ids that occur twice are named.
@@ -43,17 +45,21 @@ class QuestionTable:
 
     A row is a JSON object with ``question`` and, where wanted, ``id`` and ``options`` (a list, or
     an object such as ``{"a": …, "b": …}``) and ``documents`` (the ids of those that alone are
-    searched); in CSV, a row under a header with ``question``, ``id`` and a column for each option
-    (``option_a``, ``option_b`` …). The text is UTF-8.
+    searched); in CSV and in a sheet of Excel, a row under a header (see
+    `localrag.batch.columns.Header`). The text is UTF-8; CSV may be what Excel in Japan writes.
 
     Attributes:
         name: of the file, for messages.
         unused: names of fields that were met and are not read, at most twenty.
+        told: how it was read, where that is not plain: `TABLE_ENCODING`, `SHEET_READ`.
     """
 
     name: str
     _stream: IO[bytes]
     unused: set[str] = field(default_factory=set)
+    told: set[Fact] = field(default_factory=set)
+    _aside: Path | None = None
+    _sheet: workbook.Sheet | None = None
 
     def rows(self) -> Iterator[Row]:
         """Yield every row from the beginning; what cannot be asked comes as `UnreadableRow`.
@@ -66,24 +72,45 @@ class QuestionTable:
                 yield UnreadableRow(number, line, record)
                 continue
             if len(self.unused) < _UNUSED:
-                self.unused.update(name for name in record if name not in _FIELDS)
+                self.unused.update(name for name in record if name not in FIELDS)
             try:
                 yield _question(number, line, record)
             except LocalragError as problem:
                 yield UnreadableRow(number, line, problem, _readable_id(record))
 
-    def _records(self) -> Iterator[_Record]:
+    def _records(self) -> Iterator[Record]:
         self._stream.seek(0)
         head = self._stream.read(_HEAD)
         self._stream.seek(0)
         if head.startswith(_WIDE):
             raise InputError(N_("{table} is UTF-16."), N_("Save it as UTF-8."), table=self.name)
+        # What a file is called tells less than what is in it.
+        if workbook.is_office(head):
+            return self._of_sheet()
         text = head.removeprefix(codecs.BOM_UTF8).lstrip()
         if not text:
             raise self._empty()
         suffix = Path(self.name).suffix.lower()
         of_json = suffix in (".jsonl", ".ndjson") or (suffix != ".csv" and text.startswith(b"{"))
-        return (_json_records if of_json else _csv_records)(self._stream)
+        return _json_records(self._stream) if of_json else self._of_csv()
+
+    def _of_csv(self) -> Iterator[Record]:
+        encoding = csv_encoding(self._stream)
+        self._stream.seek(0)
+        if encoding == CP932:
+            self.told.add(Fact(FactKind.TABLE_ENCODING))
+        return csv_records(self._stream, encoding)
+
+    def _of_sheet(self) -> Iterator[Record]:
+        if self._sheet is None:
+            self._sheet = workbook.unpack(self._stream, self.name, self._aside)
+            self.told.add(self._sheet.told)
+        return self._sheet.records()
+
+    def close(self) -> None:
+        """Let go of what was unpacked; the stream is the caller's."""
+        if self._sheet is not None:
+            self._sheet.close()
 
     def _empty(self) -> InputError:
         return InputError(
@@ -152,7 +179,8 @@ def open_table(source: Path | IO[bytes], aside: Path | None = None) -> Iterator[
     Args:
         source: a file, or a stream of bytes. What cannot be rewound is first copied to a
             nameless file.
-        aside: the folder of that file; None for the system's own, which others can look into.
+        aside: the folder of that file, and of the rows of a workbook; None for the system's own,
+            which others can look into.
 
     Raises:
         NotFoundError: there is no such file, or it cannot be read.
@@ -172,7 +200,7 @@ def open_table(source: Path | IO[bytes], aside: Path | None = None) -> Iterator[
                 table=name,
                 problem=error,
             ) from error
-        yield QuestionTable(name, stream)
+        yield stack.enter_context(closing(QuestionTable(name, stream, _aside=aside)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +322,10 @@ def _options(record: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(options)
     raise InputError(
         N_("The options are neither a list of texts nor an object of texts."),
-        N_('Write {"a": "…", "b": "…"} or ["…", "…"].'),
+        N_(
+            'Write {"a": "…", "b": "…"} or ["…", "…"]; in a table give every option a column of '
+            "its own (option_a, option_b), or write one a line in the cell."
+        ),
     )
 
 
@@ -321,115 +352,13 @@ def _check_unicode(*texts: str) -> None:
         ) from error
 
 
-def _json_records(stream: IO[bytes]) -> Iterator[_Record]:
+def _json_records(stream: IO[bytes]) -> Iterator[Record]:
     """Yield the object on every line that is not blank."""
-    for number, line in numbered_lines(stream, _LIMITS):
+    for number, line in numbered_lines(stream, LIMITS):
         if line is None:
-            yield number, _too_long(number)
+            yield number, too_long(number)
         elif line.strip():
             try:
                 yield number, json_object(line)
             except InputError as problem:
                 yield number, problem
-
-
-def _csv_records(stream: IO[bytes]) -> Iterator[_Record]:
-    """Yield the rows below the header; columns ``option_…`` become the list ``options``.
-
-    Raises:
-        InputError: there is no header with a question, or a quotation mark that is never closed
-            makes one row of all that follows.
-    """
-    reader = csv.reader(_text_lines(stream), strict=True)
-    header = _header(reader)
-    begin = reader.line_num + 1
-    while True:
-        try:
-            fields = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            # The reader goes on at the next line, unless it has looked for the end of a quotation
-            # to the end of the file, or further than a field can be long.
-            if "unexpected end" in str(error) or "field limit" in str(error):
-                raise InputError(
-                    N_(
-                        "In line {line} or soon after it a quotation mark is never closed, or a "
-                        "text is longer than {most:,} characters."
-                    ),
-                    N_("Close the mark, double it if it belongs to the text, or shorten the text."),
-                    line=begin,
-                    most=csv.field_size_limit(),
-                ) from error
-            yield (
-                begin,
-                InputError(
-                    N_("The row that ends in line {line} is not CSV ({problem})."),
-                    N_("Put a text with commas or quotation marks between quotation marks."),
-                    line=reader.line_num,
-                    problem=error,
-                ),
-            )
-        else:
-            if fields:
-                yield begin, _named(header, fields)
-        begin = reader.line_num + 1
-
-
-def _header(reader: Iterator[list[str]]) -> list[str]:
-    try:
-        header = [name.strip() for name in next(reader, [])]
-    except csv.Error:
-        header = []
-    if "question" not in header:
-        raise InputError(
-            N_(
-                "The first line is neither a JSON object nor the header of a CSV table with a "
-                "column 'question'."
-            ),
-            N_('Write a JSON object a line, {"question": "…"}, or begin with: id,question'),
-        )
-    if "options" in header:
-        raise InputError(
-            N_("A CSV table has no column 'options'."),
-            N_("Give every option a column of its own: option_a,option_b"),
-        )
-    twice = sorted({name for name in header if name and header.count(name) > 1})
-    if twice:
-        raise InputError(
-            N_("The header names {names} twice."), N_("Rename one of them."), names=", ".join(twice)
-        )
-    return header
-
-
-def _named(header: list[str], fields: list[str]) -> Mapping[str, Any] | InputError:
-    if len(fields) > len(header):
-        return InputError(
-            N_("The row has {fields} fields, the header {header}."),
-            N_("Put a text with commas between quotation marks."),
-            fields=len(fields),
-            header=len(header),
-        )
-    named = dict(zip(header, fields, strict=False))
-    record: dict[str, Any] = {
-        name: value for name, value in named.items() if value and not name.startswith(_OPTION)
-    }
-    options = [value for name, value in named.items() if value and name.startswith(_OPTION)]
-    return record | {"options": options} if options else record
-
-
-def _text_lines(stream: IO[bytes]) -> Iterator[str]:
-    for number, line in numbered_lines(stream, _LIMITS):
-        if line is None:
-            raise _too_long(number)
-        # What is not UTF-8 becomes half characters, by which its row is known and refused.
-        yield line.decode("utf-8-sig" if number == 1 else "utf-8", errors="surrogateescape")
-
-
-def _too_long(number: int) -> InputError:
-    return InputError(
-        N_("Line {line} is longer than {most:,} bytes."),
-        N_("Write one question a line."),
-        line=number,
-        most=_LIMITS.line_bytes,
-    )

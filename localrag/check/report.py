@@ -10,8 +10,9 @@ from localrag import language
 from localrag.check import word_file, wording
 from localrag.check.types import CheckReport, Finding
 from localrag.check.wording import WORST_FIRST
-from localrag.durable import replacing
-from localrag.errors import StorageError, UsageError
+from localrag.errors import UsageError
+from localrag.export.files import opened
+from localrag.export.markdown import markdown
 from localrag.harmless import harmless
 from localrag.language import N_, _
 
@@ -46,7 +47,7 @@ def write_report(report: CheckReport, path: Path, original: Path | None = None) 
         original: the file that was checked; comments go into a copy of it where it is of Word.
 
     Raises:
-        UsageError: there is no such form.
+        UsageError: there is no such form, or a folder is in its place.
         InputError: python-docx is missing.
         StorageError: the file cannot be written.
     """
@@ -54,16 +55,10 @@ def write_report(report: CheckReport, path: Path, original: Path | None = None) 
     if suffix == ".docx":
         content = word_file.commented(report, original)
     else:
-        content = (wording.markdown(report) if suffix == ".md" else html(report)).encode()
-    try:
-        with replacing(path) as file:
-            file.write(content)
-    except OSError as error:
-        raise StorageError(
-            N_("The report cannot be written ({problem})."),
-            N_("Name another file with --out."),
-            problem=error,
-        ) from error
+        written = markdown(wording.blocks(report)) if suffix == ".md" else html(report)
+        content = written.encode()
+    with opened(path, replace=True) as file:
+        file.write(content)
 
 
 class _Piece(NamedTuple):

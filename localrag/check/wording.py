@@ -1,4 +1,4 @@
-"""The words for what a check has found, for the terminal and for reports, and all as Markdown."""
+"""The words for what a check has found, for the terminal and for reports; all of it as blocks."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,16 @@ from localrag.check.types import (
     Place,
     Verdict,
 )
-from localrag.conversations.export import items, line, quotation
+from localrag.export.blocks import (
+    Block,
+    Heading,
+    Inline,
+    Quotation,
+    Strong,
+    Struck,
+    items,
+    paragraph,
+)
 from localrag.language import _
 
 WORST_FIRST = (Verdict.FAILS, Verdict.UNCHECKED, Verdict.HOLDS)
@@ -52,41 +61,43 @@ def title(report: CheckReport) -> str:
     return _("Check of {name} against the law as of {day}").format(name=name, day=report.as_of)
 
 
-def markdown(report: CheckReport) -> str:
-    """The findings as Markdown, those that do not hold first; every text is taken literally."""
-    blocks = [f"# {line(title(report))}", line(counts(report))]
+def blocks(report: CheckReport) -> Iterator[Block]:
+    """Yield the findings, those that do not hold first."""
+    yield Heading(1, title(report))
+    yield paragraph(counts(report))
     for kind in WORST_FIRST:
         found = [finding for finding in report.findings if finding.verdict is kind]
         if found:
-            blocks.append(f"## {line(_(VERDICTS[kind]))}")
-        if kind is Verdict.HOLDS:
-            blocks.append(items(_in_short(finding, report) for finding in found))
+            yield Heading(2, _(VERDICTS[kind]))
+        if found and kind is Verdict.HOLDS:
+            yield items(_in_short(finding, report) for finding in found)
             continue
         for finding in found:
-            blocks += _in_full(finding, report)
-    return "\n\n".join(filter(None, blocks)) + "\n"
+            yield from _in_full(finding, report)
 
 
 def _in_short(finding: Finding, report: CheckReport) -> str:
-    where = line(place(finding.place, report.kind))
-    return f"{where}: {line(finding.said)} – {line(compared(finding))}"
+    return f"{place(finding.place, report.kind)}: {finding.said} – {compared(finding)}"
 
 
-def _in_full(finding: Finding, report: CheckReport) -> Iterator[str]:
+def _in_full(finding: Finding, report: CheckReport) -> Iterator[Block]:
     where = place(finding.place, report.kind)
-    yield f"**{line(where)}** · {line(verdict(finding))}"
-    yield quotation(finding.said)
+    yield paragraph(Strong(where), f" · {verdict(finding)}")
+    yield Quotation(finding.said)
     if finding.diff:
-        yield "> " + "".join(map(_marked, finding.diff))
+        yield paragraph(*(inline for part in finding.diff for inline in _marked(part)))
     if finding.provision:
-        yield line(compared(finding))
+        yield paragraph(compared(finding))
     if finding.evidence:
-        yield quotation(finding.evidence)
+        yield Quotation(finding.evidence)
 
 
-def _marked(part: DiffPart) -> str:
+def _marked(part: DiffPart) -> Iterator[Inline]:
     """A stretch of a quotation: what the law has in bold, what the text has instead struck out."""
     if part.same:
-        return line(part.law)
-    law = f"**{line(part.law)}**" if part.law.strip() else ""
-    return law + (f"~~{line(part.said)}~~" if part.said.strip() else "")
+        yield part.law
+        return
+    if part.law.strip():
+        yield Strong(part.law)
+    if part.said.strip():
+        yield Struck(part.said)

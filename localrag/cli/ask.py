@@ -84,6 +84,7 @@ def ask(
     made whole from those given with --after, and how it was read is told. With --method another
     method answers; some choose between options.
     """
+    from localrag.as_json.found import answer_as_json
     from localrag.cli import render
     from localrag.cli.meter import shown_draft
     from localrag.reading.types import Status
@@ -103,7 +104,7 @@ def ask(
         with shown_draft(answerer.model) as draft:
             reply = opened.ask(asked, draft)
     if as_json:
-        emit(render.answer_as_json(asked, reply))
+        emit(answer_as_json(asked, reply))
     else:
         if explain:
             render.print_trace(reply.trace)

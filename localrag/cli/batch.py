@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from localrag.cli.questions import AsOf, Where, on
-from localrag.cli.session import CorpusName, Json, MethodName
+from localrag.cli.session import CorpusName, Json, MethodName, Ray
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_
@@ -21,7 +21,9 @@ from localrag.session import Session
         "localrag batch questions.jsonl --out answers.jsonl",
         "localrag batch questions.csv --dry-run",
         "localrag batch questions.csv --out answers.jsonl --concurrency 8",
+        "localrag batch 質問.xlsx --out 回答.xlsx",
         "localrag batch questions.jsonl --out answers.jsonl --retry-failed",
+        "localrag batch questions.jsonl --out answers.jsonl --ray 10.0.0.5:6379",
         "localrag batch choices.jsonl --method statute-lexical --out answers.jsonl",
     ],
     exit_codes=(0, 2, 3, 4, 5, 6, 7, 8, 130),
@@ -32,13 +34,17 @@ def batch(
         Path,
         typer.Argument(
             metavar="QUESTIONS",
-            help="JSON Lines or CSV; - reads standard input.",
+            help="JSON Lines, CSV or a workbook of Excel; - reads standard input.",
             readable=False,
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Where the answers go, JSON Lines."),
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Where the answers go: JSON Lines, or by its ending .xlsx, .csv, .docx or .md.",
+        ),
     ] = None,
     concurrency: Annotated[
         int,
@@ -47,7 +53,8 @@ def batch(
             metavar="N",
             min=0,
             max=256,
-            help="Ask a model server so many questions at once; 0: chat.parallel.",
+            help="Ask a model server so many questions at once; 0: chat.parallel. With --ray: so "
+            "many workers; 0: one for each processor.",
         ),
     ] = 0,
     method: MethodName = None,
@@ -66,6 +73,7 @@ def batch(
         ),
     ] = False,
     where: Where = None,
+    ray: Ray = "",
     as_of: AsOf = "",
     corpus: CorpusName = "",
     as_json: Json = False,
@@ -76,11 +84,19 @@ def batch(
     "documents" (a list of the ids of those that alone are searched) where wanted; or a row of CSV
     under a header with question, id, option_a, option_b … The text is UTF-8.
 
+    CSV may also be what Excel in Japan writes, and the columns may be called 質問, 番号, 選択肢1,
+    選択肢2 … Of a workbook (.xlsx, .xlsm) the one visible sheet with such a header is read, as it
+    was calculated last. Answers for Excel or Word (--out FILE.xlsx, .csv, .docx, .md) are made, at
+    the end, of the rows in FILE.jsonl; the same command with another ending makes another file.
+
     Stopping loses nothing, however it happens: the same command goes on where it stopped, and no
     answered question is asked twice. A row that fails does not stop the others: its error stands
     in the place of the answer, and the exit code is 4. When all is done, the answers are in the
     order of the questions. What they were made with is kept beside them, in the folder FILE.run;
     with settings that would give other answers the batch does not go on.
+
+    With --ray the questions are answered by workers on other machines, or on this one (local). A
+    batch that was begun here goes on there, and the other way round.
     """
     from dataclasses import asdict
 
@@ -128,6 +144,7 @@ def batch(
             concurrency=concurrency,
             retry_failed=retry_failed,
             restart=restart,
+            ray=ray,
             on_event=listener,
         )
     if as_json:

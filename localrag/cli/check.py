@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -78,6 +78,7 @@ def check(
     counted. Where something does not hold the exit code is 3. Of a Word file the comments of --out
     stand in a copy of it.
     """
+    from localrag.as_json.checks import check_as_json
     from localrag.check import named_file
     from localrag.check.report import known_suffix, write_report
     from localrag.cli.meter import Meter
@@ -92,7 +93,7 @@ def check(
     if out is not None:
         write_report(report, out, path)
     if as_json:
-        emit(_as_json(report))
+        emit(check_as_json(report))
     else:
         _print(report, show_all=show_all)
         if out is not None:
@@ -137,28 +138,3 @@ def _marked(finding: "Finding") -> list[str | tuple[str, str]]:
         parts += [(f"[-{law}-]", "green")] if law else []
         parts += [(f"{{+{said}+}}", "red")] if said else []
     return parts
-
-
-def _as_json(report: "CheckReport") -> dict[str, Any]:
-    return {
-        "name": report.name,
-        "kind": report.kind,
-        "as_of": report.as_of,
-        "holds": report.holds,
-        "counts": {verdict.value: count for verdict, count in report.counts.items()},
-        "findings": [
-            {
-                "part": finding.part.value,
-                "place": finding.place._asdict(),
-                "said": finding.said,
-                "verdict": finding.verdict.value,
-                "problem": finding.problem.stored() if finding.problem else None,
-                "provision": finding.provision,
-                "passage_id": finding.passage_id,
-                "state": finding.state,
-                "evidence": finding.evidence,
-                "diff": [part._asdict() for part in finding.diff],
-            }
-            for finding in report.findings
-        ],
-    }

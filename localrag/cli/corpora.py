@@ -2,12 +2,12 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 import typer
 
 from localrag.cli.questions import unicode
-from localrag.cli.session import CorpusName, Json, complete_corpus, indexing
+from localrag.cli.session import CorpusName, Json, Ray, complete_corpus, indexing
 from localrag.cli.terminal import columns, confirm, emit, emit_all, say, table, tell
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
@@ -225,30 +225,16 @@ def remove(
 
 
 def _list_corpora(session: Session, *, as_json: bool) -> None:
-    from localrag.corpus.store import CorpusStore
-    from localrag.ingest.state import state, vector_state
+    from localrag.as_json.found import corpus_as_json
 
     workspace = session.workspace.require()
-    found: list[dict[str, Any]] = []
-    for name in workspace.corpora():
-        place = workspace.corpus(name)
-        with CorpusStore.open(place.store, read_only=True) as store:
-            extent = store.extent()
-            words, vectors = state(place, store), vector_state(place, store)
-        found.append(
-            {
-                "corpus": name,
-                **extent._asdict(),
-                "index": str(words),
-                "vectors": str(vectors),
-            }
-        )
+    found = [corpus_as_json(workspace.corpus(name)) for name in workspace.corpora()]
     if as_json:
         emit(found)
     elif found:
         table(
             [_(_HEADINGS[name]) for name in found[0]],
-            [[_told(value) for value in row.values()] for row in found],
+            [[_told(cast(int | str, value)) for value in row.values()] for row in found],
         )
     else:
         tell(
@@ -287,6 +273,7 @@ def index(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Build anew even if the index is up to date.")
     ] = False,
+    ray: Ray = "",
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
@@ -296,7 +283,7 @@ def index(
     embedder is installed, or embedding.model names one, passages are embedded too, to be found by
     their meaning; what was embedded before is not embedded again, also after an interruption
     (embedding.model = "off": none is). A new index is switched in when it is complete; until then
-    searches use the old one.
+    searches use the old one. With --ray text is analysed and embedded on other machines.
     """
     from localrag.cli.render_ingest import index_report_as_json, print_index_report, shown_events
     from localrag.cli.terminal import emit
@@ -304,7 +291,7 @@ def index(
     session: Session = context.obj
     opened = session.corpus(corpus)
     with shown_events() as listener:
-        report = opened.index(rebuild=rebuild, workers=0, on_event=listener)
+        report = opened.index(rebuild=rebuild, workers=0, ray=ray, on_event=listener)
     if as_json:
         emit(index_report_as_json(opened.name, report))
     else:

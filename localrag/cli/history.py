@@ -1,6 +1,6 @@
 """``localrag history`` and ``localrag diff``: what changed in a law, and when."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from localrag.session import Session
 
 if TYPE_CHECKING:
     from localrag.corpus.store import DocumentInfo
-    from localrag.history import Change, Line
+    from localrag.history import Change
 
 _STYLES = {"added": "green", "deleted": "red", "changed": "yellow", "moved": "yellow"}
 
@@ -45,25 +45,13 @@ def history(
 
     The citation is read in the state of today, or of --as-of.
     """
-    from localrag.cli.render import passage_as_json
+    from localrag.as_json.statutes import history_as_json
     from localrag.history import headline
 
     with on(context.obj, as_of).corpus(corpus) as opened:
         found = opened.history(unicode(" ".join(target)))
     if as_json:
-        emit(
-            {
-                "title": found.title,
-                "versions": [
-                    {
-                        "state": _state_as_json(version.state),
-                        "passage": version.passage and passage_as_json(version.passage),
-                        "change": version.change and _change_as_json(version.change),
-                    }
-                    for version in found.versions
-                ],
-            }
-        )
+        emit(history_as_json(found))
         return
     say((found.title, "bold cyan"))
     for version in found.versions:
@@ -99,20 +87,14 @@ def diff(
     the later state, with what changed in it by paragraph and item. Widths of characters, blanks and
     printed numbers do not count as changes.
     """
+    from localrag.as_json.statutes import comparison_as_json
     from localrag.history import CHANGES
 
     session: Session = context.obj
     with session.corpus(corpus) as opened:
         found = opened.diff(unicode(law), day("DATE", before), day("DATE", after))
     if as_json:
-        emit(
-            {
-                "before": _state_as_json(found.before),
-                "after": _state_as_json(found.after),
-                "changes": [_change_as_json(change) for change in found.changes],
-                "left_out": [fact.stored() for fact in found.left_out],
-            }
-        )
+        emit(comparison_as_json(found))
         return
     title = found.after.title
     say((title, "bold cyan"), f"  {_date(found.before)} → {_date(found.after)}")
@@ -146,30 +128,3 @@ def _print_change(change: "Change") -> None:
 
 def _date(state: "DocumentInfo") -> str:
     return state.metadata.get("date") or _("without a date")
-
-
-def _state_as_json(state: "DocumentInfo") -> dict[str, Any]:
-    return {
-        "id": state.state_id,
-        "date": state.metadata.get("date", ""),
-        "followed": state.followed,
-        "amending_law": state.metadata.get("amending_law", ""),
-        "source": state.source,
-    }
-
-
-def _change_as_json(change: "Change") -> dict[str, Any]:
-    from localrag.cli.render import passage_as_json
-
-    def line(of: "Line | None") -> dict[str, str] | None:
-        return None if of is None else {"place": of.place, "text": of.text}
-
-    return {
-        "kind": change.kind.value,
-        "before": change.before and passage_as_json(change.before),
-        "after": change.after and passage_as_json(change.after),
-        "differences": [
-            {"kind": one.kind.value, "before": line(one.before), "after": line(one.after)}
-            for one in change.differences
-        ],
-    }

@@ -32,6 +32,7 @@ _VERBS = (
     "check",
     "ask",
     "tui",
+    "serve",
     "batch",
     "tune_retrieval",
     "methods",

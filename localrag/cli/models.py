@@ -362,7 +362,8 @@ def _address(session: Session, server: str, runtime: "Runtime") -> str:
 
     chat = session.config().chat
     of_settings = named_runtime(chat.model)
-    return server or (chat.server if of_settings and of_settings[0] is runtime else "")
+    ours = of_settings is not None and of_settings[0] is runtime
+    return server or (chat.servers[0] if ours and chat.servers else "")
 
 
 def _token(file: Path | None) -> str:

@@ -3,13 +3,14 @@
 ``localrag calibrate``: how near questions come to what was made.
 """
 
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.session import CorpusName, Json
+from localrag.cli.session import CorpusName, Json, Ray
 from localrag.cli.verbs import app, verb
 from localrag.durable import replace_text, storing
 from localrag.errors import UsageError
@@ -89,6 +90,7 @@ def prepare(
             help="Make a part, spread over the corpus, and tell how long all will take.",
         ),
     ] = False,
+    ray: Ray = "",
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
@@ -106,11 +108,14 @@ def prepare(
 
     Each of them is made once. Stopping loses nothing, however it happens: the same command goes
     on, and makes anew only what is made of a text, prompt or model that is another one now. At the
-    end all layers are indexed by words and, where there is an embedder, by meaning.
+    end all layers are indexed by words and, where there is an embedder, by meaning. With --ray the
+    model writes on other machines.
     """
     from localrag.cli.meter import Meter
     from localrag.cli.terminal import emit
+    from localrag.inference.opening import open_chat
     from localrag.prepare.categories import PROPOSE, load
+    from localrag.prepare.preparing import Opener
     from localrag.prepare.preparing import prepare as make
 
     session: Session = context.obj
@@ -119,7 +124,13 @@ def prepare(
         _propose(session, opened, out)
         return
     chosen = load(categories) if categories else None
-    with Meter(_EVERY) as meter:
+    with ExitStack() as stack:
+        opener: Opener = open_chat
+        if ray:
+            from localrag.cluster.running import chat_on, joined
+
+            opener = chat_on(stack.enter_context(joined(ray, opened.config)), opened.name)
+        meter = stack.enter_context(Meter(_EVERY))
         reports = make(
             session.workspace,
             opened.name,
@@ -130,6 +141,7 @@ def prepare(
             least=least,
             dry_run=dry_run,
             on_event=meter.update,
+            opener=opener,
         )
     if as_json:
         emit([_as_json(report) for report in reports])

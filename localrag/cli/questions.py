@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.errors import NotFoundError, UsageError
+from localrag.errors import UsageError
 from localrag.language import N_
 from localrag.session import Session
 
@@ -106,19 +106,20 @@ def read_query(
         UsageError: a date, a layer or a label is not valid, or a text is not UTF-8.
         NotFoundError: a law of ``--law`` or a type of ``--type`` is not in the corpus.
     """
-    from localrag.corpus.facets import read_label
-    from localrag.retrieval.types import Filters, Query
+    from localrag.finding import filters_of
+    from localrag.retrieval.types import Query
 
     return Query(
         text=unicode(sys.stdin.read() if text == "-" else text),
         options=tuple(map(unicode, options or ())),
-        filters=Filters(
-            documents=_law_ids(store, laws or []),
-            law_types=_known_types(store, law_types or []),
-            layers=_known_layers(layers or []),
+        filters=filters_of(
+            store,
+            laws=tuple(map(unicode, laws or ())),
+            law_types=law_types or (),
+            layers=layers or (),
             date_from=_date("--from", date_from),
             date_to=_date("--to", date_to),
-            where=tuple(read_label(unicode(text)) for text in where or ()),
+            where=tuple(map(unicode, where or ())),
         ),
     )
 
@@ -147,33 +148,6 @@ def unicode(text: str) -> str:
     return text
 
 
-def _known_layers(layers: list[str]) -> tuple[str, ...]:
-    from localrag.ingest.state import LAYERS
-
-    for layer in layers:
-        if layer not in LAYERS:
-            raise UsageError(
-                N_("There is no layer {name!r} to search."),
-                N_("There is: {known}."),
-                name=layer,
-                known=", ".join(LAYERS),
-            )
-    return tuple(layers)
-
-
-def _known_types(store: "CorpusStore", law_types: list[str]) -> tuple[str, ...]:
-    known = sorted({law.law_type for law in store.laws()} - {""}) if law_types else []
-    for law_type in law_types:
-        if law_type not in known:
-            raise NotFoundError(
-                N_("The corpus has no law of type {name!r}."),
-                N_("There is: {known}.") if known else N_("It has no laws."),
-                name=law_type,
-                known=", ".join(known),
-            )
-    return tuple(law_types)
-
-
 def _date(option: str, value: str) -> str:
     return day(option, value).isoformat() if value else ""
 
@@ -195,9 +169,3 @@ def day(option: str, value: str) -> "date":
             option=option,
             value=value,
         ) from error
-
-
-def _law_ids(store: "CorpusStore", names: list[str]) -> tuple[str, ...]:
-    from localrag.finding import laws_called
-
-    return tuple(law_id for name in names for law_id in laws_called(store, unicode(name)))

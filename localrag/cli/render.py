@@ -1,23 +1,17 @@
-"""How hits, traces and answers are printed, and how they read as JSON."""
+"""How hits, traces and answers are printed."""
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
-from pydantic_core import to_jsonable_python
-
+from localrag.as_json.found import SNIPPET
 from localrag.cli.terminal import aside, colon, say, tell
-from localrag.corpus.types import Passage
-from localrag.facts import Fact, FactKind, told
+from localrag.facts import Fact, FactKind
 from localrag.language import _, ngettext
 from localrag.question.laws import LawNamed
 from localrag.reading import wording
-from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
+from localrag.reading.types import Answer, Claim, Derivation, Status, Step
 from localrag.retrieval.query import Snippet, snippet
-from localrag.retrieval.types import Hit, ModelCall, Query, Retrieval, Trace
+from localrag.retrieval.types import Hit, Query, Trace
 from localrag.statutes.names import LawNames
-
-_SHOWN = 280
-"""Characters of a hit's text, and of what a triple says, that are printed; ``--json`` gives all."""
 
 _QUOTED = 2_000
 """Characters of a quotation, and of a computation, that are printed."""
@@ -42,7 +36,7 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
         if hit.beside:
             found += _("; beside: of a law that the query does not name")
         say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), _beside(found))
-        _print_snippet(hit.passage.text, snippet(query, hit.passage.text, _SHOWN))
+        _print_snippet(hit.passage.text, snippet(query, hit.passage.text, SNIPPET))
         say((hit.passage.id, "dim"), indent=3)
         say("")
 
@@ -138,7 +132,7 @@ def print_answer(answer: Answer) -> None:
             say(*cut(citation.quote, most=_QUOTED), indent=4)
 
 
-def cut(text: str, style: str = "", most: int = _SHOWN) -> list[tuple[str, str]]:
+def cut(text: str, style: str = "", most: int = SNIPPET) -> list[tuple[str, str]]:
     """The beginning of a text as parts of a line, and how long it is where that is not all."""
     if len(text) <= most:
         return [(text, style)]
@@ -161,57 +155,6 @@ def tell_wordings(trace: Trace) -> None:
     """Say on standard error which words of the law were looked up besides the user's own."""
     for word in trace.wordings:
         tell((str(Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.phrases)), "cyan"))
-
-
-def retrieval_as_json(query: Query, retrieval: Retrieval) -> dict[str, Any]:
-    """Give the JSON of ``localrag search``."""
-    return {
-        "query": _query(query),
-        "laws": to_jsonable_python(retrieval.laws),
-        "absent": list(retrieval.absent),
-        "hits": [_hit(query, hit) for hit in retrieval.hits],
-        "trace": _trace(retrieval.trace),
-    }
-
-
-def answer_as_json(query: Query, answer: Answer) -> dict[str, Any]:
-    """Give the JSON of ``localrag ask``."""
-    return {
-        "query": _query(query),
-        "read_as": answer.read_as or None,
-        "status": answer.status.value,
-        "label": answer.label or None,
-        "doubt": told(answer.doubts) or None,
-        "text": answer.text,
-        "derivation": to_jsonable_python(answer.derivation),
-        "checked": to_jsonable_python(answer.checked),
-        "claims": to_jsonable_python(answer.claims),
-        "citations": [_worded(citation) for citation in answer.citations],
-        "absent": list(answer.absent),
-        "trace": _trace(answer.trace),
-        "calls": [_worded(call) for call in answer.trace.calls],
-    }
-
-
-def _worded(value: Citation | ModelCall) -> dict[str, Any]:
-    return {**to_jsonable_python(value), "problem": str(value.problem or "")}
-
-
-def passage_as_json(passage: Passage) -> dict[str, Any]:
-    """Give a passage as JSON; `locator` is the statute place, `start` and `end` its span."""
-    return {
-        "id": passage.id,
-        "document_id": passage.document_id,
-        "layer": passage.layer,
-        "header": passage.header,
-        "locator": passage.locator.path,
-        "section": passage.locator.section,
-        "page": passage.locator.page,
-        "start": passage.start,
-        "end": passage.end,
-        "text": passage.text,
-        "triple": to_jsonable_python(passage.triple),
-    }
 
 
 def _beside(words: str) -> str:
@@ -276,51 +219,3 @@ def _print_snippet(text: str, shown: Snippet) -> None:
     if shown.end < len(text):
         parts.append((_in_all(text), "dim"))
     say(*((part.replace("\n", " "), style) for part, style in parts), indent=3)
-
-
-def _query(query: Query) -> dict[str, Any]:
-    return {
-        "text": query.text,
-        "options": list(query.options),
-        "filters": to_jsonable_python(query.filters),
-    }
-
-
-def _hit(query: Query, hit: Hit) -> dict[str, Any]:
-    shown = snippet(query, hit.passage.text, _SHOWN)
-    return {
-        "rank": hit.rank,
-        "score": hit.score,
-        "stage": hit.stage,
-        "reason": str(hit.reason or ""),
-        "beside": hit.beside,
-        "fills": hit.fills,
-        "punishes": hit.punishes,
-        "passage": passage_as_json(hit.passage),
-        "snippet": to_jsonable_python(shown),
-    }
-
-
-def _trace(trace: Trace) -> list[dict[str, Any]]:
-    return [
-        {
-            "stage": record.stage,
-            "subject": record.subject,
-            "query": record.query,
-            "seconds": record.seconds,
-            "hits": [
-                {
-                    "rank": hit.rank,
-                    "score": hit.score,
-                    "passage_id": hit.passage.id,
-                    "reason": str(hit.reason or ""),
-                }
-                for hit in record.hits
-            ],
-            "events": list(map(str, record.events)),
-            "wordings": [
-                {"said": word.said, "phrases": list(word.phrases)} for word in record.wordings
-            ],
-        }
-        for record in trace.stages
-    ]

@@ -1,24 +1,14 @@
-"""How a provision is printed, and how it reads as JSON."""
+"""How a provision is printed."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from pydantic_core import to_jsonable_python
-
-from localrag.cli.render import cut, passage_as_json
+from localrag.cli.render import cut
 from localrag.cli.terminal import aside, colon, say, tell
 from localrag.contents import Contents, Part
 from localrag.corpus.knowledge import KnownTriple
-from localrag.corpus.store import DocumentInfo
 from localrag.corpus.types import Locator
 from localrag.language import N_, _
-from localrag.provision import (
-    Delegation,
-    LookedUp,
-    Provision,
-    ProvisionLink,
-    ProvisionReadings,
-)
+from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionReadings
 from localrag.reading import wording
 from localrag.statutes.applied import ReadText, ReadWords
 from localrag.statutes.notation import cite
@@ -56,16 +46,6 @@ def print_looked_up(found: LookedUp, *, most: int | None) -> None:
         tell(_("… and {n:,} more; --all shows them").format(n=found.left_out))
 
 
-def looked_up_as_json(found: LookedUp) -> dict[str, Any]:
-    """Give the JSON of ``localrag show``: that of a provision, of several, or of contents."""
-    if found.contents is not None:
-        return _contents_as_json(found.contents)
-    if len(found.provisions) == 1 and not found.left_out:
-        return provision_as_json(found.provisions[0])
-    views = [provision_as_json(view) for view in found.provisions]
-    return {"provisions": views, "left_out": found.left_out}
-
-
 def print_provision(view: Provision, *, most: int | None) -> None:
     """Print the text with its place, the links both ways, what else is known, the definitions.
 
@@ -94,31 +74,6 @@ def print_provision(view: Provision, *, most: int | None) -> None:
         for term in view.terms:
             scope = aside(term.scope) if term.scope else ""
             say((term.term, "bold"), f"{scope}{colon()}{term.passage.header}", indent=2)
-
-
-def provision_as_json(view: Provision) -> dict[str, Any]:
-    """Give the JSON of ``localrag show``."""
-    return {
-        "passage": passage_as_json(view.passage),
-        "document": _document(view.document),
-        "place": list(view.place),
-        "deleted": view.is_deleted,
-        "delegations": [_delegation(of) for of in view.delegations],
-        "filled_in_by": [_link(link) for link in view.filled_in_by],
-        "refers_to": [_link(link) for link in view.refers_to],
-        "referred_by": [_link(link) for link in view.referred_by],
-        "reads": [_readings(readings) for readings in view.reads],
-        "read_by": [_link(link) for link in view.read_by],
-        "as_read": None if view.as_read is None else _as_read(view.as_read),
-        "terms": [
-            {"term": term.term, "scope": term.scope, "passage": passage_as_json(term.passage)}
-            for term in view.terms
-        ],
-        "known": [
-            {"passage_id": known.passage_id, "triple": to_jsonable_python(known.triple)}
-            for known in view.known
-        ],
-    }
 
 
 def _print_text(view: Provision) -> None:
@@ -160,37 +115,6 @@ def _articles(part: Part) -> str:
     # What is deleted stands in one row: 第三十八条から第八十四条まで.
     ends = (part.first.article.partition(":")[0], part.last.article.rpartition(":")[2])
     return aside("―".join(dict.fromkeys(cite("", Locator(article=end)) for end in ends)))
-
-
-def _contents_as_json(contents: Contents) -> dict[str, Any]:
-    return {
-        "document": _document(contents.document),
-        "place": list(contents.place),
-        "parts": [_part_as_json(part) for part in contents.parts],
-    }
-
-
-def _part_as_json(part: Part) -> dict[str, Any]:
-    return {
-        "title": part.title,
-        "passage_id": part.passage_id or None,
-        "first": part.first.path if part.first else None,
-        "last": part.last.path if part.last else None,
-        "parts": [_part_as_json(one) for one in part.parts],
-    }
-
-
-def _document(document: DocumentInfo) -> dict[str, Any]:
-    return {
-        "id": document.id,
-        "title": document.title,
-        "kind": document.kind,
-        "source": document.source,
-        "followed": document.followed,
-        "not_yet": document.not_yet,
-        "before_first": document.before_first,
-        "metadata": dict(document.metadata),
-    }
 
 
 def _origin(view: Provision) -> str:
@@ -270,21 +194,6 @@ def _typed(header: str) -> str:
     return header.partition("（")[0].replace(" ", "")
 
 
-def _readings(readings: ProvisionReadings) -> dict[str, Any]:
-    words = [to_jsonable_python(words) for words in readings.words]
-    told = {"told": readings.told, "part": readings.part, "readings": words}
-    return {**_link(readings.link), **told}
-
-
-def _as_read(text: ReadText) -> dict[str, Any]:
-    return {
-        "by": passage_as_json(text.by),
-        "text": text.text,
-        "pieces": [piece._asdict() for piece in text.pieces],
-        "left_out": [to_jsonable_python(words) for words in text.left_out],
-    }
-
-
 def _print_known(known: Sequence[KnownTriple], most: int | None) -> None:
     if known:
         _heading(_("Known besides"), len(known))
@@ -302,15 +211,3 @@ def _print_rest(count: int, most: int | None) -> None:
 def _heading(title: str, count: int) -> None:
     say("")
     say((f"{title}{aside(str(count))}", "bold"))
-
-
-def _delegation(of: Delegation) -> dict[str, Any]:
-    return {
-        **to_jsonable_python(of),
-        "locator": of.locator.path,
-        "filled_in_by": [_link(link) for link in of.filled_in_by],
-    }
-
-
-def _link(link: ProvisionLink) -> dict[str, Any]:
-    return {**to_jsonable_python(link), "locator": link.locator.path}

@@ -1,5 +1,6 @@
 """``localrag search`` and ``localrag show``: passages found by a query, or called by their name."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -78,6 +79,7 @@ def search(
     model for it the meaning too; all are fused, reread by a reranker if there is one, and the
     provisions that fill a found one in are added.
     """
+    from localrag.as_json.found import retrieval_as_json
     from localrag.cli import render
 
     session: Session = switched(on(context.obj, as_of), lexical, dense, rerank)
@@ -89,7 +91,7 @@ def search(
         )
         retrieval = opened.search(asked, k)
     if as_json:
-        emit(render.retrieval_as_json(asked, retrieval))
+        emit(retrieval_as_json(asked, retrieval))
     else:
         if explain:
             render.print_trace(retrieval.trace)
@@ -116,11 +118,12 @@ _LINKS = 20
         "localrag show 民法 第三編第五章",
         "localrag show 薬機法施行規則 附則第3条",
         "localrag show 323AC0000000025#27_36 --json",
+        "localrag show 民法709〜724条 --out 不法行為.docx",
         "localrag show 渡し舟法3条 --as-read-by 渡し舟法8条",
         "localrag show triples/boats.tsv:2",
         "localrag show かわせみ丸",
     ],
-    exit_codes=(0, 2, 3, 5),
+    exit_codes=(0, 2, 3, 5, 7),
 )
 def show(
     context: typer.Context,
@@ -148,6 +151,14 @@ def show(
             "(読替え).",
         ),
     ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write it to a new file, a document of Word (.docx) or Markdown (.md).",
+        ),
+    ] = None,
     as_of: AsOf = "",
     corpus: CorpusName = "",
     as_json: Json = False,
@@ -171,9 +182,15 @@ def show(
     triple, a document of triples (facts.tsv:1, wikidata:Q42) or the name of a subject: the triple
     and what else is known of its subject.
     """
-    from localrag.cli.render_provision import looked_up_as_json, print_looked_up
+    from localrag.as_json.statutes import looked_up_as_json
+    from localrag.cli.render_provision import print_looked_up
     from localrag.cli.terminal import emit
     from localrag.provision import MOST, LookedUp
+
+    if out is not None:
+        from localrag.export.files import TEXTS, require_ending
+
+        require_ending(out, TEXTS)
 
     session: Session = on(context.obj, as_of)
     with session.corpus(corpus) as opened:
@@ -182,6 +199,13 @@ def show(
             found = LookedUp((opened.show(cited, as_read_by=unicode(as_read_by)),))
         else:
             found = opened.look_up(cited, None if everything else MOST)
+        if out is not None:
+            from localrag.citing import looked_up_blocks
+            from localrag.export.files import write_blocks
+
+            write_blocks(out, looked_up_blocks(opened.store, found))
+            tell(_("written: {path}").format(path=out))
+            return
     if as_json:
         emit(looked_up_as_json(found))
     else:

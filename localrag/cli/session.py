@@ -79,6 +79,16 @@ MethodName = Annotated[
         show_default=False,
     ),
 ]
+Ray = Annotated[
+    str,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Put the work on a cluster of Ray: its address (host:6379, auto), or local for one on "
+        "this machine.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 

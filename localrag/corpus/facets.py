@@ -52,6 +52,8 @@ _SUPPLEMENT_NAME = "附則"
 _SUPPLEMENT = re.compile(r"附[\s　]*則")
 # Values that an error names, the most frequent first.
 _NAMED = 12
+# Combinations of labels whose documents are kept, of whatever clients ask for.
+_KEPT = 64
 # The strings of records in JSON lines are facets too.
 _RECORDS = "jsonl"
 
@@ -176,6 +178,7 @@ class Facets:
                 known = self._values(label.key)
                 for value in self._known(label):
                     wanted[label.key] |= known[value]
+            _make_room(self._matching)
             self._matching[where] = frozenset(set.intersection(*wanted.values()))
         return self._matching[where]
 
@@ -206,6 +209,7 @@ class Facets:
                 " WHERE layers.name IN (?, ?) AND id IN (SELECT value FROM json_each(?))",
                 (ARTICLES, PASSAGES, json.dumps(list(spans))),
             )
+            _make_room(self._under)
             self._under[where] = frozenset(
                 key
                 for id_, position, key in rows
@@ -270,6 +274,14 @@ class Facets:
             name: frozenset(headed.document for headed in every)
             for name, every in self._headed.items()
         }
+
+
+def _make_room(
+    kept: dict[Sequence[Label], frozenset[str]] | dict[Sequence[Label], frozenset[int]],
+) -> None:
+    """Forget the oldest of what is kept, where much is."""
+    while len(kept) >= _KEPT:
+        del kept[next(iter(kept))]
 
 
 def facets_of(database: Database, told: Path) -> Facets:

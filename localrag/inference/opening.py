@@ -188,9 +188,14 @@ def server_of(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str,
 
 def _chat(workspace: HasModels, config: Config) -> tuple[Runtime, ModelSpec]:
     settings = config.chat
-    runtime, spec = _found(workspace, config, settings.model, "chat", settings.server)
+    first, *others = settings.servers or ("",)
+    runtime, spec = _found(workspace, config, settings.model, "chat", first)
     return runtime, replace(
-        spec, context=settings.context, timeout=settings.timeout, parallel=settings.parallel
+        spec,
+        servers=settings.servers if others and runtime.address is not None else (),
+        context=settings.context,
+        timeout=settings.timeout,
+        parallel=settings.parallel,
     )
 
 
@@ -393,5 +398,7 @@ def noted(record: logging.LogRecord) -> str:
             return words.format(
                 problem=as_ours(error).cause, n=retry.attempt + 1, seconds=retry.wait
             )
+        case (str(address), ModelError() as error):
+            return _(str(record.msg)) % (address, as_ours(error).cause)
     words = _(str(record.msg))
     return words % record.args if record.args else words

@@ -35,6 +35,7 @@ from localrag.progress import Stopwatch
 from localrag.workspace import CorpusPaths
 from localrag_indexes.errors import IndexDamaged, IndexingError
 from localrag_indexes.generations import current, new_generation
+from localrag_indexes.parallel import map_threads
 from localrag_models.errors import ModelDamaged
 
 if TYPE_CHECKING:
@@ -208,6 +209,7 @@ def embed(
     provisions: Provisions = "openings",
     rebuild: bool = False,
     threads: int = 1,
+    at_once: int = 1,
 ) -> Embedded:
     """Bring the vectors of a corpus up to date; the caller holds its lock.
 
@@ -221,6 +223,7 @@ def embed(
         provisions: what is embedded of the provisions of statutes.
         rebuild: build the graph anew; texts are not embedded again.
         threads: of the graph.
+        at_once: batches that the model embeds at the same time.
 
     Raises:
         ModelError: the model fails; what is embedded by then is kept for the next run.
@@ -243,6 +246,7 @@ def embed(
         extra=origin(store) | {"provisions": provisions},
         rebuild=rebuild,
         threads=threads,
+        at_once=at_once,
     )
 
 
@@ -263,6 +267,7 @@ def embed_planned(
     extra: Mapping[str, object],
     rebuild: bool = False,
     threads: int = 1,
+    at_once: int = 1,
 ) -> Embedded:
     """Make an index of vectors; what is embedded already, in the one in use or kept, stays.
 
@@ -276,6 +281,7 @@ def embed_planned(
         extra: for the manifest.
         rebuild: build the graph anew.
         threads: of the graph.
+        at_once: as for `embed`.
     """
     from localrag_indexes import vectors
 
@@ -287,7 +293,7 @@ def embed_planned(
         needed = vectors.memory_needed(len(texts), embedder.dimension)
         on_event(EmbeddingPlanned(len(missing), len(pending), embedder.id, needed, discarded))
         vectors.check(len(texts), embedder.dimension)
-        _embed(read(pending, missing), len(missing), embedder, kept, on_event)
+        _embed(read(pending, missing), len(missing), embedder, kept, at_once, on_event)
         with new_generation(root) as folder:
             manifest = vectors.build(
                 folder,
@@ -358,25 +364,30 @@ def _embed(
     total: int,
     embedder: "Embedder",
     kept: KeptVectors,
+    at_once: int,
     on_event: Listener,
 ) -> None:
     """Embed windows batch by batch; each is kept before progress is told."""
     done = 0
     watch = Stopwatch(on_event)
+    for batch, vectors in map_threads(partial(_vectors, embedder), _batches(windows), at_once):
+        kept.append([window.digest for window in batch], vectors)
+        done += len(batch)
+        watch(EMBEDDING, done, total)
+
+
+def _batches(windows: Iterator[Window]) -> Iterator[list[Window]]:
+    """Windows of about the same length, as many as are embedded in one call."""
     while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window.text)):
         for start in range(0, len(ahead), _BATCH):
-            batch = ahead[start : start + _BATCH]
-            vectors = _vectors(embedder, [window.text for window in batch])
-            kept.append([window.digest for window in batch], vectors)
-            done += len(batch)
-            watch(EMBEDDING, done, total)
+            yield ahead[start : start + _BATCH]
 
 
-def _vectors(embedder: "Embedder", windows: Sequence[str]) -> "NDArray[np.float32]":
+def _vectors(embedder: "Embedder", windows: Sequence[Window]) -> "NDArray[np.float32]":
     """Embed windows and make sure that what comes back can be compared."""
     import numpy as np
 
-    found = embedder.embed_passages(windows)
+    found = embedder.embed_passages([window.text for window in windows])
     lengths = np.linalg.norm(found, axis=-1)
     if found.shape != (len(windows), embedder.dimension) or not np.allclose(lengths, 1, atol=1e-3):
         raise ModelDamaged(

@@ -37,6 +37,7 @@ from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError, PackageMissing
 from localrag_indexes.generations import current, new_generation, sweep
+from localrag_indexes.parallel import Executor, Workers
 from localrag_models.errors import BackendMissing, Cure
 
 if TYPE_CHECKING:
@@ -49,7 +50,26 @@ _MUCH, _STALE = 0.2, 0.05
 # Analysing fewer passages than this takes less time than starting processes.
 _WORTH_PROCESSES = 2_000
 
-__all__ = ["LAYERS", "IndexReport", "IndexState", "index", "index_state"]
+__all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", "index_state"]
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What does the heavy work of indexing, where it is not this machine.
+
+    Attributes:
+        analysis: what analyses text; None for processes of this machine.
+        opener: opens the embedder of the settings; None to open it here.
+        at_once: batches of windows that it embeds at the same time.
+    """
+
+    analysis: Executor | None = None
+    opener: "Callable[[Workspace, Config], Embedder | None] | None" = None
+    at_once: int = 1
+
+
+HERE = Elsewhere()
+"""All of it is done on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +106,7 @@ def index(
     workers: int = 1,
     embedder: "Embedder | None" = None,
     provisions: Provisions = "openings",
+    elsewhere: Elsewhere = HERE,
     on_event: Listener = ignore,
 ) -> IndexReport:
     """Bring references, definitions, the BM25 index and the vectors up to date with the store.
@@ -101,6 +122,7 @@ def index(
             the usual ``if __name__ == "__main__"`` guard.
         embedder: the model that makes vectors; without one they are left as they are.
         provisions: what is embedded of the provisions of statutes.
+        elsewhere: what does the heavy work, where that is not this machine.
         on_event: called with `Progress`, `EmbeddingPlanned` and `FileFailed`, in this process.
 
     Raises:
@@ -115,9 +137,18 @@ def index(
     place = workspace.corpus(corpus)
     place.require()  # Before the lock makes the folder of an unknown corpus.
     with writing(place), _newest(place) as store:
-        report = _words(place, store, rebuild=rebuild, workers=workers, on_event=on_event)
+        report = _words(
+            place,
+            store,
+            rebuild=rebuild,
+            workers=workers,
+            analysis=elsewhere.analysis or workers,
+            on_event=on_event,
+        )
         if embedder is not None:
-            source = _Source(embedder.id, lambda: nullcontext(embedder), provisions)
+            source = _Source(
+                embedder.id, lambda: nullcontext(embedder), provisions, elsewhere.at_once
+            )
             report = _vectors(place, store, source, report, rebuild, workers, on_event)
     return replace(report, seconds=perf_counter() - started)
 
@@ -129,6 +160,7 @@ def index_as_set(
     *,
     rebuild: bool = False,
     workers: int = 0,
+    elsewhere: Elsewhere = HERE,
     on_event: Listener = ignore,
 ) -> IndexReport:
     """Do what `index` does with the embedder that the settings name, else the one installed.
@@ -138,7 +170,14 @@ def index_as_set(
     """
     started = perf_counter()
     workers = workers or config.ingest.processes
-    report = index(workspace, corpus, rebuild=rebuild, workers=workers, on_event=on_event)
+    report = index(
+        workspace,
+        corpus,
+        rebuild=rebuild,
+        workers=workers,
+        elsewhere=elsewhere,
+        on_event=on_event,
+    )
     if not embedder_name(workspace, config):
         return report
     place = workspace.corpus(corpus)
@@ -146,8 +185,9 @@ def index_as_set(
         model = embedder_id(workspace, config)
     source = _Source(
         model,
-        lambda: cast("Embedder", open_embedder(workspace, config)),
+        lambda: cast("Embedder", (elsewhere.opener or open_embedder)(workspace, config)),
         config.embedding.provisions,
+        elsewhere.at_once,
     )
     with writing(place), _newest(place) as store:
         report = _vectors(place, store, source, report, rebuild, workers, on_event)
@@ -155,11 +195,19 @@ def index_as_set(
 
 
 class _Source(NamedTuple):
-    """An embedder that is not loaded yet: its id, what loads it, and what it embeds of statutes."""
+    """An embedder that is not loaded yet.
+
+    Attributes:
+        id: of the embedder.
+        load: loads it.
+        provisions: what it embeds of statutes.
+        at_once: batches that it embeds at the same time.
+    """
 
     id: str
     load: "Callable[[], AbstractContextManager[Embedder]]"
     provisions: Provisions
+    at_once: int
 
 
 def _newest(place: CorpusPaths) -> CorpusStore:
@@ -168,7 +216,13 @@ def _newest(place: CorpusPaths) -> CorpusStore:
 
 
 def _words(
-    place: CorpusPaths, store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener
+    place: CorpusPaths,
+    store: CorpusStore,
+    *,
+    rebuild: bool,
+    workers: int,
+    analysis: Workers,
+    on_event: Listener,
 ) -> IndexReport:
     generation = store.generation
     # Every byte is compared: who runs this because a search failed is told "up to date" in earnest.
@@ -189,7 +243,7 @@ def _words(
         previous = None
         if not rebuild and found is IndexState.BEHIND:
             previous = _previous(place, store)
-        passages = _build(place, store, previous, len(failed), workers, on_event)
+        passages = _build(place, store, previous, len(failed), analysis, on_event)
         store.note_indexed()
     return IndexReport(False, passages, references, definitions, generation, 0.0, tuple(failed))
 
@@ -220,6 +274,7 @@ def _vectors(
             provisions=source.provisions,
             rebuild=rebuild,
             threads=threads,
+            at_once=source.at_once,
         )
     return replace(report, skipped=False, embedded=done.windows, vectors=done.vectors)
 
@@ -283,7 +338,7 @@ def _build(
     store: CorpusStore,
     previous: _Previous | None,
     unlinked: int,
-    workers: int,
+    workers: Workers,
     on_event: Listener,
 ) -> int:
     """Build the index of words anew, or from the one in use; returns how many were entered."""

@@ -1,8 +1,7 @@
 """Making derived layers: every row once, whatever ends the work, and nothing else anew."""
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from random import Random
@@ -43,6 +42,7 @@ from localrag.prepare.summaries import LEAST, Summariser
 from localrag.prepare.synthetic import AnswerWriter
 from localrag.progress import Phase, Progress, ignore
 from localrag.workspace import CorpusPaths, Workspace
+from localrag_indexes.parallel import map_threads
 from localrag_models.chat import ChatModel
 
 By = Literal["auto", "model", "statutes"]
@@ -59,8 +59,6 @@ PHASES = {
 }
 # Jobs that are done to tell how long the others take, and documents that they are of.
 _SAMPLE, _DOCUMENTS = 20, 5
-# Requests that wait for each that is under way, so that a server never does.
-_AHEAD = 2
 # Malformed replies that are named; all are counted.
 _NAMED = 100
 
@@ -417,7 +415,8 @@ class _Work:
             Random(report.jobs).shuffle(missing)  # noqa: S311 - a sample
         started = perf_counter()
         sampled = set[str]()
-        for job, made, seconds in _made(self._open(missing), self._model.threads):
+        jobs = self._open(missing)
+        for job, (made, seconds) in map_threads(_timed, jobs, self._model.threads):
             if dry_run and len(sampled | {job.document}) > _DOCUMENTS and report.made >= _SAMPLE:
                 break
             sampled.add(job.document)
@@ -460,26 +459,6 @@ class _Work:
 
     def _is_made(self, job: Job) -> bool:
         return self._made_of.get((job.document, job.span.start)) == job.made_of
-
-
-def _made(jobs: Iterable[Job], threads: int) -> Iterator[tuple[Job, Made, float]]:
-    """Make them, in their order, with the seconds that each takes."""
-    if threads == 1:
-        for job in jobs:
-            yield job, *_timed(job)
-        return
-    pool = ThreadPoolExecutor(threads)
-    waiting: deque[tuple[Job, Future[tuple[Made, float]]]] = deque()
-    try:
-        for job in jobs:
-            waiting.append((job, pool.submit(_timed, job)))
-            if len(waiting) > threads * _AHEAD:
-                first, future = waiting.popleft()
-                yield first, *future.result()
-        for job, future in waiting:
-            yield job, *future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _timed(job: Job) -> tuple[Made, float]:

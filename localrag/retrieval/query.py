@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from localrag.config import RetrievalConfig
 from localrag.corpus.facets import read_label
@@ -114,7 +114,13 @@ class Snippet:
 
 def snippet(query: Query, text: str, size: int) -> Snippet:
     """The window of at most `size` characters that shows most of the question's terms."""
-    terms = set(analyzer().terms(full_text(query)))
-    start, end = best_window(text, terms, analyzer(), size)
-    spans = highlight(text[start:end], terms, analyzer())
+    terms = _terms(full_text(query))
+    start, end = best_window(text, terms, size)
+    spans = highlight(text[start:end], terms)
     return Snippet(start, end, tuple((start + a, start + b) for a, b in spans))
+
+
+@lru_cache(maxsize=16)
+def _terms(text: str) -> frozenset[str]:
+    """The terms of a question, whose hits are shown one after the other."""
+    return frozenset(analyzer().terms(text))

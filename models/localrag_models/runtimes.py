@@ -10,7 +10,7 @@ what the runtime can do, as functions of these names:
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +36,7 @@ class ModelSpec:
         id: names model and weights; empty for one that the runtime makes.
         prefixes: of an embedder; None for those that its folder or family tells.
         server: address of the server.
+        servers: addresses, where several servers have the same chat model; else none.
         context: tokens of prompt and reply together; 0 leaves it to the runtime.
         timeout: seconds without a byte after which a server counts as stuck.
         parallel: calls sent to a server at the same time.
@@ -50,6 +51,7 @@ class ModelSpec:
     id: str = ""
     prefixes: "Prefixes | None" = None
     server: str = ""
+    servers: tuple[str, ...] = ()
     context: int = 0
     timeout: float = 300.0
     parallel: int = 1
@@ -90,7 +92,16 @@ class Runtime:
 
     def open_chat(self, spec: ModelSpec) -> "ChatModel":
         """Open a chat model; a `ModelError` where it cannot be used."""
-        model: ChatModel = self._offered("open_chat")(spec)
+        open_one = self._offered("open_chat")
+        if spec.servers:
+            from localrag_models.backends.servers.several import SeveralServersChat
+
+            return SeveralServersChat(
+                spec.servers,
+                lambda address: open_one(replace(spec, server=address)),
+                parallel=spec.parallel,
+            )
+        model: ChatModel = open_one(spec)
         return model
 
     def open_embedder(self, spec: ModelSpec) -> "Embedder":

@@ -110,13 +110,8 @@ def child(home: Path, questions: Path, out: Path, log: Path) -> None:
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run undisturbed, then with kills, and compare."""
     chance = random.Random(chosen.seed)
-    home, questions = folder / "home", folder / "questions.jsonl"
-    texts = [
-        _ASKED[number % 5].format(chance.choice(_SUBJECTS)) + f" ({number})"
-        for number in range(chosen.questions)
-    ]
-    questions.write_text("".join(json.dumps({"question": text}) + "\n" for text in texts))
-    prepare(home, chosen)
+    texts = made_up(folder / "questions.jsonl", chosen.questions, chance)
+    prepare(folder / "home", chosen)
 
     undisturbed, log = folder / "undisturbed.jsonl", folder / "undisturbed.log"
     started = time.perf_counter()
@@ -129,6 +124,16 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         f"{60 * len(texts) / seconds:,.0f} a minute; {dict(statuses)}"
     )
     with_kills(chosen, chance, folder, truth)
+
+
+def made_up(path: Path, count: int, chance: random.Random) -> list[str]:
+    """Write so many questions to a file, no two alike; gives them."""
+    texts = [
+        _ASKED[number % 5].format(chance.choice(_SUBJECTS)) + f" ({number})"
+        for number in range(count)
+    ]
+    path.write_text("".join(json.dumps({"question": text}) + "\n" for text in texts))
+    return texts
 
 
 def with_kills(

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from localrag.citing import looked_up_blocks
 from localrag.corpus.store import CorpusStore
 from localrag.errors import NotFoundError
-from localrag.provision import show
+from localrag.export.markdown import markdown
+from localrag.provision import LookedUp, show
 from localrag.workspace import Workspace
 
 LAW = "598AC0000000008"
@@ -91,8 +93,12 @@ def test_only_the_part_that_is_named_is_replaced(store: CorpusStore) -> None:
 
 
 def test_words_that_do_not_stand_there_are_told_and_never_replaced(store: CorpusStore) -> None:
-    text = show(store, "凧揚法1条2項", as_read_by="凧揚法2条").as_read
+    view = show(store, "凧揚法1条2項", as_read_by="凧揚法2条")
+    text = view.as_read
     assert text is not None
+    written = markdown(looked_up_blocks(store, LookedUp((view,))))
+    assert "**Made by code, no text of a law" in written
+    assert "## Readings that were not made\n\n- 「府」→「市」" in written
     assert text.text == show(store, "凧揚法1条2項").passage.text
     ((words),) = text.left_out
     assert (words.replaced, words.replacing, words.times) == ("府", "市", 0)

@@ -94,6 +94,20 @@ def test_unknown_flags_are_refused(workspace: Workspace) -> None:
         config.load(workspace, {"retrieval.depth": 3})
 
 
+def test_several_servers_are_a_list_or_a_text(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = ("http://a:1/v1", "http://b:1/v1")
+    assert config.load(workspace).chat.servers == ()
+    assert config.load(workspace, {"chat.server": list(both)}).chat.servers == both
+    workspace.settings.write_text(f'chat.server = ["{both[0]}", "{both[1]}"]\n')
+    assert config.load(workspace).chat.servers == both
+    monkeypatch.setenv("LOCALRAG_CHAT__SERVER", f"{both[1]},{both[0]},")
+    assert config.load(workspace).chat.servers == both[::-1]
+    with pytest.raises(ConfigError, match=r"chat\.server"):
+        config.load(workspace, {"chat.server": [1]})
+
+
 def test_workers_zero_means_all_processors() -> None:
     assert config.IngestConfig(workers=0).processes == os.cpu_count()
     assert config.IngestConfig(workers=3).processes == 3

@@ -62,14 +62,17 @@ def test_a_corpus_and_the_answers_that_quote_it(cli: Cli, home: Path, tmp_path: 
     corpus.add(page)
     corpus.index()
     corpus.batch(questions, answers)
+    for_excel = answers.with_suffix(".csv")
+    corpus.batch(questions, for_excel)
     assert holding(home)
     done = cli("forget", "--corpus", "secret", "--yes", "--json")
     assert done.code == 0, done.err
-    assert done.json["stays"] == [str(answers)]
+    assert done.json["stays"] == [str(answers), str(for_excel)]
     assert holding(home) == []
     assert not list(home.rglob("*secret*")), "nor its name"
-    assert cli("forget", "--run", str(answers), "--yes").code == 0
+    assert cli("forget", "--run", str(for_excel), "--yes").code == 0
     assert not answers.exists()
+    assert not for_excel.exists()
     assert not answers.with_name("answers.jsonl.run").exists()
     assert not list((home / "runs" / "batches").iterdir())
     assert cli("forget", "--run", str(answers), "--yes").code == 3

@@ -103,3 +103,12 @@ def test_the_environment_chooses_the_language(variables, code, monkeypatch):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert language.of_environment() == code
+
+
+def test_a_piece_of_work_has_a_language_of_its_own():
+    with language.using("ja"):
+        assert language.in_use() == "ja"
+        assert language._("Nothing was found.") != "Nothing was found."
+        with language.using("en"):
+            assert language._("Nothing was found.") == "Nothing was found."
+    assert language.in_use() == "en"

@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -47,8 +48,11 @@ RUNS = {
     "fact_check": ["--misses", "--sentences=100"],
     "typed_citations": ["--count=3", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
+    "serve": ["--home={home}", "--clients=2", "--searches=4", "--warm=1"],
     "startup": ["--rounds=1", "--home={home}"],
     "batch": ["--questions=2", "--kills=1", "--tokens=8"],
+    "ray_batch": ["--questions=2", "--kills=0", "--tokens=8", "--simulated=2", "--rounds=1"],
+    "workbooks": ["--rows=30"],
     "kill": ["--rounds=1", "--files=3"],
     "incremental": ["--laws=3", "--questions=1", "--kills=1"],
     "kill_embedding": ["--rounds=1", "--files=1", "--graph-from=10"],
@@ -65,6 +69,8 @@ RUNS = {
     "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
     "tui": ["--home={home}", "--runs=1", "first"],
 }
+# What a benchmark needs that `make test` does not install.
+NEEDS = {"ray_batch": "ray"}
 # What a benchmark does more often than it can be told, or on a larger scale: module and name.
 SMALLER = {
     "statute_lexical": {
@@ -111,8 +117,12 @@ def test_it_runs(
     monkeypatch,
     capsys,
 ):
+    if find_spec(package := NEEDS.get(name, "localrag")) is None:
+        pytest.skip(f"needs {package}, which is not installed")
     if name == "kill_optimize":
         data = request.getfixturevalue("data_as_declared")
+    if name == "serve":
+        request.getfixturevalue("loopback")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
     # Without a vocabulary the models are small.
     monkeypatch.delenv("LOCALRAG_TEST_VOCABULARY", raising=False)

@@ -225,8 +225,9 @@ async def export(bench: "Workbench", conversation: Conversation) -> None:
         bench: the application, whose screens ask.
         conversation: what is written.
     """
+    title = _("Export the conversation as Markdown (.md) or Word (.docx)")
     written = _Exported(bench.workspace, conversation)
-    await save(bench, _("Export the conversation as Markdown"), written.proposed, written.write)
+    await save(bench, title, written.proposed, written.write)
 
 
 class _Exported:

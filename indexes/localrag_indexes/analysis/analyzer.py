@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import filterfalse, islice
@@ -62,6 +62,8 @@ _ENTITY = re.compile(
 # as it would be around a number. Every digit of the text belongs to an entity.
 _PLACEHOLDER = "5"
 _WORD_CHARACTER = re.compile(r"\w")
+# What terms have that are no words of Japanese.
+_OF_ENTITIES = re.compile(f"[0-9{_LATIN}]")
 # A lone hiragana is a particle or the tail of an inflected word.
 _LONE_HIRAGANA = re.compile("[ぁ-ゖ]")
 
@@ -105,12 +107,16 @@ class Analyzer:
 
     def tokens(self, text: str) -> list[Token]:
         """Cut `text` into the same terms as `terms`, each with its span in `text` itself."""
-        normal, offsets = normalize_with_offsets(text)
-        tokens = []
-        for term, start, end in _located(normal):
-            if not _is_empty(term):
-                tokens.append(Token(term, *original_span(offsets, start, end)))
-        return tokens
+        return _tokens(text, lambda term: not _is_empty(term))
+
+
+def _tokens(text: str, wants: Callable[[str], bool]) -> list[Token]:
+    normal, offsets = normalize_with_offsets(text)
+    return [
+        Token(term, *original_span(offsets, start, end))
+        for term, start, end in _located(normal)
+        if wants(term)
+    ]
 
 
 def _located(normal: str) -> Iterator[tuple[str, int, int]]:
@@ -170,10 +176,10 @@ def _canonical(kind: str, text: str) -> str:
     return written
 
 
-def highlight(text: str, query_terms: Collection[str], analyzer: Analyzer) -> list[tuple[int, int]]:
+def highlight(text: str, query_terms: Collection[str]) -> list[tuple[int, int]]:
     """Spans of `text` whose terms are among the query's, in order; neighbours come as one span."""
     spans: list[tuple[int, int]] = []
-    for token in _matches(text, query_terms, analyzer):
+    for token in _tokens(text, frozenset(query_terms).__contains__):
         if spans and token.start <= spans[-1][1]:
             spans[-1] = (spans[-1][0], max(spans[-1][1], token.end))
         else:
@@ -181,32 +187,48 @@ def highlight(text: str, query_terms: Collection[str], analyzer: Analyzer) -> li
     return spans
 
 
-def best_window(
-    text: str, query_terms: Collection[str], analyzer: Analyzer, size: int
-) -> tuple[int, int]:
+def best_window(text: str, query_terms: Collection[str], size: int) -> tuple[int, int]:
     """Find the span of at most `size` characters that shows the most different query terms.
 
     Of equally good ones the first with most matches wins; what room is left is put around the
-    matches, evenly. Without a match it is the beginning of the text.
+    matches, evenly. Without a match it is the beginning of the text. A word is looked for as it is
+    written: to cut a long text into words takes longer than the search that found it.
     """
-    matches = _matches(text, query_terms, analyzer)
+    if len(text) <= size:
+        return 0, len(text)
     best, best_value = (0, 0), (0, 0)
     inside: Counter[str] = Counter()
+    matches = _likely(text, frozenset(query_terms))
     first = 0
-    for last, token in enumerate(matches):
-        inside[token.term] += 1
-        while first < last and token.end - matches[first].start > size:
-            inside[matches[first].term] -= 1
-            inside += Counter()
+    for last, (_start, end, term) in enumerate(matches):
+        inside[term] += 1
+        while first < last and end - matches[first][0] > size:
+            gone = matches[first][2]
+            inside[gone] -= 1
+            if not inside[gone]:
+                del inside[gone]
             first += 1
         value = (len(inside), last - first + 1)
         if value > best_value:
-            best, best_value = (matches[first].start, token.end), value
+            best, best_value = (matches[first][0], end), value
     room = max(0, size - (best[1] - best[0]))
     start = max(0, min(best[0] - room // 2, len(text) - size))
-    return start, min(len(text), start + size)
+    return start, start + size
 
 
-def _matches(text: str, query_terms: Collection[str], analyzer: Analyzer) -> list[Token]:
-    wanted = frozenset(query_terms)
-    return [token for token in analyzer.tokens(text) if token.term in wanted]
+def _likely(text: str, wanted: Collection[str]) -> list[tuple[int, int, str]]:
+    """Spans where terms stand in a text, or are written as a part of longer words, in order."""
+    normal, offsets = normalize_with_offsets(text)
+    found = [
+        (entity.start(), entity.end(), term)
+        for entity in _ENTITY.finditer(normal)
+        if (term := _term_of(entity)) in wanted
+    ]
+    for term in wanted:
+        if _OF_ENTITIES.search(term):
+            continue
+        start = normal.find(term)
+        while start >= 0:
+            found.append((start, start + len(term), term))
+            start = normal.find(term, start + len(term))
+    return [(*original_span(offsets, start, end), term) for start, end, term in sorted(found)]

@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from localrag_indexes.bm25 import index
 from localrag_indexes.bm25.index import BM25Index
 from localrag_indexes.errors import IndexNotWritten
 from localrag_indexes.manifest import IndexManifest, describe_files
+
+if TYPE_CHECKING:
+    from localrag_indexes.parallel import Workers
 
 # Tantivy flushes a segment when its arena is full; up to this it takes only what it needs.
 _MEMORY_BYTES = 700_000_000
@@ -78,7 +81,7 @@ def build(
     *,
     analyzer: SupportsTerms,
     attributes: Sequence[str],
-    workers: int = 1,
+    workers: "Workers" = 1,
     memory_bytes: int = _MEMORY_BYTES,
     on_progress: Callable[[int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
@@ -93,8 +96,8 @@ def build(
         entries: what to index; attributes an entry lacks are simply not set on it.
         analyzer: makes the terms; queries must use one with the same id.
         attributes: names of the attributes to filter by; others are ignored.
-        workers: processes that analyse text; 1 works in this process. With more, the calling
-            script needs the usual ``if __name__ == "__main__"`` guard.
+        workers: processes that analyse text, or what does it elsewhere; 1 works in this process.
+            With more, the calling script needs the usual ``if __name__ == "__main__"`` guard.
         memory_bytes: arena of the writer, at least 15 MB; a larger index gets more segments.
         on_progress: called with the number of entries indexed so far, now and then.
         extra: kept in the manifest.
@@ -117,7 +120,7 @@ def update(
     entries: Iterable[TextEntry],
     *,
     analyzer: SupportsTerms,
-    workers: int = 1,
+    workers: "Workers" = 1,
     memory_bytes: int = _MEMORY_BYTES,
     on_progress: Callable[[int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
@@ -159,7 +162,7 @@ def _enter(
     entries: Iterable[TextEntry],
     analyzer: SupportsTerms,
     attributes: Sequence[str],
-    workers: int,
+    workers: "Workers",
     on_progress: Callable[[int], None] | None,
 ) -> int:
     # Whoever only searches need not load what starts processes.

@@ -132,7 +132,8 @@ def test_a_bad_line_is_isolated(tmp_path: Path, line: bytes, cause: str) -> None
     ],
 )
 def test_a_bad_row_of_csv_is_isolated(tmp_path: Path, line: bytes, cause: str) -> None:
-    found = rows(b"id,question,option_a\n0,a?,\n" + line + b"\n2,b?,x\n", tmp_path, ".csv")
+    good = "id,question,option_a\n0,水?,\n".encode()
+    found = rows(good + line + b"\n2,b?,x\n", tmp_path, ".csv")
     assert cause in problem(found[1])
     assert asked(found[2]) == ("2", "b?", ("x",))
 
@@ -147,7 +148,7 @@ NO_TABLES = {
     "binary": (bytes(range(256)) * 40, ".bin", "neither a JSON object"),
     "another column": (b"id,query\n1,a?\n", ".csv", "'question'"),
     "only a header": (b"id,question\n", ".csv", "holds no question"),
-    "options in one column": (b"question,options\na?,x|y\n", ".csv", "no column 'options'"),
+    "options in one column": (b"question,options\na?,x|y\n", ".csv", "neither a list of texts"),
     "a column twice": (b"question,id,id\na?,1,2\n", ".csv", "id twice"),
     "no row can be asked": (b'{"query": "a?"}\n{}\n', ".jsonl", "no question"),
     "never closed": (b'id,question\n1,"a?\n2,b?\n', ".csv", "line 2 or soon after"),

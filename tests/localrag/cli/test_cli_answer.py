@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from localrag.cli.render import answer_as_json, print_answer
+from localrag.as_json.found import answer_as_json
+from localrag.cli.render import print_answer
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.types import ModelCall, Query, Trace

@@ -28,6 +28,8 @@ VERBS = [
     "check",
     "ask",
     "tui",
+    "mcp",
+    "serve",
     "batch",
     "tune-retrieval",
     "methods",
@@ -63,8 +65,8 @@ def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
     assert outcome.code == 0
     for heading in ("Examples:", "Exit codes:"):
         assert heading in outcome.out
-    # The workbench alone prints nothing that another program could read.
-    assert ("--json" in outcome.out) == (verb != "tui")
+    # What the workbench shows no program reads, and MCP is a protocol of its own.
+    assert ("--json" in outcome.out) == (verb not in ("tui", "mcp"))
     assert outcome.out.count(f"localrag {verb}") + outcome.out.count(f" {verb}\n") >= 2
 
 

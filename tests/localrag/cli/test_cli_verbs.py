@@ -35,6 +35,18 @@ def test_home_may_be_named(cli: Cli, tmp_path: Path) -> None:
     assert (elsewhere / "localrag.toml").exists()
 
 
+def test_show_writes_to_a_file(cli: Cli, sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "第8条.md"
+    shown = cli("show", "渡し舟法8条", "--out", str(path))
+    assert (shown.code, shown.out) == (0, "")
+    assert "written: " in shown.err
+    assert "渡し舟の安全及び活用に関する法律第8条（令和九十九年" in path.read_text("utf-8")
+    assert cli("show", "渡し舟法8条", "--out", str(path)).code == 2
+    refused = cli("show", "渡し舟法8条", "--out", str(tmp_path / "x.xlsx"))
+    assert refused.code == 2
+    assert ".docx" in refused.err
+
+
 def test_add_reports_what_it_did(cli: Cli, tmp_path: Path) -> None:
     cli("init")
     folder = tmp_path / "texts"

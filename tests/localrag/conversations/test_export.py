@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from localrag import language
-from localrag.conversations.export import export, file_name, markdown
+from localrag.conversations.export import conversation_blocks, export, file_name
 from localrag.conversations.store import Conversations
 from localrag.errors import FileExistsAlready, NotFoundError, StorageError, UsageError
+from localrag.export.markdown import markdown
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Status
@@ -29,7 +30,8 @@ def nowhere(corpus: str, citation: Citation) -> str:
 def written(conversations: Conversations, talk: int, code: str = "en") -> str:
     language.use(code)
     try:
-        text = markdown(conversations.get(talk), conversations.turns(talk), nowhere)
+        blocks = conversation_blocks(conversations.get(talk), conversations.turns(talk), nowhere)
+        text = markdown(blocks)
     finally:
         language.use("en")
     return "\n".join(row for row in text.split("\n") if row)
@@ -157,9 +159,9 @@ def test_citations_are_written_as_lawyers_do(
     rows = path.read_text(encoding="utf-8").split("\n")
     law = "渡し舟の安全及び活用に関する法律"
     assert [row for row in rows if row[:3] in ("1. ", "2. ", "3. ", "4. ", "5. ")] == [
-        f"1. {law}第8条第1項",
-        f"2. {law}第4条第2項第3号イ",
-        f"3. {law}附則（令和九九年一二月一日法律第三〇号）第1条",
+        f"1. {law}第8条第1項（令和九十九年法律第一号）",
+        f"2. {law}第4条第2項第3号イ（令和九十九年法律第一号）",
+        f"3. {law}附則（令和九九年一二月一日法律第三〇号）第1条（令和九十九年法律第一号）",
         "4. Kite mail of Tarn Skerry \\> Operation",
         "5. as kept",
         *(f"{number}. as kept" for number in range(1, 6)),

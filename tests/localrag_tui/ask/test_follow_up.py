@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import replace
 from shutil import copytree
 
-from localrag.conversations.export import markdown
+from localrag.conversations.export import conversation_blocks
+from localrag.export.markdown import markdown
 from localrag.retrieval.types import FOLLOW_UP, StageRecord
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.work.answering import StageEnded
@@ -77,7 +78,7 @@ async def test_how_it_is_read_is_shown_and_kept(
     first, second = kept.turns(talk.id)
     assert (first.read_as, second.read_as) == ("渡し舟の定員は", READ_AS)
     assert second.query.text == "その罰則は"
-    written = markdown(talk, [first, second], lambda _corpus, _citation: "")
+    written = markdown(conversation_blocks(talk, [first, second], lambda _corpus, _citation: ""))
     assert "Read as: 渡し舟の定員の罰則は" in written
     assert written.count("Read as:") == 1
 

@@ -201,7 +201,7 @@ class Runs:
             batch.corpus,
             overrides,
             batch.questions,
-            batch.out,
+            batch.document or batch.out,
             batch.concurrency,
         )
 

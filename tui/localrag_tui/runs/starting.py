@@ -305,8 +305,8 @@ class BatchDialogue(RunForm):
         """Say what a file of questions holds."""
         self.field("questions").explain(
             _(
-                'JSON Lines, each line {"id": "1", "question": "…"}, or CSV with the header'
-                " id,question; id may be left out"
+                'JSON Lines, each line {"id": "1", "question": "…"}, or CSV or Excel with the'
+                " header id,question; id may be left out"
             )
         )
 
@@ -377,7 +377,7 @@ class BatchDialogue(RunForm):
             return wrong, error
         except (OSError, ValueError) as error:  # A name that is too long, a NUL.
             return wrong, UsageError(_("It is no path."), str(error))
-        return replace(order, questions=questions, out=folder.out)
+        return replace(order, questions=questions, out=folder.named)
 
     def estimate(self, order: Order) -> Job:
         """Some questions are tried."""

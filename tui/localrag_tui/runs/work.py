@@ -45,7 +45,9 @@ class BatchOrder:
     @property
     def key(self) -> str:
         """What tells it from other runs; see `RunLine`."""
-        return str(self.out)
+        from localrag.batch.document import rows_beside
+
+        return str(rows_beside(self.out))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,79 @@
+"""What a check of a text has found, as JSON."""
+
+from typing import cast
+
+# Before Python 3.12 Pydantic makes schemas of this one alone.
+from typing_extensions import TypedDict
+
+from localrag.as_json.statutes import FactJson
+from localrag.check import CheckReport, Finding
+
+
+class PlaceInTextJson(TypedDict):
+    """Where something stands in the text that was checked; `page` is 0 where pages are unknown."""
+
+    start: int
+    end: int
+    line: int
+    page: int
+
+
+class DiffPartJson(TypedDict):
+    """A stretch of a quotation beside the provision, each as written."""
+
+    same: bool
+    said: str
+    law: str
+
+
+class FindingJson(TypedDict):
+    """What was found about one thing that a text says of laws."""
+
+    part: str
+    place: PlaceInTextJson
+    said: str
+    verdict: str
+    problem: FactJson | None
+    provision: str
+    passage_id: str
+    state: str
+    evidence: str
+    diff: list[DiffPartJson]
+
+
+class CheckJson(TypedDict):
+    """A text and all that was found in it: the JSON of ``localrag check``."""
+
+    name: str
+    kind: str
+    as_of: str
+    holds: bool
+    counts: dict[str, int]
+    findings: list[FindingJson]
+
+
+def check_as_json(report: CheckReport) -> CheckJson:
+    """Give the JSON of ``localrag check``."""
+    return {
+        "name": report.name,
+        "kind": report.kind,
+        "as_of": report.as_of,
+        "holds": report.holds,
+        "counts": {verdict.value: count for verdict, count in report.counts.items()},
+        "findings": [_finding(finding) for finding in report.findings],
+    }
+
+
+def _finding(finding: Finding) -> FindingJson:
+    return {
+        "part": finding.part.value,
+        "place": cast(PlaceInTextJson, finding.place._asdict()),
+        "said": finding.said,
+        "verdict": finding.verdict.value,
+        "problem": cast(FactJson, finding.problem.stored()) if finding.problem else None,
+        "provision": finding.provision,
+        "passage_id": finding.passage_id,
+        "state": finding.state,
+        "evidence": finding.evidence,
+        "diff": [cast(DiffPartJson, part._asdict()) for part in finding.diff],
+    }

@@ -1,0 +1,241 @@
+"""Tables of named columns: what a header says, CSV as any program writes it, rows as records."""
+
+import codecs
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+from unicodedata import normalize
+
+from localrag.corpus.readers.jsonl import numbered_lines
+from localrag.corpus.readers.types import Limits
+from localrag.errors import InputError
+from localrag.language import N_, _
+
+Record = tuple[int, Mapping[str, Any] | InputError]
+"""The line a row begins at, and its fields by name, or why they cannot be told."""
+
+LIMITS = Limits(line_bytes=1_000_000, unpacked_bytes=1 << 62)
+"""Of one row; a table may be as long as it likes."""
+UTF8, CP932 = "utf-8", "cp932"
+"""What the text of a CSV file may be; the second is what Excel in Japan writes."""
+
+_FIELDS = {
+    "question": ("question", "質問", "質問文", "設問", "問題"),
+    "id": ("id", "番号", "no", "no."),
+    "options": ("options", "選択肢"),
+    "documents": ("documents", "文書"),
+}
+"""The fields of a row, by the names that a column may have."""
+FIELDS = tuple(_FIELDS)
+"""The fields that are read, by their own names."""
+_BY_NAME = {name: field for field, names in _FIELDS.items() for name in names}
+_OPTION = "option"
+_READ = {*_FIELDS, _OPTION}
+_IS_OPTION = re.compile("(?:option_|選択肢).+")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The columns of a table.
+
+    Attributes:
+        fields: what each holds: ``question``, ``id``, ``options`` (one a line), ``documents``
+            (likewise) or ``option`` (one of them); of any other column its name as written, "" for
+            none.
+    """
+
+    fields: tuple[str, ...]
+
+    @classmethod
+    def read(cls, names: Sequence[str]) -> "Header | None":
+        """Read the names of columns; None where none of them is that of the question.
+
+        Columns without a name beside ``選択肢`` hold an option each: its cell is merged over them.
+
+        Raises:
+            InputError: a field has two columns.
+        """
+        fields = [_field(name) for name in names]
+        if "question" not in fields:
+            return None
+        twice = sorted(
+            {field for field in fields if field not in ("", _OPTION) and fields.count(field) > 1}
+        )
+        if "options" in fields and _OPTION in fields:
+            twice.append("options")
+        if twice:
+            raise InputError(
+                N_("The header names {names} twice."),
+                N_("Rename one of them."),
+                names=", ".join(twice),
+            )
+        if "options" in fields:
+            for place in range(fields.index("options") + 1, len(fields)):
+                if fields[place]:
+                    break
+                fields[place] = _OPTION
+        return cls(tuple(fields))
+
+    @property
+    def known(self) -> int:
+        """How many columns are read."""
+        return sum(field in _READ for field in self.fields)
+
+    @property
+    def width(self) -> int:
+        """How many columns there are, up to the last one that is read."""
+        return max(n for n, field in enumerate(self.fields, 1) if field in _READ)
+
+    def record(self, cells: Sequence[str]) -> dict[str, Any]:
+        """The fields of a row by name; of cells without a text none.
+
+        A list that is one cell holds an entry a line; one line is given as it is, for `options` are
+        no list then.
+        """
+        record: dict[str, Any] = {}
+        options = []
+        for place, (field, cell) in enumerate(zip(self.fields, cells, strict=False), 1):
+            if not cell:
+                continue
+            if field in ("options", _OPTION):
+                options.append(cell)
+            elif field == "documents":
+                record[field] = _lines(cell)
+            else:
+                record[field or _("column {n}").format(n=place)] = cell
+        if options:
+            is_list = "options" in self.fields and len(options) == 1
+            record["options"] = _lines(options[0]) if is_list else options
+            if is_list and len(record["options"]) == 1:
+                record["options"] = options[0]
+        return record
+
+
+def _lines(cell: str) -> list[str]:
+    return [line.strip() for line in cell.splitlines() if line.strip()]
+
+
+def _field(name: str) -> str:
+    plain = normalize("NFKC", name).strip().casefold()
+    if plain in _BY_NAME:
+        return _BY_NAME[plain]
+    return _OPTION if _IS_OPTION.fullmatch(plain) else name.strip()
+
+
+def csv_encoding(stream: IO[bytes]) -> str:
+    """Tell by trying whether CSV is `UTF8` or `CP932`; where it is neither, `UTF8`.
+
+    Some of the bytes of a damaged UTF-8 file may be CP932 as well. So it is taken for that only if
+    no line with other characters than ASCII is UTF-8, which lines of CP932 are hardly ever.
+    """
+    wide = False
+    for _number, line in numbered_lines(stream, LIMITS):
+        if line is None or line.isascii():
+            continue
+        if _is(line, UTF8):
+            return UTF8
+        if not _is(line, CP932):
+            return UTF8
+        wide = True
+    return CP932 if wide else UTF8
+
+
+def _is(line: bytes, encoding: str) -> bool:
+    try:
+        line.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def csv_records(stream: IO[bytes], encoding: str) -> Iterator[Record]:
+    """Yield the rows below the header.
+
+    Raises:
+        InputError: there is no header with a question, or a quotation mark that is never closed
+            makes one row of all that follows.
+    """
+    reader = csv.reader(_text_lines(stream, encoding), strict=True)
+    header = _header(reader)
+    begin = reader.line_num + 1
+    while True:
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            # The reader goes on at the next line, unless it has looked for the end of a quotation
+            # to the end of the file, or further than a field can be long.
+            if "unexpected end" in str(error) or "field limit" in str(error):
+                raise InputError(
+                    N_(
+                        "In line {line} or soon after it a quotation mark is never closed, or a "
+                        "text is longer than {most:,} characters."
+                    ),
+                    N_("Close the mark, double it if it belongs to the text, or shorten the text."),
+                    line=begin,
+                    most=csv.field_size_limit(),
+                ) from error
+            yield (
+                begin,
+                InputError(
+                    N_("The row that ends in line {line} is not CSV ({problem})."),
+                    N_("Put a text with commas or quotation marks between quotation marks."),
+                    line=reader.line_num,
+                    problem=error,
+                ),
+            )
+        else:
+            # Excel writes the commas of empty rows, too.
+            if any(fields):
+                yield begin, _named(header, fields)
+        begin = reader.line_num + 1
+
+
+def _header(reader: Iterator[list[str]]) -> Header:
+    try:
+        header = Header.read(next(reader, []))
+    except csv.Error:
+        header = None
+    if header is None:
+        raise InputError(
+            N_(
+                "The first line is neither a JSON object nor the header of a CSV table with a "
+                "column 'question' or '質問'."
+            ),
+            N_('Write a JSON object a line, {"question": "…"}, or begin with: id,question'),
+        )
+    return header
+
+
+def _named(header: Header, fields: list[str]) -> Mapping[str, Any] | InputError:
+    if len(fields) > len(header.fields):
+        return InputError(
+            N_("The row has {fields} fields, the header {header}."),
+            N_("Put a text with commas between quotation marks."),
+            fields=len(fields),
+            header=len(header.fields),
+        )
+    return header.record(fields)
+
+
+def _text_lines(stream: IO[bytes], encoding: str) -> Iterator[str]:
+    for number, line in numbered_lines(stream, LIMITS):
+        if line is None:
+            raise too_long(number)
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
+        # What is not UTF-8 becomes half characters, by which its row is known and refused.
+        yield line.decode(encoding, errors="surrogateescape")
+
+
+def too_long(line: int) -> InputError:
+    """The error of a line beyond the limits."""
+    return InputError(
+        N_("Line {line} is longer than {most:,} bytes."),
+        N_("Write one question a line."),
+        line=line,
+        most=LIMITS.line_bytes,
+    )

@@ -1,0 +1,287 @@
+"""Questions in the sheets of Excel: a workbook is unpacked once, into rows (extra ``office``).
+
+Values are read as they were calculated last; formulas are not calculated and macros never run.
+"""
+
+import json
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+from zipfile import BadZipFile, ZipFile
+
+from localrag.batch.columns import Header, Record
+from localrag.errors import InputError
+from localrag.facts import Fact, FactKind
+from localrag.language import N_
+
+if TYPE_CHECKING:
+    from openpyxl.cell.cell import Cell
+
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# The name of a stream in a document that Office has encrypted, as its directory has it.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+# The member that tells what a ZIP archive is, and what is then said of it.
+_OTHERS = {
+    "xl/workbook.bin": N_("{table} is a binary workbook (.xlsb)."),
+    "word/document.xml": N_("{table} is a document of Word."),
+    "content.xml": N_("{table} is an OpenDocument file."),
+}
+_WORKBOOK = "xl/workbook.xml"
+# What a workbook may unpack to, and how many times its size; one of less is held to no ratio.
+_UNPACKED, _RATIO, _SMALL = 1_000_000_000, 200, 20_000_000
+# Titles and notes may stand above a header, and so many columns beside each other.
+_ABOVE, _WIDE = 20, 64
+_BLOCK = 1 << 20
+
+
+def is_office(head: bytes) -> bool:
+    """Whether a file that begins so is a ZIP archive, as workbooks are, or an old Office file."""
+    return head.startswith((_ZIP, _OLE))
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The rows of the sheet with the questions, in a file of their own.
+
+    Attributes:
+        told: `SHEET_READ` or `SHEETS_UNREAD`.
+    """
+
+    told: Fact
+    _rows: IO[bytes]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._rows.close()
+
+    def records(self) -> Iterator[Record]:
+        """Yield the rows that are not empty, each with its number in the sheet."""
+        self._rows.seek(0)
+        for line in self._rows:
+            number, record, problem = json.loads(line)
+            if problem:
+                cause, cure, fields = problem
+                yield number, InputError(cause, cure, **fields)
+            else:
+                yield number, record
+
+
+def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
+    """Find the sheet with the questions in a workbook, and write its rows to a temporary file.
+
+    It is the one visible sheet that has, among its first rows, a header with a question.
+
+    Args:
+        stream: the workbook, which can be rewound.
+        name: for messages.
+        aside: the folder of the temporary file; None for the system's own.
+
+    Raises:
+        InputError: openpyxl is missing; it is encrypted, damaged, of another format or unpacks to
+            too much; no sheet has questions, or several have.
+    """
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise InputError(
+            N_("Reading a workbook of Excel needs openpyxl."),
+            N_("pip install 'localrag[office]'"),
+        ) from error
+    _require_workbook(stream, name)
+    with warnings.catch_warnings(), ExitStack() as opened:
+        # It warns of what it leaves out: styles, drawings, rules for what may be typed.
+        warnings.simplefilter("ignore")
+        try:
+            values = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+            opened.callback(values.close)
+            formulas = None
+            if _has_formulas(stream):
+                formulas = openpyxl.load_workbook(stream, read_only=True)
+                opened.callback(formulas.close)
+            return _unpacked(values, formulas, name, aside)
+        except InputError:
+            raise
+        except Exception as error:
+            # It fails with whatever the damage leads it to.
+            raise _damaged(name) from error
+
+
+def _require_workbook(stream: IO[bytes], name: str) -> None:
+    if stream.read(len(_OLE)) == _OLE:
+        raise _old_or_encrypted(stream, name)
+    try:
+        with ZipFile(stream) as archive:
+            members = {member.filename: member.file_size for member in archive.infolist()}
+    except BadZipFile as error:
+        raise _damaged(name) from error
+    if _WORKBOOK not in members:
+        found = (words for member, words in _OTHERS.items() if member in members)
+        raise InputError(
+            next(found, N_("{table} is a ZIP archive, but no workbook of Excel.")),
+            N_("Open it and save it as .xlsx or CSV."),
+            table=name,
+        )
+    unpacked, packed = sum(members.values()), stream.seek(0, 2)
+    if unpacked > min(_UNPACKED, max(packed * _RATIO, _SMALL)):
+        raise InputError(
+            N_("{table} unpacks to too much data ({unpacked:,} bytes of {packed:,})."),
+            N_("Check where it came from, or save the sheet as CSV."),
+            table=name,
+            unpacked=unpacked,
+            packed=packed,
+        )
+
+
+def _old_or_encrypted(stream: IO[bytes], name: str) -> InputError:
+    before = b""
+    while block := stream.read(_BLOCK):
+        if _ENCRYPTED in before + block:
+            return InputError(
+                N_("{table} is protected with a password."),
+                N_("Open it in Excel and save a copy without a password."),
+                table=name,
+            )
+        before = block[-len(_ENCRYPTED) :]
+    return InputError(
+        N_("{table} is in the format that Excel had before 2007 (.xls)."),
+        N_("Open it and save it as .xlsx or CSV."),
+        table=name,
+    )
+
+
+def _damaged(name: str) -> InputError:
+    return InputError(
+        N_("{table} is damaged, or no workbook that can be read."),
+        N_("Open it in Excel and save it again as .xlsx, or as CSV."),
+        table=name,
+    )
+
+
+def _has_formulas(stream: IO[bytes]) -> bool:
+    with ZipFile(stream) as archive:
+        for member in archive.namelist():
+            if member.startswith("xl/worksheets/") and member.endswith(".xml"):
+                with archive.open(member) as part:
+                    before = b""
+                    while block := part.read(_BLOCK):
+                        if any(tag in before + block for tag in (b"<f>", b"<f ", b"<f/")):
+                            return True
+                        before = block[-2:]
+    return False
+
+
+def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Sheet:
+    visible = [sheet for sheet in values.worksheets if sheet.sheet_state == "visible"]
+    for sheet in visible:
+        # What a sheet says of its own size may be anything.
+        sheet.reset_dimensions()
+    found = [(sheet, *at) for sheet in visible if (at := _header(sheet)) is not None]
+    if not found:
+        raise InputError(
+            N_("No visible sheet of {table} has a header with a column 'question' or '質問'."),
+            N_("Name the columns in one of the first {rows} rows: 番号, 質問, 選択肢1, 選択肢2"),
+            table=name,
+            rows=_ABOVE,
+        )
+    if len(found) > 1:
+        raise InputError(
+            N_("Several sheets of {table} have questions: {sheets}."),
+            N_("Hide all but one of them, or save that one as CSV."),
+            table=name,
+            sheets=", ".join(sheet.title for sheet, *_ in found),
+        )
+    ((sheet, row, header),) = found
+    others = tuple(one.title for one in values.worksheets if one is not sheet)
+    fields = {"sheet": sheet.title, "row": row}
+    told = Fact(FactKind.SHEET_READ, **fields)
+    if others:
+        told = Fact(FactKind.SHEETS_UNREAD, **fields, others=others)
+    calculated = None
+    if formulas is not None:
+        calculated = formulas[sheet.title]
+        calculated.reset_dimensions()
+    with ExitStack() as opened:
+        rows = opened.enter_context(tempfile.TemporaryFile(dir=aside))
+        for entry in _rows(sheet, calculated, row, header):
+            rows.write(json.dumps(entry).encode() + b"\n")
+        opened.pop_all()  # It lasts as long as the sheet that is made of it.
+    return Sheet(told, cast("IO[bytes]", rows))
+
+
+def _header(sheet: Any) -> tuple[int, Header] | None:
+    """The header among the first rows, with its row: a title above it may be 質問, too."""
+    first = enumerate(sheet.iter_rows(max_row=_ABOVE, max_col=_WIDE), 1)
+    headers = ((number, Header.read(list(map(_text, cells)))) for number, cells in first)
+    found = [(number, header) for number, header in headers if header is not None]
+    return max(found, key=lambda one: one[1].known, default=None)
+
+
+_Entry = tuple[int, dict[str, Any], tuple[str, str, dict[str, object]] | None]
+
+
+def _rows(sheet: Any, formulas: Any, above: int, header: Header) -> Iterator[_Entry]:
+    """Yield number, fields and problem of the rows below the header that are not empty."""
+    columns = {"min_row": above + 1, "max_col": _WIDE}
+    written = None if formulas is None else formulas.iter_rows(**columns)
+    for number, cells in enumerate(sheet.iter_rows(**columns), above + 1):
+        behind = next(written) if written is not None else ()
+        wrong = _wrong(cells, behind, header.width)
+        # Of a row as wide as a table may be, most cells are empty.
+        texts = ["" if cell.value is None else _text(cell) for cell in cells]
+        record = header.record(texts)
+        if wrong:
+            cause, cure = wrong[1:]
+            fields = {"cell": wrong[0].coordinate, "sheet": sheet.title, "error": wrong[0].value}
+            yield number, {}, (cause, cure, fields)
+        elif record:
+            yield number, record, None
+
+
+def _wrong(
+    cells: "Sequence[Cell]", formulas: "Sequence[Cell]", width: int
+) -> "tuple[Cell, str, str] | None":
+    """The first cell whose value cannot be told, with cause and cure."""
+    for cell in cells[:width]:
+        if cell.data_type == "e":
+            return (
+                cell,
+                N_("Cell {cell} of sheet {sheet} holds the error {error}."),
+                N_("Mend its formula, or write the value."),
+            )
+    for cell, formula in zip(cells[:width], formulas, strict=False):
+        if cell.value is None and formula.data_type == "f":
+            return (
+                formula,
+                N_("The formula in cell {cell} of sheet {sheet} was never calculated."),
+                N_("Open the workbook in Excel or LibreOffice, save it, and try again."),
+            )
+    return None
+
+
+def _text(cell: "Cell") -> str:
+    """The value of a cell as text, dates in ISO."""
+    from openpyxl.utils.escape import unescape
+
+    match value := cell.value:
+        case None:
+            return ""
+        case str():
+            return str(unescape(value)).replace("\r\n", "\n").replace("\r", "\n")
+        case bool():
+            return str(value).upper()
+        case int() | float():
+            if "%" in cell.number_format:
+                return f"{value * 100:.15g}%"
+            return f"{value:.15g}" if isinstance(value, float) else str(value)
+        case datetime() if value.time() == time():
+            return value.date().isoformat()
+        case datetime() | date() | time():
+            return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+        case timedelta():
+            return str(value)
+    return str(value)

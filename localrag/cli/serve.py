@@ -1,0 +1,164 @@
+"""``localrag mcp`` and ``localrag serve``: the doors for other programs, and the web page."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from localrag.cli.session import CorpusName, Json
+from localrag.cli.terminal import emit, say, tell
+from localrag.cli.verbs import app, verb
+from localrag.errors import UsageError
+from localrag.language import N_, _
+from localrag.session import Session
+
+
+@verb(
+    app,
+    "mcp",
+    examples=["localrag mcp", "localrag mcp --http --port 8081"],
+    exit_codes=(0, 2, 5, 130),
+)
+def mcp(
+    context: typer.Context,
+    http: Annotated[
+        bool,
+        typer.Option("--http", help="Listen on the loopback address, at /mcp, not on stdin."),
+    ] = False,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=1, max=65535, help="Port, with --http.")
+    ] = 8081,
+    corpus: CorpusName = "",
+) -> None:
+    """Give agents tools and resources, by the Model Context Protocol.
+
+    Programs that speak it (assistants, editors) start this verb by themselves and talk to it on
+    standard input and output. Tools search, show, resolve, history, diff, check, ask and corpora
+    give the JSON of the verbs of these names; a provision is a resource, by the id that searches
+    give.
+
+    Nothing leaves the machine: with --http only programs of this machine can connect.
+    """
+    with _extra("mcp"):
+        from localrag.serve.mcp import serve_http, serve_stdio
+
+    session: Session = context.obj
+    session.workspace.require()
+    session = session.with_settings({"corpus": corpus or None})
+    if http:
+        address = f"http://127.0.0.1:{port}/mcp"
+        serve_http(session, port, lambda: tell(_("listening at {address}").format(address=address)))
+    else:
+        serve_stdio(session)
+
+
+@verb(
+    app,
+    "serve",
+    examples=[
+        "localrag serve",
+        "localrag serve --port 9000",
+        "localrag serve --add-token office --for main",
+        "localrag --set serve.certificate=cert.pem --set serve.key=key.pem serve --host 0.0.0.0",
+    ],
+    exit_codes=(0, 2, 3, 5, 7, 130),
+)
+def serve(
+    context: typer.Context,
+    host: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Address to listen on; else serve.host."),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", min=0, max=65535, help="Port; 0: any that is free."),
+    ] = None,
+    add_token: Annotated[
+        str,
+        typer.Option(
+            "--add-token", metavar="NAME", help="Make a token, print it, and serve nothing."
+        ),
+    ] = "",
+    for_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--for", metavar="CORPUS", help="With --add-token: only this corpus; may be repeated."
+        ),
+    ] = None,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Serve a web page, an HTTP interface, and the OpenAI protocol.
+
+    On this machine alone, unless serve.host names another address: then every client needs a token
+    (--add-token), and TLS is spoken here (serve.certificate, serve.key) or by a proxy in front
+    (serve.proxy). Where there are tokens, they are needed on this machine, too.
+
+    /search, /show, /resolve, /history, /diff, /check and /ask give the JSON of the verbs of these
+    names; /openapi.json describes them. For programs that speak the OpenAI protocol a corpus is a
+    model, localrag/main. /health, /ready and /metrics are for whoever runs it.
+
+    What is asked stands in no log, unless serve.log_questions is set. docs/serve.md has the rest.
+    """
+    with _extra("serve"):
+        from localrag.serve import http
+        from localrag.serve.guarding import Tokens
+
+    session: Session = context.obj
+    workspace = session.workspace.require()
+    session = session.with_settings(
+        {"serve.host": host, "serve.port": port, "corpus": corpus or None}
+    )
+    if add_token:
+        for name in for_ or ():
+            session.corpus(name).require()
+        token = Tokens(workspace.tokens).add(add_token, for_ or ())
+        if as_json:
+            emit({"name": add_token, "corpora": for_ or [], "token": token})
+        else:
+            say((token, "bold"))
+            tell(_("It is shown once. A server that runs knows it after a new start."))
+        return
+    if for_:
+        raise UsageError(N_("--for says what a token is for."), N_("Add --add-token NAME."))
+    _log_requests()
+
+    def started(address: str) -> None:
+        if as_json:
+            emit({"address": address})
+        else:
+            say(_("localrag is at "), (address, "bold"))
+        sys.stdout.flush()
+
+    http.serve(session, started)
+
+
+@contextmanager
+def _extra(extra: str) -> Iterator[None]:
+    """Import what an extra brings.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            N_("{package} is not installed."),
+            N_("Install it: pip install 'localrag[{extra}]'"),
+            package=error.name,
+            extra=extra,
+        ) from error
+
+
+def _log_requests() -> None:
+    """Write the lines of the log to standard error, as they are."""
+    import logging
+
+    from localrag.serve.guarding import LOG
+
+    LOG.handlers = [logging.StreamHandler()]
+    LOG.setLevel(logging.INFO)
+    LOG.propagate = False

@@ -1,0 +1,166 @@
+"""Answers for Excel and Word: made of the rows, made again on request, never over other work."""
+
+import csv
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localrag import language
+from localrag.batch import known
+from localrag.errors import UsageError
+
+FORMULAS = ("=1+1", "+cmd", "-2+3", "@SUM(A1)", "＝1+1", "\tx")
+
+
+def to(bench: Any, name: str) -> Path:
+    bench.out = bench.out.with_name(name)
+    return Path(bench.out)
+
+
+def cells(path: Path) -> list[tuple[Any, ...]]:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(path)
+    assert not any(cell.data_type == "f" for row in book.active for cell in row)
+    return [tuple(cell.value for cell in row) for row in book.active]
+
+
+def asked(bench: Any) -> None:
+    bench.write(
+        '{"id": "x", "question": "定員は？", "options": ["十人", "十二人"]}',
+        '{"question": ""}',
+        *(json.dumps({"question": f"{one} 何か"}) for one in FORMULAS),
+    )
+
+
+def test_a_workbook_of_answers(bench: Any, scripted: Any) -> None:
+    asked(bench)
+    path = to(bench, "answers.xlsx")
+    bench.run(scripted())
+    header, first, failed, *others = cells(path)
+    assert header[:4] == ("Row", "Id", "Question", "Options")
+    assert first[:8] == (
+        1, "x", "定員は？", "a: 十人\nb: 十二人", "supported", None, "定員は？", "[1] 頁"
+    )  # fmt: skip
+    assert failed[:5] == (2, None, None, None, "unreadable")
+    assert "no question" in failed[-1]
+    assert [row[2] for row in others] == [f"{one} 何か" for one in FORMULAS]
+
+
+def test_csv_of_answers_holds_no_formula(bench: Any, scripted: Any) -> None:
+    asked(bench)
+    path = to(bench, "answers.csv")
+    language.use("ja")
+    try:
+        bench.run(scripted())
+    finally:
+        language.use("en")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header[2] == "質問"
+    assert [row[2] for row in rows[2:]] == [f"'{one} 何か" for one in FORMULAS]
+
+
+def test_texts_of_answers(bench: Any, scripted: Any) -> None:
+    asked(bench)
+    markdown = to(bench, "answers.md")
+    bench.run(scripted())
+    text = markdown.read_text(encoding="utf-8")
+    assert "## Question 1 (x)\n\n> 定員は？\n\n- a: 十人\n- b: 十二人\n\n**supported**: " in text
+    assert "1. 頁\n\n   > 定員は？\n\n   `page#1`\n" in text
+    assert "## Question 2\n\n**Failed.**\n\nThe row has no question." in text
+    docx = pytest.importorskip("docx")
+    word = to(bench, "answers.docx")
+    bench.run(answers := scripted())
+    assert answers.opened == 0, "the rows are there already"
+    lines = [paragraph.text for paragraph in docx.Document(str(word)).paragraphs]
+    assert lines[:3] == ["Answers", "Question 1 (x)", "定員は？"]
+    assert "1.\t頁" in lines
+
+
+def test_a_document_is_made_of_the_rows_whenever_it_is_asked_for(bench: Any, scripted: Any) -> None:
+    bench.ask("a?", "b?")
+    path = to(bench, "answers.csv")
+
+    def behave(text: str) -> None:
+        if text == "b?":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bench.run(scripted(behave=behave))
+    assert not path.exists()
+    (noted,) = known(bench.workspace)
+    assert (noted.out.name, noted.document) == ("answers.jsonl", path)
+    bench.run(answers := scripted())
+    assert answers.asked == ["b?"]
+    before = path.read_bytes()
+    path.unlink()
+    bench.run(answers := scripted())
+    assert answers.opened == 0
+    assert path.read_bytes() == before
+
+
+def test_no_work_of_others_is_lost(bench: Any, scripted: Any) -> None:
+    bench.ask("a?")
+    path = to(bench, "answers.csv")
+    path.write_text("precious")
+    with pytest.raises(UsageError, match="nothing says that a batch wrote it"):
+        bench.run(scripted())
+    assert path.read_text() == "precious"
+    path.unlink()
+    bench.run(scripted())
+    path.write_text(path.read_text("utf-8-sig") + "my own notes")
+    with pytest.raises(UsageError, match="was changed since"):
+        bench.run(scripted(), restart=True)
+    assert path.read_text().endswith("my own notes")
+    bench.questions = path
+    with pytest.raises(UsageError, match="place of the questions"):
+        bench.run(scripted())
+
+
+def test_without_the_package_nothing_is_begun(
+    bench: Any, scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("localrag.export.files.find_spec", lambda name: None)
+    bench.ask("a?")
+    for name in ("answers.xlsx", "answers.docx"):
+        to(bench, name)
+        with pytest.raises(UsageError, match=r"needs (openpyxl|python-docx)") as caught:
+            bench.run(answers := scripted())
+        assert "localrag[office]" in caught.value.cure
+        assert answers.opened == 0
+
+
+def test_a_long_answer_is_cut_to_what_a_cell_holds(bench: Any, scripted: Any) -> None:
+    from localrag.export.sheets import Column, write_xlsx
+
+    path = to(bench, "long.xlsx")
+    with path.open("wb") as file:
+        write_xlsx("x", [Column("a")], [("あ" * 40_000,), ("\x00\x1b",)], file)
+    _, (cut,), (controls,) = cells(path)
+    assert len(cut) == 32_767
+    assert cut.endswith("(cut here: a cell holds no more)")
+    assert controls == "␀␛"
+
+
+@pytest.mark.skipif(
+    shutil.which("soffice") is None, reason="LibreOffice (soffice) is not installed"
+)
+def test_every_document_opens_in_libreoffice(bench: Any, scripted: Any, tmp_path: Path) -> None:
+    asked(bench)
+    names = ("one.xlsx", "two.csv", "six.docx")
+    for name in names:
+        to(bench, name)
+        bench.run(scripted())
+    subprocess.run(
+        ["soffice", f"-env:UserInstallation=file://{tmp_path}/profile", "--headless",
+         "--convert-to", "pdf", "--outdir", str(tmp_path / "pdf"),
+         *(str(bench.out.with_name(name)) for name in names)],
+        check=True, capture_output=True, timeout=300,
+    )  # fmt: skip
+    for name in names:
+        assert (tmp_path / "pdf" / f"{name[:3]}.pdf").read_bytes().startswith(b"%PDF"), name

@@ -1,0 +1,220 @@
+"""Who may call, how much at once, and what is noted: bounded and told."""
+
+import json
+import logging
+
+import anyio
+import pytest
+
+from localrag.errors import ConfigError, UsageError
+from localrag.serve.desk import Desk
+from localrag.serve.guarding import Gate, Holder, Refusing, Tokens, names_of
+from localrag.serve.http import serve as serve_for_ever
+
+
+@pytest.fixture
+def tokens(tmp_path):
+    return Tokens(tmp_path / "tokens.toml")
+
+
+def test_a_token_is_kept_as_its_digest_alone(tokens, tmp_path):
+    token = tokens.add("office", ["main"])
+    path = tmp_path / "tokens.toml"
+    assert token not in path.read_text()
+    assert path.stat().st_mode & 0o077 == 0
+    again = Tokens(path)
+    assert again.holder(token) == Holder("office", ("main",))
+    assert again.holder(token[:-1]) is None
+    assert again.holder("\ud800") is None
+    renewed = again.add("office", [])
+    assert again.holder(token) is None
+    assert Tokens(path).holder(renewed) == Holder("office")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "a" * 65])
+def test_a_token_has_a_plain_name(tokens, name):
+    with pytest.raises(UsageError, match="cannot be the name of a token"):
+        tokens.add(name, [])
+
+
+@pytest.mark.parametrize("text", ["[office]\n", "office = 3", "[", '[a]\nsha256="x"\ncorpora=[]'])
+def test_a_file_of_tokens_that_is_none_is_told(tmp_path, text):
+    path = tmp_path / "tokens.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        Tokens(path)
+
+
+async def test_without_a_valid_token_nothing_is_served(serve, tokens):
+    token = tokens.add("office", [])
+    async with serve(tokens) as client:
+        for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": f"Basic {token}"}):
+            reply = await client.post("/search", json={"query": "a"}, headers=headers)
+            assert reply.status_code == 401
+            assert reply.headers["www-authenticate"] == "Bearer"
+        assert (await client.get("/metrics")).status_code == 401
+        assert (await client.get("/health")).status_code == 200
+        right = {"authorization": f"bearer {token}"}
+        assert (await client.get("/corpora", headers=right)).status_code == 200
+
+
+async def test_a_token_opens_its_corpora_alone(serve, tokens):
+    none = tokens.add("nobody", ["other"])
+    async with serve(tokens, none) as client:
+        assert (await client.get("/corpora")).json() == {"corpora": []}
+        assert (await client.get("/v1/models")).json()["data"] == []
+        for corpus in ("main", ""):
+            reply = await client.post("/search", json={"query": "a", "corpus": corpus})
+            assert reply.status_code == 404
+            assert "main" not in reply.json()["error"]["cure"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "localhost:8080"}, 200),
+        ({"host": "[::1]:8080"}, 200),
+        ({"host": "evil.example"}, 421),
+        ({"host": "127.0.0.1.evil.example"}, 421),
+        ({"host": "[broken"}, 421),
+        ({"origin": "http://127.0.0.1"}, 200),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://[broken"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 200),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-origin"}, 200),
+    ],
+)
+async def test_no_page_of_another_site_makes_a_browser_call(serve, headers, status):
+    async with serve() as client:
+        assert (await client.get("/corpora", headers=headers)).status_code == status
+
+
+async def test_every_reply_has_its_number_and_lets_a_browser_run_nothing(serve):
+    async with serve() as client:
+        reply = await client.get("/health", headers={"x-request-id": "of-a-client_1"})
+        assert reply.headers["x-request-id"] == "of-a-client_1"
+        assert "default-src 'none'" in reply.headers["content-security-policy"]
+        other = await client.get("/health", headers={"x-request-id": "a b"})
+    assert len(other.headers["x-request-id"]) == 16
+
+
+@pytest.mark.parametrize("length", ["2000", "99999999999999999999999", "-1", "x", "1e9"])
+async def test_what_is_too_large_is_not_read(serve, length):
+    async def never():
+        raise AssertionError("it was read")
+        yield b""
+
+    async with serve(max_body_kb=1) as client:
+        request = client.build_request("POST", "/search", content=never())
+        request.headers.pop("transfer-encoding")
+        request.headers["content-length"] = length
+        assert (await client.send(request)).status_code == 413
+
+
+async def test_a_body_without_end_is_cut(serve):
+    async def endless():
+        while True:
+            yield b"a" * 500
+
+    async with serve(max_body_kb=1) as client:
+        reply = await client.post(
+            "/search", content=endless(), headers={"content-type": "application/json"}
+        )
+    assert reply.status_code == 413
+    assert "1,000 bytes" in reply.json()["error"]["message"]
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(serve):
+    async def slow():
+        yield b"{"
+        await anyio.sleep(30)
+
+    async with serve(patience=0.05) as client:
+        reply = await client.post(
+            "/search", content=slow(), headers={"content-type": "application/json"}
+        )
+    assert reply.status_code == 408
+
+
+async def test_more_calls_than_may_wait_are_refused(serve, monkeypatch):
+    free = anyio.Event()
+
+    async def wait(*_):
+        await free.wait()
+        return b"{}"
+
+    monkeypatch.setattr(Desk, "carry_out", wait)
+    statuses = []
+
+    async def call(client):
+        reply = await client.post("/search", json={"query": "a"})
+        statuses.append(reply.status_code)
+        if reply.status_code == 429:
+            assert int(reply.headers["retry-after"]) >= 1
+            free.set()
+
+    async with serve(queue=2) as client, anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(call, client)
+    assert sorted(statuses) == [200, 200, 200, 429]
+
+
+async def test_a_gate_says_when_to_try_again():
+    gate = Gate("asking", 1, 0)
+    async with gate.passed():
+        with pytest.raises(Refusing) as refused:
+            async with gate.passed():
+                pass
+    assert refused.value.retry_after == 1
+    async with gate.passed():
+        assert (gate.working, gate.waiting) == (1, 0)
+
+
+@pytest.mark.parametrize("told", [False, True])
+async def test_the_log_tells_what_was_asked_only_where_it_is_to(serve, told, caplog):
+    with caplog.at_level(logging.INFO, "localrag_serve"):
+        async with serve(log_questions=told) as client:
+            await client.post("/search", json={"query": "渡し守の資格"})
+            await client.post("/ask", json={"question": "渡し守の資格"})
+    lines = [json.loads(record.getMessage()) for record in caplog.records]
+    assert [(line["route"], line["status"]) for line in lines] == [("/search", 200), ("/ask", 200)]
+    assert all(("渡し守" in line.get("asked", "")) == told for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"host": "0.0.0.0"}, "nobody has a token"),
+        ({"proxy": "127.0.0.1"}, "nobody has a token"),
+        ({"certificate": "cert.pem"}, "needs its private key"),
+        ({"certificate": "no-cert.pem", "key": "no-key.pem"}, "cannot be used"),
+        ({"host": "192.0.2.1", "token": True}, "unencrypted"),
+        ({"host": "192.0.2.1", "token": True, "proxy": "192.0.2.2"}, "cannot be listened on"),
+    ],
+)
+@pytest.mark.usefixtures("loopback")
+def test_other_machines_need_tokens_and_tls(session, tmp_path, monkeypatch, settings, words):
+    if settings.pop("token", False):
+        Tokens(tmp_path / "tokens.toml").add("office", [])
+    monkeypatch.setattr(type(session.workspace), "tokens", tmp_path / "tokens.toml")
+    session = session.with_settings({f"serve.{name}": value for name, value in settings.items()})
+    with pytest.raises(UsageError, match=words):
+        serve_for_ever(session, lambda _: None)
+
+
+def test_a_server_has_the_names_of_its_address_and_others():
+    assert names_of("127.0.0.1", "") == {"127.0.0.1", "localhost", "::1"}
+    assert names_of("10.0.0.2", " Law.Office ,") == {"10.0.0.2", "law.office"}
+
+
+def test_the_command_line_makes_a_token(cli, sample):
+    outcome = cli("serve", "--add-token", "office", "--for", "main", "--json")
+    made = outcome.json
+    assert made["corpora"] == ["main"]
+    assert Tokens(sample / "tokens.toml").holder(made["token"]) == Holder("office", ("main",))
+    assert cli("serve", "--add-token", "x", "--for", "none").code == 3
+    assert cli("serve", "--for", "main").code == 2
+    plain = cli("serve", "--add-token", "b")
+    assert Tokens(sample / "tokens.toml").holder(plain.out.strip()) == Holder("b")

@@ -1,0 +1,223 @@
+"""Routes give the JSON of the command line, and every failure is one object that says why."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from itertools import islice
+
+import anyio
+import httpx
+import pytest
+from pydantic import TypeAdapter
+
+from localrag.asked_journal import checked
+from localrag.serve.calls import WORK
+from localrag.serve.desk import Desk
+from localrag.serve.http import description
+from localrag.session import Session
+from localrag.workspace import Workspace
+
+from ...patience import PATIENCE
+from .conftest import QUESTION, WaitingChat
+
+
+@pytest.mark.parametrize(
+    ("path", "call", "verb"),
+    [
+        ("/search", {"query": "渡し守の資格", "law": ["渡し舟法"], "k": 10.0},
+         ["search", "渡し守の資格", "--law", "渡し舟法"]),
+        ("/show", {"citation": "渡し舟法3条", "as_read_by": "渡し舟法8条"}, None),
+        ("/show", {"citation": "渡し舟法8条"}, ["show", "渡し舟法8条"]),
+        ("/search", {"query": "罰金", "where": ["kind=Act", "chapter=罰則"]},
+         ["search", "罰金", "--where", "kind=Act", "--where", "chapter=罰則"]),
+        ("/history", {"citation": "渡し舟法8条"}, ["history", "渡し舟法8条"]),
+        ("/check", {"text": "渡し舟法44条", "as_of": "2027-01-01"},
+         ["check", "渡し舟法44条", "--as-of", "2027-01-01"]),
+        ("/ask", {"question": QUESTION}, ["ask", QUESTION]),
+    ],
+)  # fmt: skip
+async def test_a_route_gives_the_json_of_its_verb(serve, cli, sample_home, path, call, verb):
+    async with serve() as client:
+        reply = await client.post(path, json=call)
+    given = reply.json()
+    if verb is None:
+        assert reply.status_code == 404
+        assert given["error"]["cure"]
+        return
+    assert reply.status_code == 200
+    TypeAdapter(WORK[path[1:]].gives).validate_python(given)
+    printed = cli("--home", str(sample_home), *verb, "--json").json
+    for stage in (*given.get("trace", ()), *printed.get("trace", ())):
+        del stage["seconds"]
+    assert given == printed
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "status", "words"),
+    [
+        ("/search", b'{"query": ""}', 400, "at least 1 character"),
+        ("/search", b"{", 400, "Invalid JSON"),
+        ("/search", b'{"query": "a", "date_from": 0}', 400, "date_from"),
+        ("/search", b'{"query": "a", "as_of": "0"}', 400, "2024-04-01"),
+        ("/search", b'{"query": "a", "k": "3"}', 400, "k: "),
+        ("/search", b'{"query": "\\ud800"}', 400, "hex escape"),
+        ("/search", b'{"query": "a", "where": ["Act"]}', 400, "where.0"),
+        ("/search", b'{"query": "a", "where": ["kind=Poem"]}', 404, "kind=Poem"),
+        ("/check", b'{"text": ""}', 400, "at least 1 character"),
+        ("/search", b'{"query": "a", "corpus": "../../etc"}', 404, "There is no corpus"),
+        ("/show", '{"citation": "7条"}'.encode(), 409, "can mean"),
+        ("/show", '{"citation": "渡し舟法99条"}'.encode(), 404, "no such provision"),
+        ("/show", b'{"citation": "../corpora/main/corpus.sqlite"}', 404, "names no provision"),
+        ("/ask", '{"question": "。"}'.encode(), 409, "no word"),
+        ("/nothing", b"{}", 404, "nothing at this address"),
+        ("/health", b"{}", 405, "method"),
+        ("/v1/../search/..%2f..%2fetc%2fpasswd", b"{}", 404, "nothing at this address"),
+    ],
+)
+async def test_what_cannot_be_done_is_said(serve, path, content, status, words):
+    async with serve() as client:
+        reply = await client.post(
+            path, content=content, headers={"content-type": "application/json"}
+        )
+    error = reply.json()["error"]
+    assert reply.status_code == status
+    assert words in error["message"]
+    assert error["request_id"] == reply.headers["x-request-id"]
+
+
+async def test_it_says_how_it_is(serve):
+    async with serve() as client:
+        assert (await client.get("/health")).json() == {"status": "ok"}
+        assert (await client.get("/ready")).json() == {"ready": True}
+        (corpus,) = (await client.get("/corpora")).json()["corpora"]
+        assert corpus["corpus"] == "main"
+        await client.post("/search", json={"query": "渡し守の資格"})
+        told = (await client.get("/metrics")).text
+    assert 'localrag_requests_total{route="/search",status="200"} 1.0' in told
+    assert 'localrag_waiting{gate="looking-up"} 0.0' in told
+    assert "渡し守" not in told
+
+
+async def test_without_a_corpus_it_is_not_ready(serve, session, tmp_path):
+    empty = type(session)(session.workspace.locate(tmp_path / "empty"))
+    async with serve(home=empty) as client:
+        reply = await client.get("/ready")
+        assert (reply.status_code, reply.json()) == (503, {"ready": False})
+        assert (await client.post("/search", json={"query": "a"})).status_code == 404
+
+
+def test_the_description_names_every_route_and_all_that_it_names_is_there():
+    told = description()
+    assert {f"/{name}" for name in WORK} < told["paths"].keys()
+    text = json.dumps(told)
+    schemas = told["components"]["schemas"]
+    for reference in text.split('"#/components/schemas/')[1:]:
+        assert reference.partition('"')[0] in schemas
+    assert told["paths"]["/search"]["post"]["responses"]["429"]
+
+
+async def test_an_unforeseen_error_tells_nothing_but_its_number(serve, monkeypatch):
+    async def fail(*_):
+        raise RuntimeError("/secret/path")
+
+    monkeypatch.setattr(Desk, "carry_out", fail)
+    async with serve() as client:
+        reply = await client.post("/search", json={"query": "a"})
+    assert reply.status_code == 500
+    assert "secret" not in reply.text
+    assert reply.json()["error"]["request_id"]
+
+
+async def test_a_question_ends_when_its_client_goes(serve, scripted):
+    model = scripted(model=WaitingChat())
+    async with serve(model=True) as client, anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: client.post("/ask", json={"question": QUESTION}))
+        while not model.begun:
+            await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    assert model.ended
+
+
+async def test_processes_look_up_and_one_that_is_killed_is_replaced(session):
+    call = WORK["search"].takes.model_validate_json('{"query": "渡し守の資格", "k": 1}')
+    async with Desk(session, 1) as desk:
+        first = json.loads(await desk.carry_out("search", call))
+        killed = await desk.ready()
+        os.kill(killed, signal.SIGKILL)
+        again = json.loads(await desk.carry_out("search", call))
+        assert await desk.ready() != killed
+    assert first["hits"] == again["hits"]
+
+
+@pytest.mark.usefixtures("loopback")
+def test_over_the_loopback_address(sample_home):
+    """Requests that no client in this process can send: cut, slow, huge, no HTTP at all."""
+    command = [sys.executable, "-m", "localrag", "--home", str(sample_home)]
+    command += ["--set", "serve.patience=2", "--set", "serve.processes=1"]
+    with subprocess.Popen(
+        [*command, "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env={"LC_ALL": "C.UTF-8", "PATH": ""},
+    ) as server:
+        try:
+            address = server.stdout.readline().split()[-1]
+            _bounded(address)
+            with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+                reply = client.post("/search", json={"query": "渡し守の資格", "k": 1})
+                assert reply.json()["hits"]
+        finally:
+            server.terminate()
+        log = [json.loads(line) for line in server.stderr if line.startswith("{")]
+        assert server.wait() in (0, -15)
+    assert {line["status"] for line in log} == {200, 408, 413}
+    assert not any("渡し守" in json.dumps(line, ensure_ascii=False) for line in log)
+
+
+def _bounded(address):
+    host, port = address.removeprefix("http://").rstrip("/").split(":")
+
+    def sent(*pieces):
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
+            for piece in pieces:
+                connection.sendall(piece)
+            return b"".join(islice(iter(lambda: connection.recv(65536), b""), 1_000))
+
+    head = b"POST /search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    assert b" 408 " in sent(head + b"Content-Length: 100\r\n\r\n{")
+    assert b" 413 " in sent(head + b"Content-Length: 100000000\r\n\r\n" + b"a" * 65536)
+    chunk = b"10000\r\n" + b"a" * 65536 + b"\r\n"
+    assert b" 413 " in sent(head + b"Transfer-Encoding: chunked\r\n\r\n", *[chunk] * 20)
+    # A head that never ends is let go of without a word.
+    assert sent(b"GET /health HTTP/1.1\r\nHost:") == b""
+    assert b" 400 " in sent(b"\x16\x03\x01nonsense\r\n\r\n")
+
+
+async def test_what_was_looked_up_is_remembered_as_long_as_the_corpus_is_the_same(
+    serve, cli, sample, session, monkeypatch
+):
+    own = type(session)(session.workspace.locate(sample))
+    call = {"query": "渡し守の資格", "k": 2}
+    async with serve(home=own) as client:
+        first = (await client.post("/search", json=call)).content
+        monkeypatch.setattr("localrag.serve.desk.Reader.carry_out", lambda *_: b"{}")
+        assert (await client.post("/search", json=call)).content == first
+        assert (await client.post("/search", json={**call, "k": 3})).json() == {}
+        # With a document less it is another corpus.
+        assert cli("remove", "599M60000800003").code == 0
+        assert (await client.post("/search", json=call)).json() == {}
+
+
+async def test_questions_are_journalled_however_often_they_are_asked(serve, sample):
+    workspace = Workspace.locate(sample)
+    own = Session(workspace).with_settings({"journal.questions": True})
+    async with serve(home=own) as client:
+        for _ in range(2):
+            assert (await client.post("/ask", json={"question": QUESTION})).status_code == 200
+        await client.post("/search", json={"query": QUESTION})
+    assert checked(workspace).questions == 2

@@ -1,0 +1,200 @@
+"""An agent asks: with the JSON of the command line, in words, and bounded."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from localrag.serve.desk import Desk
+from localrag.serve.mcp import server_of
+
+from .conftest import QUESTION, WaitingChat
+
+ARTICLE = "599AC0000000001#8"
+
+
+@pytest.fixture
+async def agent(desk):
+    async with Client(server_of(desk)) as client:
+        yield client
+
+
+async def asked(agent, name, **arguments):
+    result = await agent.call_tool(name, arguments)
+    assert not result.is_error, result.content
+    assert json.loads(result.content[0].text) == result.structured_content
+    return result.structured_content
+
+
+@pytest.mark.parametrize(
+    ("call", "verb"),
+    [
+        (("search", {"query": "渡し守の資格", "k": 3}), ["search", "渡し守の資格", "-k", "3"]),
+        (("show", {"citation": "渡し舟法8条"}), ["show", "渡し舟法8条"]),
+        (("show", {"citation": "渡し舟法7〜8条"}), ["show", "渡し舟法7〜8条"]),
+        (("show", {"citation": "渡し舟法"}), ["show", "渡し舟法"]),
+        (("history", {"citation": "渡し舟法8条"}), ["history", "渡し舟法8条"]),
+        (("check", {"text": "渡し舟法8条、99条"}), ["check", "渡し舟法8条、99条"]),
+        (("ask", {"question": QUESTION}), ["ask", QUESTION]),
+    ],
+)
+async def test_a_tool_gives_the_json_of_its_verb(agent, cli, sample_home, call, verb):
+    name, arguments = call
+    given = await asked(agent, name, **arguments)
+    printed = cli("--home", str(sample_home), *verb, "--json").json
+    for stage in (*given.get("trace", ()), *printed.get("trace", ())):
+        del stage["seconds"]
+    assert given == printed
+
+
+async def test_every_tool_says_what_it_takes_and_gives(agent):
+    tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
+    assert tools.keys() == {
+        "search", "show", "resolve", "history", "diff", "check", "ask", "corpora",
+    }  # fmt: skip
+    for tool in tools.values():
+        assert tool.description
+        assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
+        assert tool.annotations.read_only_hint
+    assert tools["search"].input_schema["required"] == ["query"]
+
+
+async def test_what_a_citation_means_is_told(agent):
+    certain, missing = (await asked(agent, "resolve", citation="渡し舟法8条、99条"))["citations"]
+    (place,) = certain["candidates"]
+    assert (place["passage_id"], place["locator"]) == (ARTICLE, "8")
+    assert missing["candidates"] == []
+    assert missing["problem"]
+    assert missing["nearest"]
+    (several,) = (await asked(agent, "resolve", citation="7条"))["citations"]
+    assert len(several["candidates"]) > 1
+
+
+async def test_corpora(agent):
+    (corpus,) = (await asked(agent, "corpora"))["corpora"]
+    assert (corpus["corpus"], corpus["documents"], corpus["index"]) == ("main", 12, "fresh")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("search", {"query": ""}, "query: String should have at least 1 character"),
+        ("search", {"query": "a", "k": 1000}, "less than or equal to 100"),
+        ("search", {"query": "a", "path": "/etc/passwd"}, "path: Extra inputs"),
+        ("search", {"query": "\ud800"}, "hex escape"),
+        ("search", {"query": "a", "corpus": "../main"}, "cannot be the name of a corpus"),
+        ("search", {"query": "a", "corpus": "none"}, "There is no corpus 'none'"),
+        ("search", {"query": "title:x^2 AND *"}, None),
+        ("show", {"citation": "渡し舟法99条"}, "99"),
+        ("show", {"citation": "../../localrag.toml"}, "names no provision"),
+        (
+            "diff",
+            {"law": "渡し舟法", "before": "x", "after": "y"},
+            "before: Value error",
+        ),
+        ("ask", {"question": "。"}, "holds no word"),
+    ],
+)
+async def test_what_cannot_be_done_is_said(agent, name, arguments, words):
+    result = await agent.call_tool(name, arguments)
+    assert result.is_error == (words is not None)
+    assert words is None or words in result.content[0].text
+
+
+async def test_a_provision_is_a_resource(agent):
+    (template,) = (await agent.list_resource_templates()).resource_templates
+    assert template.uri_template == "localrag://provision/{corpus}/{id}{?as_of}"
+    read = await agent.read_resource(
+        "localrag://provision/main/599AC0000000001%238?as_of=2026-01-01"
+    )
+    view = json.loads(read.contents[0].text)
+    assert view["passage"]["id"] == ARTICLE
+    assert (
+        view["passage"]["text"].startswith("（運航の制限）") or "第八条" in view["passage"]["text"]
+    )
+    for uri in (
+        "localrag://provision/main/nothing",
+        "localrag://provision/..%2Fmain/599AC0000000001%238",
+        "localrag://provision/main/599AC0000000001%238?as_of=never",
+        "file:///etc/passwd",
+    ):
+        with pytest.raises(MCPError):
+            await agent.read_resource(uri)
+
+
+async def test_an_answer_of_a_model_tells_how_it_comes_along(session, scripted):
+    scripted('{"claims": []}', '{"claims": []}')
+    told = []
+
+    async def progress(done, total, message):
+        told.append((done, message))
+
+    async with (
+        Desk(session.with_settings({"chat.model": "scripted"})) as desk,
+        Client(server_of(desk)) as agent,
+    ):
+        result = await agent.call_tool("ask", {"question": QUESTION}, progress_callback=progress)
+        quoted = await asked(agent, "ask", question=QUESTION, model=False)
+    assert result.structured_content["calls"][0]["model"] == "scripted"
+    assert quoted["calls"] == []
+    assert [done for done, _ in told] == list(range(1, len(told) + 1))
+    assert {"lexical", "model: 1"} <= {message for _, message in told}
+
+
+async def test_an_answer_that_is_cancelled_ends(session, scripted):
+    model = scripted(model=WaitingChat())
+    async with (
+        Desk(session.with_settings({"chat.model": "scripted"})) as desk,
+        Client(server_of(desk)) as agent,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(agent.call_tool, "ask", {"question": QUESTION})
+        while not model.begun:
+            await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    assert model.ended
+
+
+async def test_over_standard_input_and_output(sample_home: Path):
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "localrag", "--home", str(sample_home), "mcp"],
+        env={"LC_ALL": "C.UTF-8"},
+    )
+    async with Client(command) as agent:
+        found = await asked(agent, "search", query="渡し守の資格", k=1)
+    assert found["hits"][0]["passage"]["text"]
+
+
+def test_it_needs_no_network_at_all(sample_home: Path):
+    """In a namespace of its own there is not even the loopback address."""
+    inside = ["unshare", "--net", "--map-root-user"]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this system gives a process no network namespace of its own")
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"}}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+         "params": {"name": "resolve", "arguments": {"citation": "渡し舟法8条"}}},
+    ]  # fmt: skip
+    with subprocess.Popen(
+        [*inside, sys.executable, "-m", "localrag", "--home", str(sample_home), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as server:
+        for line in lines:
+            server.stdin.write(json.dumps(line) + "\n")
+        server.stdin.flush()
+        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
+        server.stdin.close()
+        assert server.wait() == 0
+    assert replies[1]["result"]["structuredContent"]["citations"][0]["candidates"]

@@ -1,0 +1,118 @@
+"""The official client of OpenAI talks with a corpus."""
+
+import json
+
+import numpy as np
+import openai
+import pytest
+
+from localrag.serve.desk import Desk
+
+from .conftest import QUESTION
+
+ASKED = [{"role": "user", "content": QUESTION}]
+
+
+@pytest.fixture
+def client_of():
+    def make(http):
+        return openai.AsyncOpenAI(
+            api_key="none", base_url="http://127.0.0.1/v1", http_client=http, max_retries=0
+        )
+
+    return make
+
+
+async def test_an_answer_has_its_citations_in_the_text_and_as_a_field(serve, client_of):
+    async with serve() as http:
+        client = client_of(http)
+        assert [model.id async for model in client.models.list()] == ["localrag/main"]
+        reply = await client.chat.completions.create(
+            model="localrag/main",
+            temperature=0.5,
+            messages=[{"role": "system", "content": "Be brief."}, *ASKED],
+        )
+    content = reply.choices[0].message.content
+    answer = reply.localrag["answer"]
+    assert reply.choices[0].finish_reason == "stop"
+    assert answer["citations"][0]["verified"]
+    assert "渡し舟の安全及び活用に関する法律施行令" in content
+    assert answer["citations"][0]["quote"].split("\n")[-1][-10:] in content
+    assert reply.localrag["ignored"] == ["temperature", "system"]
+    assert reply.usage.total_tokens == 0
+
+
+async def test_a_follow_up_leans_on_what_was_asked(serve, client_of):
+    earlier = {"role": "assistant", "content": "…"}
+    async with serve() as http:
+        reply = await client_of(http).chat.completions.create(
+            model="localrag",
+            messages=[*ASKED, earlier, {"role": "user", "content": "その罰則は"}],
+        )
+    assert reply.localrag["answer"]["read_as"]
+
+
+async def test_it_is_streamed_once_it_is_checked(serve, client_of, scripted):
+    claims = {"claims": [{"sentences": [1], "text": "水位は月まで。"}]}
+    scripted(json.dumps(claims, ensure_ascii=False), json.dumps(claims, ensure_ascii=False))
+    async with serve(model=True) as http:
+        stream = await client_of(http).chat.completions.create(
+            model="localrag/main",
+            messages=ASKED,
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+        chunks = [chunk async for chunk in stream]
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert text.startswith("**unsupported**")
+    (last,) = [chunk for chunk in chunks if chunk.choices and chunk.choices[0].finish_reason]
+    assert last.localrag["answer"]["status"] == "unsupported"
+    assert chunks[-1].usage.total_tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "kind", "words"),
+    [
+        ({"model": "gpt-9"}, openai.NotFoundError, "no model"),
+        ({"model": "localrag/../x"}, openai.NotFoundError, "no corpus"),
+        ({"messages": [{"role": "assistant", "content": "a"}]}, openai.BadRequestError, "last"),
+        ({"messages": [{"role": "user", "content": ""}]}, openai.BadRequestError, "question"),
+        ({"messages": [{"role": "user", "content": "。"}]}, openai.BadRequestError, "no word"),
+        ({"n": 2}, openai.BadRequestError, "n: "),
+        ({"tools": []}, openai.BadRequestError, "tools: Extra"),
+        ({"stream": True, "model": "localrag/none"}, openai.NotFoundError, "no corpus"),
+    ],
+)
+async def test_what_is_not_answered_is_an_error_of_the_client(
+    serve, client_of, changed, kind, words
+):
+    async with serve() as http:
+        with pytest.raises(kind, match=words):
+            await client_of(http).chat.completions.create(
+                **{"model": "localrag", "messages": ASKED, **changed}
+            )
+
+
+async def test_texts_are_embedded(serve, client_of, monkeypatch):
+    asked = []
+
+    async def embed(self, texts, *, queries):
+        asked.append((texts, queries))
+        return np.eye(3, dtype=np.float32)[: len(texts)]
+
+    async with serve() as http:
+        client = client_of(http)
+        with pytest.raises(openai.NotFoundError, match="no embedder"):
+            await client.embeddings.create(model="localrag", input="a")
+        monkeypatch.setattr(Desk, "embed", embed)
+        two = await client.embeddings.create(model="localrag", input=["a", "b"])
+        one = await client.embeddings.create(
+            model="localrag", input="a", encoding_format="float", extra_body={"input_type": "query"}
+        )
+        with pytest.raises(openai.NotFoundError, match="no model"):
+            await client.embeddings.create(model="other", input="a")
+        with pytest.raises(openai.BadRequestError):
+            await client.embeddings.create(model="localrag", input=[])
+    assert [row.embedding for row in two.data] == [[1, 0, 0], [0, 1, 0]]
+    assert one.data[0].embedding == [1, 0, 0]
+    assert asked == [(["a", "b"], False), (["a"], True)]

@@ -1,0 +1,96 @@
+"""Provisions and conversations as documents of Word and Markdown, cited as lawyers do."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import localrag
+from localrag.citing import cited, looked_up_blocks, places
+from localrag.errors import FileExistsAlready, UsageError
+from localrag.export.blocks import Code, Heading, Item, Items, Mark, Quotation, Strong, paragraph
+from localrag.export.files import write_blocks
+from localrag.export.markdown import markdown
+from localrag.reading.types import Citation
+from localrag.workspace import Workspace
+
+LAW = "渡し舟の安全及び活用に関する法律"
+NUMBER = "令和九十九年法律第一号"
+Write = Callable[[Path], str]
+
+
+def word(path: Path) -> list[str]:
+    docx = pytest.importorskip("docx")
+    return [paragraph.text for paragraph in docx.Document(str(path)).paragraphs]
+
+
+@pytest.fixture
+def corpus(sample: Path) -> Any:
+    with localrag.open(sample).corpus() as opened:
+        yield opened
+
+
+def test_a_provision_says_its_law_its_number_and_its_state(corpus: Any) -> None:
+    found = corpus.look_up("渡し舟法8条")
+    text = markdown(looked_up_blocks(corpus.store, found))
+    head, place, origin, first, *_ = text.split("\n\n")
+    assert head == f"# {LAW}第8条（{NUMBER}）"
+    assert "章" in place
+    assert origin.startswith(f"{NUMBER} · as of ")
+    assert origin.endswith(" · `599AC0000000001#8`")
+    assert first.startswith("> （運航の制限）\\\n> 第八条　渡し守は")
+    for title in ("## Left to orders", "## Filled in by", "## Terms defined elsewhere"):
+        assert title in text, title
+
+
+def test_several_provisions_and_contents(corpus: Any) -> None:
+    several = markdown(looked_up_blocks(corpus.store, corpus.look_up("渡し舟法7〜8条")))
+    assert [row for row in several.split("\n") if row.startswith("# ")] == [
+        f"# {LAW}第7条（{NUMBER}）",
+        f"# {LAW}第8条（{NUMBER}）",
+    ]
+    left = markdown(looked_up_blocks(corpus.store, corpus.look_up("渡し舟法7〜8条", 1)))
+    assert "… and 1 more" in left
+    contents = markdown(looked_up_blocks(corpus.store, corpus.look_up("渡し舟法")))
+    assert contents.startswith(f"# {LAW}\n\n{NUMBER} · ")
+    assert "\n  - " in contents
+
+
+def test_a_citation_of_what_is_gone_keeps_its_label(sample: Path) -> None:
+    with places(Workspace(sample)) as place:
+        for corpus, passage in (("main", "gone#1"), ("gone", "599AC0000000001#8")):
+            assert place(corpus, Citation(passage, "x", label="as kept")) == "as kept"
+        assert place("main", Citation("599AC0000000001#8", "x")) == f"{LAW}第8条（{NUMBER}）"
+
+
+def test_a_page_is_cited_without_a_number(corpus: Any) -> None:
+    passage = corpus.store.by_id("pages/kite-mail.md#2")
+    assert cited(corpus.store, passage) == "Kite mail of Tarn Skerry > Operation"
+
+
+BLOCKS = [
+    Heading(1, "題\x1b"),
+    paragraph(Strong("強"), " =1+1", Mark("[1]")),
+    Quotation("一\n二"),
+    Items((Item(("甲", Code("F#1")), (Quotation("引用"),)), Item(("乙",))), numbered=True),
+]
+
+
+def test_a_document_of_word(tmp_path: Path) -> None:
+    path = tmp_path / "x.docx"
+    write_blocks(path, BLOCKS)
+    assert word(path) == ["題␛", "強 =1+1[1]", "一\n二", "1.\t甲F#1", "引用", "2.\t乙"]
+
+
+def test_no_file_is_replaced_unasked(tmp_path: Path) -> None:
+    for name in ("x.docx", "x.md"):
+        path = tmp_path / name
+        path.write_text("precious")
+        with pytest.raises(FileExistsAlready):
+            write_blocks(path, BLOCKS)
+        assert path.read_text() == "precious"
+        write_blocks(path, BLOCKS, replace=True)
+        assert path.read_bytes() != b"precious"
+    with pytest.raises(UsageError, match="is a folder"):
+        write_blocks(tmp_path, BLOCKS)
