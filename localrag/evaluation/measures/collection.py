@@ -5,7 +5,7 @@ said well or badly they do not see. They are localrag's own.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from localrag.corpus.types import Triple
 from localrag.evaluation.recall import place_of
@@ -14,17 +14,13 @@ from localrag.reading.types import Citation, Claim
 from localrag.retrieval.query import analyzer
 from localrag_indexes.analysis.normalize import without_blanks
 
-if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-    from pathlib import Path
-
 SAME = 0.8
 """The share of the terms of a statement that an earlier one has, from which it says nothing new."""
 
 _NONE = dict.fromkeys(("aspects", "documents", "new", "carried"), 0.0)
 
 
-def opened(synonyms: "Sequence[Path]" = ()) -> Measure:
+def opened(synonyms: Sequence[Path] = ()) -> Measure:
     """The measure; it needs nothing that might not be installed."""
     del synonyms
     return Measure("aspects", _of_text, of_claims=measure, rated=True)
@@ -83,10 +79,10 @@ def _is_cited(aspect: GoldSentence, citations: Sequence[Citation]) -> bool:
 def _new(statements: Sequence[str]) -> list[bool]:
     """For each statement whether it says something that none before it does."""
     found = []
-    earlier: list[AbstractSet[str]] = []
+    earlier: list[set[str]] = []
     for text in statements:
         terms = set(analyzer().terms(text))
-        found.append(all(len(terms & one) < SAME * len(terms) for one in earlier) or not earlier)
+        found.append(all(len(terms & one) < SAME * len(terms) for one in earlier))
         earlier.append(terms)
     return found
 

@@ -162,6 +162,14 @@ def test_every_two_answers_are_rated_in_both_orders_and_once(bench: Bench, given
     assert len(three.evaluation.ratings) == 6
 
 
+def test_the_calls_are_forecast_and_counted(bench: Bench) -> None:
+    expected = list(forecast(bench.plan("chunks", "chunks-augmented", "pr3-plain")))
+    assert [(one.calls, one.most_calls) for one in expected] == [(2, 2), (4, 4), (4, 4)]
+    finished = bench.run("chunks", "chunks-augmented", "pr3-plain")
+    for entry, told in zip(finished.evaluation.entries, expected, strict=True):
+        assert sum(one.spent.calls for one in entry.results) == told.calls
+
+
 def test_the_forecast_tells_how_many_ratings_there_will_be(bench: Bench) -> None:
     def verdicts() -> list[int]:
         planned = bench.plan("chunks", "pr3-plain", "chunks-augmented", judge="openai:tiny")
