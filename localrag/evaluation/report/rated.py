@@ -197,9 +197,12 @@ def _by_question(
 
 
 def _agreement(ratings: Iterable[PairRating], measure: str) -> Estimate | None:
-    """How often a judge prefers the same answer in both orders, question by question."""
+    """How often a judge prefers the same answer in both orders, question by question.
+
+    Two answers without a word are rated by rule, and tell nothing of it.
+    """
     same: dict[str, list[float]] = defaultdict(list)
-    for one in ratings:
+    for one in (one for one in ratings if one.spent.calls):
         signs = [_sign(_gap(scores[measure])) for scores in (one.as_named, one.swapped)]
         same[one.question].append(float(signs[0] == signs[1]))
     return score(list(same.values()))

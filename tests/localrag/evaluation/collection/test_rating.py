@@ -24,6 +24,7 @@ from localrag.evaluation.types import (
     PairRating,
     Question,
     Questions,
+    Spent,
     Unjudged,
 )
 from localrag.reading.types import Citation, Claim, Mismatch, MismatchKind
@@ -244,23 +245,26 @@ def test_a_judge_is_refused_where_nothing_is_judged(bench: Bench) -> None:
 
 
 def pair(question: str, as_named: tuple[int, int], swapped: tuple[int, int]) -> PairRating:
-    return PairRating(question, "a", "b", {"depth": as_named}, {"depth": swapped})
+    scores = {"depth": as_named}, {"depth": swapped}
+    return PairRating(question, "a", "b", *scores, spent=Spent(calls=2))
 
 
 def test_ratings_are_compared_question_by_question() -> None:
     pytest.importorskip("scipy")
     better = [pair(f"q{n}", (80, 60), (70, 60)) for n in range(10)]
     turning = [pair(f"t{n}", (60, 50), (50, 60)) for n in range(2)]
-    found = summed_up([*better, *turning, PairRating("x", "a", "b", {}, {}, "malformed")])
+    malformed = PairRating("x", "a", "b", {}, {}, "malformed")
+    wordless = replace(pair("y", (0, 0), (0, 0)), spent=Spent())
+    found = summed_up([*better, *turning, malformed, wordless])
     assert found is not None
     (one,) = found.pairs
-    assert (one.wins, one.ties, one.losses) == (10, 2, 0)
+    assert (one.wins, one.ties, one.losses) == (10, 3, 0)
     assert one.difference is not None
-    assert one.difference.value == pytest.approx(0.15 * 10 / 12)
+    assert one.difference.value == pytest.approx(0.15 * 10 / 13)
     assert (one.p, one.adjusted) == (pytest.approx(2 / 2**10), one.p)
-    assert found.entries["a"]["depth"].value == pytest.approx((75 * 10 + 55 * 2) / 1200)
+    assert found.entries["a"]["depth"].value == pytest.approx((75 * 10 + 55 * 2) / 1300)
     assert found.agreement["depth"].value == pytest.approx(10 / 12)
-    assert (found.pairs_of_answers, found.unrated) == (13, 1)
+    assert (found.pairs_of_answers, found.unrated) == (14, 1)
     assert summed_up([]) is None
 
 
